@@ -1,0 +1,168 @@
+package v1beta2
+
+// Condition types. Ready is ours and sums up; the others are upstream's and keep their messages.
+const (
+	// ConditionReady of a Kyma and a Manifest: everything that the current spec asks for was observed running.
+	ConditionReady = "Ready"
+	// ConditionModules of a Kyma: all modules are ready.
+	ConditionModules = "Modules"
+	// ConditionResources of a Manifest: the content was fetched, verified and parsed.
+	ConditionResources = "Resources"
+	// ConditionInstallation of a Manifest: the objects were applied and are ready.
+	ConditionInstallation = "Installation"
+	// ConditionModuleCR of a Manifest: the default custom resource was created.
+	ConditionModuleCR = "ModuleCR"
+)
+
+// Messages of upstream's condition types.
+const (
+	MessageModulesReady         = "all modules are in ready state"
+	MessageModulesNotReady      = "not all modules are in ready state"
+	MessageModulesUnknown       = "modules state is unknown"
+	MessageResourcesParsed      = "resources are parsed and ready for use"
+	MessageResourcesNotParsed   = "resources not parsed"
+	MessageInstallationReady    = "installation is ready and resources can be used"
+	MessageInstallationNotReady = "installation is not ready"
+	MessageModuleCRCreated      = "module CR was created"
+	MessageModuleCRNotCreated   = "module CR has not been created to SKR"
+)
+
+// Values of lastOperation.operation that upstream's users know.
+const (
+	OperationStarted          = "started processing"
+	OperationKymaReady        = "kyma is ready"
+	OperationWaitingModules   = "waiting for all modules to become ready"
+	OperationWaitingDeletion  = "waiting for modules to be deleted"
+	OperationResourcesReady   = "resources are ready"
+	OperationWaitingResources = "waiting for resources to become ready"
+	OperationWaitingModuleCRs = "waiting for module crs deletion"
+	OperationDeleting         = "deletion is not yet finished"
+)
+
+// Reasons that a Kyma or one of its modules gives. docs/spec/kyma.md has the remedy for each.
+const (
+	// ReasonReady: everything that was asked for runs.
+	ReasonReady = "Ready"
+	// ReasonNoModules: the spec names no module; there is nothing to do.
+	ReasonNoModules = "NoModules"
+	// ReasonModuleProcessing: a module is being installed or upgraded.
+	ReasonModuleProcessing = "ModuleProcessing"
+	// ReasonModuleDeleting: a module that is no longer wanted is being removed.
+	ReasonModuleDeleting = "ModuleDeleting"
+	// ReasonModuleError: the installation of a module failed; the message names it.
+	ReasonModuleError = "ModuleError"
+	// ReasonModuleWarning: a module runs, but not as asked; the message names it.
+	ReasonModuleWarning = "ModuleWarning"
+	// ReasonUnmanaged: the module was let go of and its objects were left running.
+	ReasonUnmanaged = "Unmanaged"
+	// ReasonDeleting: the object is being deleted.
+	ReasonDeleting = "Deleting"
+	// ReasonReleaseNotFound: there is no ModuleReleaseMeta of that name.
+	ReasonReleaseNotFound = "ReleaseNotFound"
+	// ReasonChannelNotFound: the ModuleReleaseMeta does not offer that channel.
+	ReasonChannelNotFound = "ChannelNotFound"
+	// ReasonChannelInvalid: the literal channel "none" was asked for.
+	ReasonChannelInvalid = "ChannelInvalid"
+	// ReasonChannelAndVersion: channel and version were both set.
+	ReasonChannelAndVersion = "ChannelAndVersion"
+	// ReasonTemplateNotFound: the ModuleTemplate of that version does not exist.
+	ReasonTemplateNotFound = "TemplateNotFound"
+	// ReasonTemplateInvalid: the ModuleTemplate names another module or version than its release.
+	ReasonTemplateInvalid = "TemplateInvalid"
+	// ReasonModuleMandatory: mandatory modules come by themselves and cannot be enabled.
+	ReasonModuleMandatory = "ModuleMandatory"
+	// ReasonNotAllowed: this Kyma may not have the module (beta or internal); an installed one is removed.
+	ReasonNotAllowed = "NotAllowed"
+	// ReasonModuleRestricted: the module is restricted to Kymas that its release selects, and this Kyma is not one of them.
+	ReasonModuleRestricted = "ModuleRestricted"
+	// ReasonDowngrade: the version is lower than the installed one, which is kept.
+	ReasonDowngrade = "Downgrade"
+	// ReasonComponentNameMissing: the ModuleReleaseMeta has no ocmComponentName.
+	ReasonComponentNameMissing = "ComponentNameMissing"
+	// ReasonComponentNotFound: the registry does not have that component version.
+	ReasonComponentNotFound = "ComponentNotFound"
+	// ReasonComponentInvalid: the component version cannot be read or holds nothing that can be installed.
+	ReasonComponentInvalid = "ComponentInvalid"
+	// ReasonComponentPending: the component version is being read for the first time.
+	ReasonComponentPending = "ComponentPending"
+	// ReasonManifestRefused: the API server refused the Manifest; the message repeats why.
+	ReasonManifestRefused = "ManifestRefused"
+	// ReasonManifestConflict: a Manifest of that name exists and does not belong to this Kyma.
+	ReasonManifestConflict = "ManifestConflict"
+	// ReasonManifestPending: the Manifest controller has not yet seen or not yet applied the current spec.
+	ReasonManifestPending = "ManifestPending"
+	// ReasonModuleCRNotReady: the module's own CR reports another state than Ready.
+	ReasonModuleCRNotReady = "ModuleCRNotReady"
+)
+
+// Reasons that a Manifest gives. docs/spec/manifest.md has the remedy for each.
+const (
+	// ReasonPending: the Manifest was not looked at yet.
+	ReasonPending = "Pending"
+	// ReasonParsed: the content was fetched, verified and parsed.
+	ReasonParsed = "Parsed"
+	// ReasonCreated: the default CR was created.
+	ReasonCreated = "Created"
+	// ReasonApplying: objects are being applied.
+	ReasonApplying = "Applying"
+	// ReasonWaitingForCRDs: CustomResourceDefinitions are not yet established.
+	ReasonWaitingForCRDs = "WaitingForCRDs"
+	// ReasonWaitingForObjects: objects were applied and are not yet ready; the message names the first.
+	ReasonWaitingForObjects = "WaitingForObjects"
+	// ReasonObjectFailed: an object reports that it failed; the message names it.
+	ReasonObjectFailed = "ObjectFailed"
+	// ReasonObjectRefused: the API server refused an object; the message repeats why.
+	ReasonObjectRefused = "ObjectRefused"
+	// ReasonKindUnknown: the runtime does not know the kind of an object.
+	ReasonKindUnknown = "KindUnknown"
+	// ReasonOwnershipConflict: an object exists and belongs to somebody else.
+	ReasonOwnershipConflict = "OwnershipConflict"
+	// ReasonNamespaceTerminating: the namespace of an object is being deleted.
+	ReasonNamespaceTerminating = "NamespaceTerminating"
+	// ReasonRegistryUnreachable: the registry does not answer; what runs is kept.
+	ReasonRegistryUnreachable = "RegistryUnreachable"
+	// ReasonRegistryUnauthorized: the registry refuses the credentials.
+	ReasonRegistryUnauthorized = "RegistryUnauthorized"
+	// ReasonContentNotFound: the registry does not have that content.
+	ReasonContentNotFound = "ContentNotFound"
+	// ReasonDigestMismatch: the registry served other bytes than the digest names.
+	ReasonDigestMismatch = "DigestMismatch"
+	// ReasonContentTooLarge: the content exceeds the size caps.
+	ReasonContentTooLarge = "ContentTooLarge"
+	// ReasonContentInvalid: the content is no valid YAML or holds something that is no object.
+	ReasonContentInvalid = "ContentInvalid"
+	// ReasonArchiveRefused: the archive holds links, parent paths or other entries that are not accepted.
+	ReasonArchiveRefused = "ArchiveRefused"
+	// ReasonSourceInvalid: spec.install.source is incomplete or contradictory.
+	ReasonSourceInvalid = "SourceInvalid"
+	// ReasonSourceUnsupported: this version cannot install that type of source or field.
+	ReasonSourceUnsupported = "SourceUnsupported"
+	// ReasonAccessSecretNotFound: there is no Secret with access to the runtime.
+	ReasonAccessSecretNotFound = "AccessSecretNotFound"
+	// ReasonAccessSecretAmbiguous: there is more than one such Secret.
+	ReasonAccessSecretAmbiguous = "AccessSecretAmbiguous"
+	// ReasonKubeconfigInvalid: the kubeconfig cannot be read.
+	ReasonKubeconfigInvalid = "KubeconfigInvalid"
+	// ReasonKubeconfigRefused: the kubeconfig would run a program or read a file, which is not accepted.
+	ReasonKubeconfigRefused = "KubeconfigRefused"
+	// ReasonRuntimeConnecting: the runtime is being contacted for the first time; nothing has failed.
+	ReasonRuntimeConnecting = "RuntimeConnecting"
+	// ReasonRuntimeUnreachable: the runtime's API server does not answer.
+	ReasonRuntimeUnreachable = "RuntimeUnreachable"
+	// ReasonRuntimeUnauthorized: the runtime does not accept the credentials.
+	ReasonRuntimeUnauthorized = "RuntimeUnauthorized"
+	// ReasonRuntimeForbidden: the credentials do not allow what the module needs.
+	ReasonRuntimeForbidden = "RuntimeForbidden"
+	// ReasonLocalAccessMissing: installing into the hub itself needs the kustomize component "local".
+	ReasonLocalAccessMissing = "LocalAccessMissing"
+	// ReasonDeletionBlocked: custom resources of the module still exist; the message names them.
+	ReasonDeletionBlocked = "DeletionBlocked"
+	// ReasonWaitingForDeletion: objects are being deleted and not yet gone.
+	ReasonWaitingForDeletion = "WaitingForDeletion"
+	// ReasonForeignFinalizers: finalizers of others hold the Manifest.
+	ReasonForeignFinalizers = "ForeignFinalizers"
+	// ReasonInventoryUnreadable: the record of what was installed cannot be read, so nothing is changed.
+	ReasonInventoryUnreadable = "InventoryUnreadable"
+	// ReasonInternal: something unforeseen; the operator's log has more.
+	ReasonInternal = "Internal"
+)

@@ -1,0 +1,190 @@
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Kyma declares which modules a managed cluster (a runtime) has.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=".status.state"
+// +kubebuilder:printcolumn:name="Channel",type=string,JSONPath=".spec.channel"
+// +kubebuilder:printcolumn:name="Modules",type=string,JSONPath=".status.modulesReady"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=".status.conditions[?(@.type==\"Ready\")].reason"
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=".status.conditions[?(@.type==\"Ready\")].message"
+// +kubebuilder:printcolumn:name="Remote",type=boolean,priority=1,JSONPath=".spec.remote"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
+type Kyma struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   KymaSpec   `json:"spec,omitempty"`
+	Status KymaStatus `json:"status,omitempty"`
+}
+
+// KymaList is a list of Kymas.
+// +kubebuilder:object:root=true
+type KymaList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Kyma `json:"items"`
+}
+
+// KymaSpec is the desired state of a Kyma.
+type KymaSpec struct {
+	// Channel that modules follow unless they say another one.
+	// +kubebuilder:validation:Pattern=`^[a-z]+$`
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=32
+	Channel string `json:"channel"`
+
+	// SkipMaintenanceWindows lets upgrades with downtime start at once.
+	// +optional
+	SkipMaintenanceWindows bool `json:"skipMaintenanceWindows,omitempty"`
+
+	// Remote says where modules go: true means the runtime that the access Secret leads to, false means the cluster
+	// that this Kyma lives in. It cannot be changed after creation.
+	// +kubebuilder:default=true
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="remote is immutable: create another Kyma instead"
+	// +optional
+	Remote *bool `json:"remote,omitempty"`
+
+	// Modules to have.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Modules []Module `json:"modules,omitempty"`
+}
+
+// Module is one module of a Kyma.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.channel) && has(self.version))",message="channel and version are exclusive: set one of them"
+type Module struct {
+	// Name of the module: the name of its ModuleReleaseMeta.
+	Name string `json:"name"`
+
+	// ControllerName is informational.
+	// +optional
+	ControllerName string `json:"controller,omitempty"`
+
+	// Channel overrides the Kyma's channel for this module.
+	// +kubebuilder:validation:Pattern=`^[a-z]+$`
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	Channel string `json:"channel,omitempty"`
+
+	// Version pins an exact version instead of following a channel.
+	// +kubebuilder:validation:Pattern=`^((0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?)?$`
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// RemoteModuleTemplateRef is deprecated upstream: accepted and ignored.
+	// +optional
+	RemoteModuleTemplateRef string `json:"remoteModuleTemplateRef,omitempty"`
+
+	// CustomResourcePolicy says whether the default CR is created and deleted with the module.
+	// +kubebuilder:default=CreateAndDelete
+	// +optional
+	CustomResourcePolicy CustomResourcePolicy `json:"customResourcePolicy,omitempty"`
+
+	// Managed set to false lets go of the module and leaves its objects running.
+	// +kubebuilder:default=true
+	// +optional
+	Managed *bool `json:"managed,omitempty"`
+
+	// AllowCRDChanges names CRD safety rules that an upgrade of this module may break.
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	// +optional
+	AllowCRDChanges []CRDRule `json:"allowCRDChanges,omitempty"`
+}
+
+// KymaStatus is the observed state of a Kyma.
+type KymaStatus struct {
+	// ObservedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// State sums up all modules in one word.
+	// +optional
+	State State `json:"state,omitempty"`
+
+	// ModulesReady counts modules, ready of all, such as "3/4".
+	// +optional
+	ModulesReady string `json:"modulesReady,omitempty"`
+
+	// ActiveChannel is the channel that was last seen fully installed.
+	// +optional
+	ActiveChannel string `json:"activeChannel,omitempty"`
+
+	// Conditions: Ready sums up, Modules speaks of the modules.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Modules, one entry for each that is wanted or still there.
+	// +optional
+	Modules []ModuleStatus `json:"modules,omitempty"`
+
+	// +optional
+	LastOperation `json:"lastOperation,omitzero"`
+}
+
+// ModuleStatus is the observed state of one module.
+type ModuleStatus struct {
+	// Name of the module.
+	Name string `json:"name"`
+
+	// FQDN is deprecated upstream; it repeats OCMComponentName.
+	// +optional
+	FQDN string `json:"fqdn,omitempty"`
+
+	// OCMComponentName is the component that the module was installed from.
+	// +optional
+	OCMComponentName string `json:"ocmComponentName,omitempty"`
+
+	// Manifest that installs the module.
+	// +optional
+	Manifest *TrackingObject `json:"manifest,omitempty"`
+
+	// Channel that the version came from.
+	// +optional
+	Channel string `json:"channel,omitempty"`
+
+	// Version that is installed or being installed.
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// Message says why the module is not ready and what a person can do.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// State of the installation.
+	State State `json:"state"`
+
+	// Maintenance is true while an upgrade waits for a maintenance window.
+	// +kubebuilder:default=false
+	// +optional
+	Maintenance bool `json:"maintenance,omitempty"`
+
+	// Resource is the module's default CR.
+	// +optional
+	Resource *TrackingObject `json:"resource,omitempty"`
+
+	// ResourceState is what the module's own CR reports in its status.state.
+	// +optional
+	ResourceState State `json:"resourceState,omitempty"`
+
+	// ResourceMessage goes with ResourceState.
+	// +optional
+	ResourceMessage string `json:"resourceMessage,omitempty"`
+
+	// Template that the version was taken from.
+	// +optional
+	Template *TrackingObject `json:"template,omitempty"`
+}

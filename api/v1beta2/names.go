@@ -1,0 +1,95 @@
+package v1beta2
+
+// OperatorPrefix is the prefix of the labels, annotations and finalizers below.
+const OperatorPrefix = "operator.kyma-project.io/"
+
+// Labels.
+const (
+	// LabelKymaName names the Kyma that a Manifest or an access Secret belongs to.
+	LabelKymaName = OperatorPrefix + "kyma-name"
+	// LabelModuleName names the module that a Manifest installs.
+	LabelModuleName = OperatorPrefix + "module-name"
+	// LabelChannel is the channel that a Manifest's version came from; absent for a pinned version.
+	LabelChannel = OperatorPrefix + "channel"
+	// LabelControllerName is copied from a ModuleTemplate to its Manifests.
+	LabelControllerName = OperatorPrefix + "controller-name"
+	// LabelManagedBy marks what the operator manages: ManagedByLifecycleManager on the hub, ManagedByKyma in a runtime.
+	LabelManagedBy = OperatorPrefix + "managed-by"
+	// LabelSkipReconciliation set to "true" leaves an object alone until the label goes.
+	LabelSkipReconciliation = OperatorPrefix + "skip-reconciliation"
+	// LabelBeta on a ModuleTemplate shows it only to Kymas that carry the same label.
+	LabelBeta = OperatorPrefix + "beta"
+	// LabelInternal on a ModuleTemplate shows it only to Kymas that carry the same label.
+	LabelInternal = OperatorPrefix + "internal"
+	// LabelMandatoryModule marks the Manifest of a mandatory module.
+	LabelMandatoryModule = OperatorPrefix + "mandatory-module"
+	// LabelInventory names the Manifest that an inventory shard belongs to.
+	LabelInventory = OperatorPrefix + "inventory-of"
+	// LabelComponent and LabelPartOf are the recommended labels that every module object gets.
+	LabelComponent = "app.kubernetes.io/component"
+	LabelPartOf    = "app.kubernetes.io/part-of"
+
+	// ManagedByLifecycleManager and ManagedByKyma are the values of LabelManagedBy.
+	ManagedByLifecycleManager = "lifecycle-manager"
+	ManagedByKyma             = "kyma"
+	// PartOfKyma is the value of LabelPartOf.
+	PartOfKyma = "Kyma"
+	// EnabledValue switches a boolean label or annotation on.
+	EnabledValue = "true"
+)
+
+// Annotations.
+const (
+	// AnnotationOwnedBy is the owner mark on every object that a Manifest installed: "<namespace>/<name>" of the Manifest.
+	AnnotationOwnedBy = "deprecated-operator.kyma-project.io/owned-by"
+	// AnnotationOCMComponentName tells which component version a Manifest came from.
+	AnnotationOCMComponentName = OperatorPrefix + "ocm-component-name"
+	// AnnotationFQDN is upstream's older name for AnnotationOCMComponentName; both are written.
+	AnnotationFQDN = OperatorPrefix + "fqdn"
+	// AnnotationIsClusterScoped on a ModuleTemplate says that its default CR has no namespace.
+	AnnotationIsClusterScoped = OperatorPrefix + "is-cluster-scoped"
+	// AnnotationIsUnmanaged on a Manifest makes it let go of its objects and leave them running.
+	AnnotationIsUnmanaged = OperatorPrefix + "is-unmanaged"
+	// AnnotationDisclaimer warns people who look at a module's object.
+	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
+	// DisclaimerText is the value of AnnotationDisclaimer.
+	DisclaimerText = "DO NOT EDIT - This resource is managed by Kyma.\nAny modifications are discarded and the resource is reverted to the original state."
+)
+
+// Finalizers.
+const (
+	// FinalizerKyma holds a Kyma until its Manifests are gone.
+	FinalizerKyma = OperatorPrefix + "Kyma"
+	// FinalizerManifest holds a Manifest until what it installed is gone.
+	FinalizerManifest = "declarative.kyma-project.io/finalizer"
+	// FinalizerLabelRemoval holds a Manifest until its objects were released, when it becomes unmanaged.
+	FinalizerLabelRemoval = "label-removal-finalizer"
+	// FinalizerModuleCR was set by upstream on a Manifest with a default CR; it is only removed here.
+	FinalizerModuleCR = "resource.kyma-project.io/finalizer"
+	// FinalizerPurge was set by upstream before 1.21 and is only removed here.
+	FinalizerPurge = OperatorPrefix + "purge-finalizer"
+)
+
+// Field managers. Takeover from upstream depends on these names.
+const (
+	// FieldManagerHub writes Kymas and Manifests on the hub.
+	FieldManagerHub = "lifecycle-manager"
+	// FieldManagerModule writes a module's objects in a runtime.
+	FieldManagerModule = "declarative.kyma-project.io/applier"
+	// FieldManagerModuleCR writes a module's default CR in a runtime.
+	FieldManagerModuleCR = "resource.kyma-project.io/finalizer"
+)
+
+// Well-known places.
+const (
+	// DefaultNamespace is where Kymas, templates, releases and access Secrets live on a hub.
+	DefaultNamespace = "kcp-system"
+	// RuntimeNamespace is where modules go in a runtime.
+	RuntimeNamespace = "kyma-system"
+	// DefaultChannel is taken where neither Kyma nor module says one.
+	DefaultChannel = "regular"
+	// NoChannel is refused as a channel.
+	NoChannel = "none"
+	// AccessSecretKey is the key of an access Secret that holds the kubeconfig.
+	AccessSecretKey = "config"
+)

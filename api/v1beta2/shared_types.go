@@ -1,0 +1,94 @@
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// State sums up an object in one word.
+// +kubebuilder:validation:Enum=Processing;Deleting;Ready;Error;"";Warning;Unmanaged
+type State string
+
+// The states that a Kyma, a module and a Manifest can be in.
+const (
+	StateReady      State = "Ready"
+	StateProcessing State = "Processing"
+	StateError      State = "Error"
+	StateDeleting   State = "Deleting"
+	StateWarning    State = "Warning"
+	StateUnmanaged  State = "Unmanaged"
+)
+
+// CustomResourcePolicy says what happens to a module's default custom resource.
+// +kubebuilder:validation:Enum=CreateAndDelete;Ignore
+type CustomResourcePolicy string
+
+const (
+	// CustomResourcePolicyCreateAndDelete creates the default CR with the module and deletes it with the module.
+	CustomResourcePolicyCreateAndDelete CustomResourcePolicy = "CreateAndDelete"
+	// CustomResourcePolicyIgnore leaves custom resources to the user.
+	CustomResourcePolicyIgnore CustomResourcePolicy = "Ignore"
+)
+
+// CRDRule names one CRD safety rule that may be broken by an upgrade.
+// +kubebuilder:validation:MaxLength=64
+// +kubebuilder:validation:Pattern=`^[A-Za-z]+$`
+type CRDRule string
+
+// Readiness says what must be ready before a module counts as ready.
+// +kubebuilder:validation:Enum=Workloads;ModuleCR;Both
+type Readiness string
+
+const (
+	// ReadinessWorkloads counts the installed objects only, as upstream does.
+	ReadinessWorkloads Readiness = "Workloads"
+	// ReadinessModuleCR counts the state that the module's own CR reports.
+	ReadinessModuleCR Readiness = "ModuleCR"
+	// ReadinessBoth counts both; the worse one wins.
+	ReadinessBoth Readiness = "Both"
+)
+
+// LastOperation is the latest thing that happened to an object.
+type LastOperation struct {
+	// Operation in words.
+	Operation string `json:"operation"`
+	// LastUpdateTime is when it was last written.
+	// +optional
+	LastUpdateTime metav1.Time `json:"lastUpdateTime,omitzero"`
+}
+
+// Manager identifies the object (usually a Deployment) that runs a module's operator.
+type Manager struct {
+	metav1.GroupVersionKind `json:",inline"`
+	// Namespace of the object; empty for cluster-scoped ones.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the object.
+	Name string `json:"name"`
+}
+
+// TrackingObject points to an object that a module status speaks of.
+type TrackingObject struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	PartialMeta `json:"metadata,omitempty"`
+}
+
+// PartialMeta is the part of an object's metadata that identifies it.
+type PartialMeta struct {
+	// +optional
+	Name string `json:"name,omitempty"`
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Generation of the object when the status was written.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+}
+
+// Named is a link with a name.
+type Named struct {
+	// +kubebuilder:validation:MinLength=1
+	Name string `json:"name"`
+	// Link is a URI.
+	// +kubebuilder:validation:Format=uri
+	Link string `json:"link"`
+}
