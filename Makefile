@@ -1,0 +1,208 @@
+# The lifecycle manager. `make` alone lists what it can do; `make run` shows it at work.
+# Needs Go, git, make and (for the race detector) a C compiler. Everything else is built from Go modules.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+BIN := $(CURDIR)/bin
+DIST := $(CURDIR)/dist
+
+# The image that is deployed, built and pushed.
+IMG ?= lifecycle-manager:dev
+# Where `make run` runs: empty means a playground on this machine, "current" the cluster of the current kubeconfig.
+CLUSTER ?=
+# Further arguments for `make run`, such as RUN_ARGS=--help.
+RUN_ARGS ?=
+# Which kustomization `make deploy` applies: default, or local to allow Kymas with spec.remote: false.
+DEPLOY ?= default
+# Further arguments for go test, such as TESTARGS='-run Kyma'.
+TESTARGS ?=
+UNIT_TIMEOUT ?= 15m
+INTEGRATION_TIMEOUT ?= 30m
+E2E_TIMEOUT ?= 30m
+BENCH_TIMEOUT ?= 60m
+
+# Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
+PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./internal/module ./internal/shard
+PURE_COVERAGE := 95
+# Paths that generators write.
+GENERATED := api config/crd/bases config/rbac/role.yaml docs/reference
+
+# Puts the control planes where tests and scripts look for them, and builds them where they are missing.
+with-assets = KUBEBUILDER_ASSETS=$$(hack/controlplane/build.sh); export KUBEBUILDER_ASSETS;
+kubectl = "$$KUBEBUILDER_ASSETS/kubectl"
+
+.PHONY: help
+help: ## Show what there is to make.
+	@awk 'BEGIN {FS = ":.*##"} \
+		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)} \
+		/^[a-zA-Z0-9_-]+:.*##/ {printf "  \033[36m%-18s\033[0m%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Development
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Write DeepCopy methods.
+	$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/v1beta2/...
+
+.PHONY: manifests
+manifests: $(BIN)/controller-gen ## Write CRDs and RBAC from the markers in the code.
+	$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	$(BIN)/controller-gen rbac:roleName=klm-manager paths=./internal/... output:rbac:dir=config/rbac
+
+.PHONY: reference-docs
+reference-docs: $(BIN)/crd-ref-docs ## Write docs/reference/api.md from the API types.
+	@mkdir -p docs/reference
+	$(BIN)/crd-ref-docs --log-level=ERROR --config=hack/crd-ref-docs.yaml --source-path=api/v1beta2 \
+		--renderer=markdown --output-path=docs/reference/api.md
+
+.PHONY: fmt
+fmt: $(BIN)/golangci-lint ## Format the code and sort imports.
+	$(BIN)/golangci-lint fmt
+
+.PHONY: vet
+vet: ## Run go vet.
+	$(GO) vet ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each linter that is off is off.
+	$(BIN)/golangci-lint run
+
+##@ Checks and tests
+
+.PHONY: verify
+verify: ## Check that generated files are up to date and the tree is tidy.
+	@hack/stages.sh verify-generated verify-modules verify-format vet lint verify-arch verify-config
+
+.PHONY: verify-generated
+verify-generated: generate manifests reference-docs
+	@changed=$$(git status --porcelain -- $(GENERATED)); \
+	if [ -n "$$changed" ]; then \
+		git --no-pager diff --stat -- $(GENERATED); \
+		printf 'generated files differ from what is committed; run make generate manifests reference-docs and commit:\n%s\n' "$$changed"; \
+		exit 1; \
+	fi
+
+.PHONY: verify-modules
+verify-modules:
+	@for module in . hack/tools hack/controlplane; do \
+		(cd "$$module" && $(GO) mod tidy -diff) || { echo "$$module/go.mod is not tidy: run go mod tidy in $$module"; exit 1; }; \
+	done
+
+.PHONY: verify-format
+verify-format:
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+	[ -z "$$unformatted" ] || { printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; }
+
+.PHONY: verify-arch
+verify-arch:
+	$(GO) test -count=1 ./tests/arch
+
+.PHONY: verify-config
+verify-config:
+	@$(with-assets) hack/kustomize-builds.sh $(kubectl)
+
+.PHONY: test
+test: ## Run every test and print how long each stage took.
+	@hack/stages.sh test-unit test-integration test-e2e
+
+.PHONY: test-unit
+test-unit: ## Run unit tests; pure packages must reach their coverage.
+	packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|faults|bench)(/|$$)'); \
+	$(GO) test -race -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $$packages
+	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
+
+.PHONY: test-integration
+test-integration: ## Run integration tests against real API servers.
+	$(with-assets) $(GO) test -race -count=1 -timeout=$(INTEGRATION_TIMEOUT) $(TESTARGS) ./tests/integration/...
+
+.PHONY: test-e2e
+test-e2e: ## Run the playground and drive it by kubectl.
+	$(with-assets) $(GO) test -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/...
+
+.PHONY: bench
+bench: ## Run every benchmark.
+	$(with-assets) $(GO) test -run='^$$' -bench=. -benchmem -timeout=$(BENCH_TIMEOUT) $(TESTARGS) ./...
+
+.PHONY: bench-smoke
+bench-smoke: ## Run every benchmark once, to see that it works.
+	$(with-assets) $(GO) test -run='^$$' -bench=. -benchtime=1x -timeout=$(BENCH_TIMEOUT) $(TESTARGS) ./...
+
+##@ Run
+
+.PHONY: run
+ifeq ($(CLUSTER),)
+run: build-playground ## Start a playground; CLUSTER=current: only the manager, on the current kubeconfig.
+	$(with-assets) exec $(BIN)/playground $(RUN_ARGS)
+else ifeq ($(CLUSTER),current)
+run: build-manager
+	$(BIN)/manager $(RUN_ARGS)
+else
+run:
+	@echo "CLUSTER=$(CLUSTER) is not known: leave it out for a playground, or say CLUSTER=current"; exit 2
+endif
+
+.PHONY: clean-playground
+clean-playground: ## Remove what the playground keeps between two runs.
+	rm -rf .playground
+
+.PHONY: controlplane
+controlplane: ## Build etcd, the control plane programs, kubectl and kwok, once.
+	@hack/controlplane/build.sh
+
+##@ Build
+
+.PHONY: build
+build: build-manager ## Build every program into bin/.
+	$(GO) build -trimpath -o $(BIN)/ $(patsubst %/,./%,$(wildcard cmd/*/))
+
+.PHONY: build-manager
+build-manager:
+	$(GO) build -trimpath -o $(BIN)/manager ./cmd
+
+.PHONY: build-playground
+build-playground:
+	$(GO) build -trimpath -o $(BIN)/playground ./cmd/playground
+
+.PHONY: image
+image: ## Build the image without Docker, as dist/lifecycle-manager.tar.
+	@mkdir -p $(DIST)
+	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags='-s -w' -o $(DIST)/manager ./cmd
+	$(GO) run ./hack/image -arch="$$($(GO) env GOARCH)" -binary=$(DIST)/manager -tag=$(IMG) -output=$(DIST)/lifecycle-manager.tar
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG by the Dockerfile.
+	docker build -t $(IMG) .
+
+.PHONY: docker-push
+docker-push: ## Push the image IMG.
+	docker push $(IMG)
+
+##@ Deployment to the cluster of the current kubeconfig
+
+.PHONY: install
+install: ## Install the CRDs.
+	$(with-assets) $(kubectl) apply --server-side -k config/crd
+
+.PHONY: uninstall
+uninstall: ## Delete the CRDs and with them every Kyma; the manager must still run, to clean up.
+	$(with-assets) $(kubectl) delete --ignore-not-found -k config/crd
+
+.PHONY: deploy
+deploy: ## Deploy the manager with the image IMG; DEPLOY=local allows Kymas with spec.remote: false.
+	$(with-assets) $(kubectl) kustomize config/$(DEPLOY) | sed 's|image: lifecycle-manager:dev|image: $(IMG)|' | $(kubectl) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: ## Remove the manager; CRDs, the namespace and what is in it stay.
+	$(with-assets) $(kubectl) kustomize config/local | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
+
+# Tools, built once at the versions in hack/tools/go.mod.
+tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
+tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+tool-crd-ref-docs := github.com/elastic/crd-ref-docs
+
+$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs: hack/tools/go.mod hack/tools/go.sum
+	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
+	@touch $@

@@ -1,0 +1,158 @@
+package artifact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/lru"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// keptContents bounds the parsed contents that are kept; the store on disk keeps the rest.
+const keptContents = 64
+
+// Objects reads which objects a source declares.
+type Objects struct {
+	// OCI fetches layers, verified, into a store.
+	OCI *content.OCI
+	// Secrets reads registry credentials, past any cache.
+	Secrets client.Reader
+
+	parsed  *lru.Cache
+	flights singleflight.Group
+}
+
+// NewObjects reads by oci; secrets is asked for the credentials that a source selects.
+func NewObjects(oci *content.OCI, secrets client.Reader) *Objects {
+	return &Objects{OCI: oci, Secrets: secrets, parsed: lru.New(keptContents)}
+}
+
+// Objects returns the objects of a Manifest's source, verified and parsed. They are shared: whoever changes one copies it first.
+// The error is a *content.Error where the content or the registry is to blame.
+func (o *Objects) Objects(ctx context.Context, manifest *v1beta2.Manifest, source v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
+	reference, plainHTTP, err := content.ParseReference(source.Repo, source.Name, source.Ref)
+	if err != nil {
+		return nil, err
+	}
+	key := reference.Digest + "/" + string(source.Type)
+	if parsed, ok := o.parsed.Get(key); ok {
+		objects, _ := parsed.([]*unstructured.Unstructured)
+		return objects, nil
+	}
+	oci, err := o.fetcher(ctx, manifest.Namespace, source, reference.Registry, plainHTTP)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err, _ := o.flights.Do(key, func() (any, error) {
+		path, err := oci.Layer(ctx, reference)
+		if err != nil {
+			return nil, err
+		}
+		return parse(path, source.Type, oci.Store.Limits)
+	})
+	if err != nil {
+		return nil, err
+	}
+	objects, _ := parsed.([]*unstructured.Unstructured)
+	o.parsed.Add(key, objects)
+	return objects, nil
+}
+
+func parse(path string, kind v1beta2.RefType, limits content.Limits) ([]*unstructured.Unstructured, error) {
+	open := content.Plain
+	if kind == v1beta2.RefTypeOCIDir {
+		open = content.FirstFile
+	}
+	reader, err := open(path, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer func(c io.Closer) { _ = c.Close() }(reader)
+	limit := limits.Unpacked
+	if limit == 0 {
+		limit = content.DefaultLimits.Unpacked
+	}
+	return render.Parse(reader, limit)
+}
+
+// fetcher is the common one, or one with the credentials that the source selects.
+func (o *Objects) fetcher(ctx context.Context, namespace string, source v1beta2.ImageSpec, host string, plainHTTP bool) (*content.OCI, error) {
+	if source.CredSecretSelector == nil && (!plainHTTP || isPlain(o.OCI, host)) {
+		return o.OCI, nil
+	}
+	registries := o.OCI.Registries
+	if plainHTTP {
+		registries.PlainHTTP = func(string) bool { return true }
+	}
+	if source.CredSecretSelector != nil {
+		store, err := o.keychain(ctx, namespace, source.CredSecretSelector)
+		if err != nil {
+			return nil, err
+		}
+		registries.Credentials = func(ctx context.Context, host string) (auth.Credential, error) { return store.Get(ctx, host) }
+	}
+	return &content.OCI{Store: o.OCI.Store, Registries: registries}, nil
+}
+
+func isPlain(oci *content.OCI, host string) bool { return oci.PlainHTTP != nil && oci.PlainHTTP(host) }
+
+// keychain collects the logins of all Secrets that the selector finds.
+func (o *Objects) keychain(ctx context.Context, namespace string, selector *metav1.LabelSelector) (credentials.Store, error) {
+	labels, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, &content.Error{Reason: content.ReasonSourceInvalid, Err: fmt.Errorf("credSecretSelector: %w", err)}
+	}
+	list := &corev1.SecretList{}
+	if err := o.Secrets.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: labels}); err != nil {
+		return nil, fmt.Errorf("list registry credentials in %s: %w", namespace, err)
+	}
+	if len(list.Items) == 0 {
+		return nil, &content.Error{
+			Reason:     content.ReasonRegistryUnauthorized,
+			Err:        fmt.Errorf("no private oci registry auth secret found: create a Secret with the labels %s in namespace %s", labels, namespace),
+			RetryAfter: 10 * time.Second,
+		}
+	}
+	merged := map[string]json.RawMessage{}
+	for i := range list.Items {
+		if err := logins(&list.Items[i], merged); err != nil {
+			return nil, err
+		}
+	}
+	config, err := json.Marshal(map[string]any{"auths": merged})
+	if err != nil {
+		return nil, err
+	}
+	return credentials.NewMemoryStoreFromDockerConfig(config)
+}
+
+// logins adds the logins of a Secret of type kubernetes.io/dockerconfigjson.
+func logins(secret *corev1.Secret, into map[string]json.RawMessage) error {
+	config := struct {
+		Auths map[string]json.RawMessage `json:"auths"`
+	}{}
+	if err := json.Unmarshal(secret.Data[corev1.DockerConfigJsonKey], &config); err != nil || len(config.Auths) == 0 {
+		return &content.Error{
+			Reason: content.ReasonRegistryUnauthorized,
+			Err:    errors.New("Secret " + secret.Namespace + "/" + secret.Name + " holds no registry logins: it needs the key .dockerconfigjson"),
+		}
+	}
+	for host, login := range config.Auths {
+		into[host] = login
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package kyma
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+)
+
+const (
+	// parallelWrites bounds how many Manifests of one Kyma are written at once.
+	parallelWrites = 8
+	// retryRefused is when a refused write is tried again without any event: what refuses it may be out of our sight.
+	retryRefused = 5 * time.Minute
+	// retrySoon is for what passes by itself, such as a conflict with another writer.
+	retrySoon = time.Second
+)
+
+// write is one write of a plan, with the module that its outcome belongs to.
+type write struct {
+	module string
+	do     func(context.Context) (*v1beta2.Manifest, error)
+}
+
+// act writes what the plan asks for. One module's failure stops no other; the results say by module what came of it.
+func (r *Reconciler) act(ctx context.Context, plan module.Plan) (map[string]module.Result, time.Duration) {
+	if plan.Empty() {
+		return nil, 0
+	}
+	writes := r.writes(plan)
+	outcomes := make([]module.Result, len(writes))
+	pauses := make([]time.Duration, len(writes))
+	var group errgroup.Group
+	group.SetLimit(parallelWrites)
+	for i, write := range writes {
+		group.Go(func() error {
+			written, err := write.do(ctx)
+			outcomes[i], pauses[i] = resultOf(written, err)
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return no error: each outcome stands by itself
+	results := map[string]module.Result{}
+	var retry time.Duration
+	for i, outcome := range outcomes {
+		if known, ok := results[writes[i].module]; !ok || known.Reason == "" {
+			results[writes[i].module] = outcome
+		}
+		retry = soonest(retry, pauses[i])
+	}
+	return results, retry
+}
+
+func (r *Reconciler) writes(plan module.Plan) []write {
+	var writes []write
+	for _, manifest := range plan.Apply {
+		writes = append(writes, write{manifest.Labels[v1beta2.LabelModuleName], func(ctx context.Context) (*v1beta2.Manifest, error) {
+			return r.apply(ctx, manifest)
+		}})
+	}
+	for _, adjustment := range plan.Adjust {
+		writes = append(writes, write{adjustment.Module, func(ctx context.Context) (*v1beta2.Manifest, error) {
+			patched := adjustment.Manifest.DeepCopy()
+			err := r.Client.Patch(ctx, patched, client.RawPatch(types.MergePatchType, adjustment.Patch))
+			return patched, err
+		}})
+	}
+	for i := range plan.Delete {
+		manifest := plan.Delete[i].DeepCopy()
+		writes = append(writes, write{manifest.Labels[v1beta2.LabelModuleName], func(ctx context.Context) (*v1beta2.Manifest, error) {
+			uid := manifest.UID
+			return nil, client.IgnoreNotFound(r.Client.Delete(ctx, manifest, client.Preconditions{UID: &uid}))
+		}})
+	}
+	return writes
+}
+
+// apply writes a complete Manifest by server-side apply. One that exists carries UID and resourceVersion, so that a stale view is a conflict.
+func (r *Reconciler) apply(ctx context.Context, manifest *v1beta2.Manifest) (*v1beta2.Manifest, error) {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("convert Manifest %s: %w", manifest.Name, err)
+	}
+	delete(object, "status")
+	unstructured.RemoveNestedField(object, "metadata", "creationTimestamp")
+	object["apiVersion"], object["kind"] = v1beta2.GroupVersion.String(), "Manifest"
+	body, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encode Manifest %s: %w", manifest.Name, err)
+	}
+	written := manifest.DeepCopy()
+	err = r.Client.Patch(ctx, written, client.RawPatch(types.ApplyPatchType, body), client.ForceOwnership)
+	return written, err
+}
+
+func resultOf(written *v1beta2.Manifest, err error) (module.Result, time.Duration) {
+	switch {
+	case err == nil:
+		return module.Result{Manifest: written}, 0
+	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+		return module.Result{Reason: v1beta2.ReasonManifestPending}, retrySoon
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+		return module.Result{Reason: v1beta2.ReasonManifestRefused, Message: err.Error()}, retryRefused
+	default:
+		return module.Result{Reason: v1beta2.ReasonManifestPending, Message: err.Error()}, 5 * retrySoon
+	}
+}
+
+// teardown takes the next step of a Kyma's deletion.
+func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (ctrl.Result, error) {
+	manifests, err := r.manifestsOf(ctx, kyma)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	world := module.World{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
+	step := module.NextTeardown(world)
+	switch step.Step {
+	case module.StepNone:
+		return ctrl.Result{}, nil
+	case module.StepRelease:
+		return ctrl.Result{}, r.release(ctx, kyma)
+	}
+	results, retry := r.act(ctx, module.Plan{Delete: step.Delete})
+	kyma.Status = module.Rollup(world, module.Resolve(world), results)
+	return ctrl.Result{RequeueAfter: retry}, r.patchStatus(ctx, kyma, before)
+}
+
+// release lets the Kyma go, after asking the API server itself that no Manifest is left: a cache may not know the latest one.
+func (r *Reconciler) release(ctx context.Context, kyma *v1beta2.Kyma) error {
+	list := &v1beta2.ManifestList{}
+	if err := r.Reader.List(ctx, list, client.InNamespace(kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: kyma.Name}); err != nil {
+		return fmt.Errorf("list the Manifests of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
+	}
+	step := module.NextTeardown(module.World{Kyma: kyma, Manifests: list.Items, Now: r.Now()})
+	if step.Step != module.StepRelease {
+		_, _ = r.act(ctx, module.Plan{Delete: step.Delete}) // the deletion events bring us back
+		return nil
+	}
+	before := kyma.DeepCopy()
+	kyma.Finalizers = step.Finalizers
+	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonDeleting, "Delete", "All modules are gone")
+	err := r.Client.Patch(ctx, kyma, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizers of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
+	}
+	return nil
+}

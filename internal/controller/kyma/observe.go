@@ -1,0 +1,161 @@
+package kyma
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// observe reads everything that the decisions may look at. Releases, templates and Manifests come from the cache; only a
+// component version that was never read before costs a call to the registry.
+func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.World, time.Duration, error) {
+	manifests, err := r.manifestsOf(ctx, kyma)
+	if err != nil {
+		return module.World{}, 0, err
+	}
+	world := module.World{
+		Kyma:       kyma,
+		Releases:   map[string]*v1beta2.ModuleReleaseMeta{},
+		Templates:  map[string]*v1beta2.ModuleTemplate{},
+		Components: map[module.ComponentKey]module.Component{},
+		Manifests:  manifests,
+		Restricted: r.Restricted,
+		Now:        r.Now(),
+	}
+	if err := r.catalog(ctx, &world); err != nil {
+		return world, 0, err
+	}
+	if err := r.namesakes(ctx, &world); err != nil {
+		return world, 0, err
+	}
+	var retry time.Duration
+	for _, key := range module.Needed(world) {
+		component, again := r.Components.Describe(ctx, key)
+		world.Components[key] = component
+		retry = soonest(retry, again)
+	}
+	return world, retry, nil
+}
+
+// catalog reads the releases of the Kyma's modules and every version of them that the decisions may look at.
+func (r *Reconciler) catalog(ctx context.Context, world *module.World) error {
+	for name, versions := range versionsByModule(world) {
+		release := &v1beta2.ModuleReleaseMeta{}
+		found, err := r.get(ctx, client.ObjectKey{Namespace: world.Kyma.Namespace, Name: name}, release)
+		if err != nil {
+			return err
+		}
+		if found {
+			world.Releases[name] = release
+			for _, offered := range release.Spec.Channels {
+				versions[offered.Version] = true
+			}
+		}
+		for version := range versions {
+			template, key := &v1beta2.ModuleTemplate{}, client.ObjectKey{Namespace: world.Kyma.Namespace, Name: name + "-" + version}
+			if found, err = r.get(ctx, key, template); err != nil {
+				return err
+			}
+			if found {
+				world.Templates[template.Name] = template
+			}
+		}
+	}
+	return nil
+}
+
+// versionsByModule are the versions that spec, status and Manifests name.
+func versionsByModule(world *module.World) map[string]map[string]bool {
+	versions := map[string]map[string]bool{}
+	add := func(name, version string) {
+		if versions[name] == nil {
+			versions[name] = map[string]bool{}
+		}
+		if version != "" {
+			versions[name][version] = true
+		}
+	}
+	for i := range world.Kyma.Spec.Modules {
+		add(world.Kyma.Spec.Modules[i].Name, world.Kyma.Spec.Modules[i].Version)
+	}
+	for i := range world.Kyma.Status.Modules {
+		add(world.Kyma.Status.Modules[i].Name, world.Kyma.Status.Modules[i].Version)
+	}
+	for i := range world.Manifests {
+		add(world.Manifests[i].Labels[v1beta2.LabelModuleName], world.Manifests[i].Spec.Version)
+	}
+	return versions
+}
+
+// namesakes adds Manifests that have the name of one of ours and belong to somebody else, so that the conflict is seen.
+func (r *Reconciler) namesakes(ctx context.Context, world *module.World) error {
+	known := map[string]bool{}
+	for i := range world.Manifests {
+		known[world.Manifests[i].Name] = true
+	}
+	for _, name := range module.Names(*world) {
+		if known[name] {
+			continue
+		}
+		other := &v1beta2.Manifest{}
+		found, err := r.get(ctx, client.ObjectKey{Namespace: world.Kyma.Namespace, Name: name}, other)
+		if err != nil {
+			return err
+		}
+		if found {
+			world.Manifests = append(world.Manifests, *other)
+		}
+	}
+	return nil
+}
+
+// get reads one object; a name that no object can have (a module called "ns/name") is simply not found.
+func (r *Reconciler) get(ctx context.Context, key client.ObjectKey, into client.Object) (bool, error) {
+	if key.Name == "" || strings.ContainsAny(key.Name, "/%") {
+		return false, nil
+	}
+	err := r.Client.Get(ctx, key, into)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %T %s: %w", into, key, err)
+	}
+	return true, nil
+}
+
+func (r *Reconciler) manifestsOf(ctx context.Context, kyma *v1beta2.Kyma) ([]v1beta2.Manifest, error) {
+	list := &v1beta2.ManifestList{}
+	err := r.Client.List(ctx, list, client.InNamespace(kyma.Namespace), client.MatchingFields{indexKyma: kyma.Name})
+	if err != nil {
+		return nil, fmt.Errorf("list the Manifests of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
+	}
+	return list.Items, nil
+}
+
+func skipped(kyma *v1beta2.Kyma) bool {
+	return strings.EqualFold(kyma.Labels[v1beta2.LabelSkipReconciliation], v1beta2.EnabledValue)
+}
+
+func readyReason(kyma *v1beta2.Kyma) (reason, message string) {
+	if ready := conditions.Find(kyma.Status.Conditions, v1beta2.ConditionReady); ready != nil {
+		return ready.Reason, ready.Message
+	}
+	return v1beta2.ReasonPending, ""
+}
+
+// soonest returns the shorter positive duration; zero means never.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || (b > 0 && b < a) {
+		return b
+	}
+	return a
+}

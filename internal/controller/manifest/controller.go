@@ -1,0 +1,156 @@
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
+)
+
+// Reconciler installs Manifests and keeps them whole.
+type Reconciler struct {
+	// Client reads from the cache, consistently with its own writes.
+	Client client.Client
+	// Reader reads past the cache: inventory shards are Secrets that the cache does not hold.
+	Reader client.Reader
+	// Fleet connects to clusters.
+	Fleet Fleet
+	// Content turns sources into objects.
+	Content Content
+	// Shard says which Manifests are this replica's: those of its Kymas.
+	Shard shard.Owner
+	// Events tells people what happened.
+	Events events.EventRecorder
+	// Backoff spaces the retries of what failed.
+	Backoff *flowcontrol.Backoff
+	// Now is the clock.
+	Now func() metav1.Time
+
+	shards shardCache
+}
+
+// Reconcile is the path of one Manifest.
+//
+//  1. Not there or not ours: nothing to do.
+//  2. Label skip-reconciliation: left alone, also when it is being deleted.
+//  3. Being deleted: custom resources, then everything else in the safe order, then the finalizers.
+//  4. Unmanaged: its objects lose the mark and stay, the Manifest goes.
+//  5. Otherwise: install what is missing or differs, look at the health, report.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	manifest := &v1beta2.Manifest{}
+	if err := r.Client.Get(ctx, req.NamespacedName, manifest); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req.NamespacedName)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	kyma := manifest.Labels[v1beta2.LabelKymaName]
+	if kyma == "" {
+		kyma = manifest.Name
+	}
+	if !r.Shard.Mine(shard.Bucket(manifest.Namespace, kyma)) || manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
+		return ctrl.Result{}, nil
+	}
+	result, err := r.reconcile(ctx, newWork(manifest, r.Now()))
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return result, err
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error) {
+	deleting := !w.manifest.DeletionTimestamp.IsZero()
+	if deleting && !controllerutil.ContainsFinalizer(w.manifest, v1beta2.FinalizerManifest) &&
+		!controllerutil.ContainsFinalizer(w.manifest, v1beta2.FinalizerLabelRemoval) {
+		return ctrl.Result{}, nil // held by others; what was ours is gone
+	}
+	var found finding
+	var err error
+	switch {
+	case w.manifest.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue:
+		found, err = r.release(ctx, w)
+	case deleting:
+		found, err = r.remove(ctx, w)
+	default:
+		if err := r.ensureFinalizers(ctx, w); err != nil {
+			return ctrl.Result{}, err
+		}
+		found, err = r.install(ctx, w)
+	}
+	if err != nil || found.gone {
+		return ctrl.Result{RequeueAfter: found.retry}, err
+	}
+	w.report(found)
+	if err := r.flush(ctx, w); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: r.pause(w.key, found)}, nil
+}
+
+// ensureFinalizers protects a stand-alone Manifest; those of a Kyma are created with their finalizers.
+func (r *Reconciler) ensureFinalizers(ctx context.Context, w *work) error {
+	if controllerutil.ContainsFinalizer(w.manifest, v1beta2.FinalizerManifest) {
+		return nil
+	}
+	before, status := w.manifest.DeepCopy(), w.manifest.Status
+	controllerutil.AddFinalizer(w.manifest, v1beta2.FinalizerManifest)
+	if err := r.Client.Patch(ctx, w.manifest, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("add the finalizer to Manifest %s: %w", w.key, err)
+	}
+	w.manifest.Status = status
+	w.before = w.manifest.DeepCopy()
+	return nil
+}
+
+// dropFinalizers lets the Manifest go. Upstream's finalizers go with ours.
+func (r *Reconciler) dropFinalizers(ctx context.Context, w *work) error {
+	before := w.manifest.DeepCopy()
+	for _, name := range []string{v1beta2.FinalizerManifest, v1beta2.FinalizerLabelRemoval, v1beta2.FinalizerModuleCR} {
+		controllerutil.RemoveFinalizer(w.manifest, name)
+	}
+	if others := w.manifest.Finalizers; len(others) > 0 {
+		w.report(finding{
+			state: v1beta2.StateDeleting, reason: v1beta2.ReasonForeignFinalizers,
+			message: fmt.Sprintf("waiting as other finalizers are present: [%s]", strings.Join(others, " ")),
+		})
+		held := w.manifest.Finalizers
+		w.manifest.Finalizers = before.Finalizers
+		if err := r.flush(ctx, w); err != nil {
+			return err
+		}
+		before = w.manifest.DeepCopy()
+		w.manifest.Finalizers = held
+	}
+	err := r.Client.Patch(ctx, w.manifest, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizers of Manifest %s: %w", w.key, err)
+	}
+	return nil
+}
+
+// pause says when to come back without an event: by back-off for what may heal by itself, never for what is in order.
+func (r *Reconciler) pause(key types.NamespacedName, found finding) time.Duration {
+	if found.retry == 0 {
+		r.Backoff.Reset(key.String())
+		return 0
+	}
+	r.Backoff.Next(key.String(), r.Backoff.Clock.Now())
+	return max(found.retry, r.Backoff.Get(key.String()))
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.Backoff.DeleteEntry(key.String())
+	r.shards.forget(key)
+}

@@ -1,0 +1,91 @@
+package manifest
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Target says which cluster a Manifest goes to.
+type Target struct {
+	// Namespace and Name find the access Secret: its namespace and the value of its label kyma-name.
+	Namespace, Name string
+	// Local means the hub itself.
+	Local bool
+	// Owner is the Manifest that asks: it is woken when a cluster answers that did not at first.
+	Owner types.NamespacedName
+}
+
+// Mode says how closely objects of a kind are watched.
+type Mode int
+
+const (
+	// Metadata is enough to see drift and deletion.
+	Metadata Mode = iota
+	// Workload needs the status too.
+	Workload
+	// ModuleCR needs the state that a module reports, of every object of the kind.
+	ModuleCR
+)
+
+// Interest is a kind that a Manifest wants to hear of.
+type Interest struct {
+	GVK  schema.GroupVersionKind
+	Mode Mode
+}
+
+// ModuleCRState is a custom resource of a module, as far as its life matters to the module.
+type ModuleCRState struct {
+	Namespace, Name, State, Message string
+}
+
+// Runtime is a cluster that is connected.
+type Runtime interface {
+	Cluster() *apply.Cluster
+	// Track asks for events of kinds; it costs calls only for kinds that nobody tracked before.
+	Track(owner types.NamespacedName, interests []Interest)
+	Untrack(owner types.NamespacedName)
+	// Live, Health and ModuleCRs answer from what was observed, without a call.
+	Live(id inventory.ID) inventory.Live
+	Health(id inventory.ID) (health.Result, bool)
+	ModuleCRs(kind schema.GroupKind) (crs []ModuleCRState, synced bool)
+	// Namespaced tells the scope of a kind without a call, if it is known.
+	Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool)
+	// Once tells whether this is the first time that somebody asks for key on this connection.
+	Once(key string) bool
+	// Report tells of a failed call, so that a dead cluster is left alone for a while.
+	Report(err error)
+}
+
+// Fleet connects to clusters.
+type Fleet interface {
+	// Get returns the connection. A *Problem says why there is none.
+	Get(ctx context.Context, target Target) (Runtime, error)
+	// Changed is told that an access Secret changed or went.
+	Changed(ctx context.Context, namespace, name string)
+	// Source enqueues the Manifests whose objects changed.
+	Source() source.Source
+}
+
+// Content turns a source into objects, verified, and keeps them at hand.
+type Content interface {
+	Objects(ctx context.Context, manifest *v1beta2.Manifest, source v1beta2.ImageSpec) ([]*unstructured.Unstructured, error)
+}
+
+// Problem is a cause that the status can name. Retry zero means: nothing but an event helps.
+type Problem struct {
+	Reason, Message string
+	Retry           time.Duration
+}
+
+// Error makes a Problem an error.
+func (p *Problem) Error() string { return p.Reason + ": " + p.Message }

@@ -1,0 +1,67 @@
+package manifest
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// indexKyma finds the Manifests that use the access Secret of a Kyma.
+const indexKyma = "kyma-name"
+
+// Setup registers the controller: every change wakes exactly the Manifests that depend on it.
+//
+//   - a Manifest wakes itself when its spec, labels, annotations or deletion changed, never by its own status;
+//   - an access Secret wakes the Manifests that go through it, after its old connection was dropped;
+//   - what happens to an object in a cluster wakes the Manifest that is marked as its owner.
+func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1beta2.Manifest{}, indexKyma, func(o client.Object) []string {
+		if name := o.GetLabels()[v1beta2.LabelKymaName]; name != "" {
+			return []string{name}
+		}
+		return []string{o.GetName()}
+	})
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("manifest").
+		WithOptions(options).
+		For(&v1beta2.Manifest{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{},
+			predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deletionChanged))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
+		WatchesRawSource(r.Fleet.Source()).
+		Complete(r)
+}
+
+var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+}}
+
+var accessSecret = predicate.NewPredicateFuncs(func(o client.Object) bool {
+	return o.GetLabels()[v1beta2.LabelKymaName] != ""
+})
+
+func (r *Reconciler) throughSecret(ctx context.Context, secret client.Object) []reconcile.Request {
+	name := secret.GetLabels()[v1beta2.LabelKymaName]
+	r.Fleet.Changed(ctx, secret.GetNamespace(), name)
+	list := &v1beta2.ManifestList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.MatchingFields{indexKyma: name}); err != nil {
+		return nil // the cache is shutting down; nothing is left to wake
+	}
+	requests := make([]reconcile.Request, 0, len(list.Items))
+	for i := range list.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return requests
+}

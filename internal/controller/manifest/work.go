@@ -1,0 +1,63 @@
+package manifest
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// work is one reconcile's view of a Manifest.
+type work struct {
+	key      types.NamespacedName
+	manifest *v1beta2.Manifest // a copy whose status is written
+	before   *v1beta2.Manifest // as the API server has it
+	now      metav1.Time
+
+	target   Target
+	runtime  Runtime
+	source   v1beta2.ImageSpec
+	recorded []inventory.Entry            // what the inventory says
+	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
+
+	staleShards []string // inventory shards that the status no longer names once it is written
+}
+
+func newWork(manifest *v1beta2.Manifest, now metav1.Time) *work {
+	return &work{
+		key:      types.NamespacedName{Namespace: manifest.Namespace, Name: manifest.Name},
+		manifest: manifest.DeepCopy(),
+		before:   manifest,
+		now:      now,
+	}
+}
+
+// owner is the value of the owner mark.
+func (w *work) owner() string { return w.key.Namespace + "/" + w.key.Name }
+
+// hasModuleCR tells whether a default custom resource belongs to the installation.
+func (w *work) hasModuleCR() bool {
+	return w.manifest.Spec.Resource != nil && len(w.manifest.Spec.Resource.Object) > 0 &&
+		w.manifest.Spec.CustomResourcePolicy != v1beta2.CustomResourcePolicyIgnore
+}
+
+// finding is what a pass found out, before it is told in the status.
+type finding struct {
+	state           v1beta2.State
+	reason, message string
+	retry           time.Duration // come back without an event; zero: an event will come
+	gone            bool          // nothing is left to tell: the Manifest is gone, or its cluster is just being contacted
+	parsed          bool          // the content was fetched, verified and parsed
+}
+
+// failed tells a cause. That a cluster is contacted for the first time is none: its answer brings us back.
+func failed(p *Problem) finding {
+	if p.Reason == v1beta2.ReasonRuntimeConnecting {
+		return finding{gone: true, retry: p.Retry}
+	}
+	return finding{state: v1beta2.StateError, reason: p.Reason, message: p.Message, retry: p.Retry}
+}

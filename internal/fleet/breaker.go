@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Back-offs between the probes of a runtime that is down. Refused credentials rarely heal by themselves, and a new Secret resets them.
+const (
+	firstBackoff       = time.Second
+	lastBackoff        = time.Minute
+	firstRefusal       = 30 * time.Second
+	lastRefusal        = 15 * time.Minute
+	failuresUntilTold  = 2 // a blip shorter than the first back-off is nobody's news
+	probeTimeout       = 10 * time.Second
+	connectionPatience = time.Second
+)
+
+// phase is what a breaker knows of its runtime.
+type phase int
+
+const (
+	connecting phase = iota // never answered yet
+	up
+	down
+)
+
+// breaker decides whether a runtime may be called. It is plain data: the caller brings the time, the randomness and the lock.
+type breaker struct {
+	phase    phase
+	failures int
+	until    time.Time // of down: no probe before
+	problem  *Problem  // of down
+}
+
+// succeeded takes an answer of the runtime; recovered tells that it was not up before.
+func (b *breaker) succeeded() (recovered bool) {
+	recovered = b.phase != up
+	*b = breaker{phase: up}
+	return recovered
+}
+
+// failed takes a failed probe, or the first failed call, and doubles the back-off.
+func (b *breaker) failed(p *Problem, now time.Time, jitter float64) {
+	b.phase, b.problem = down, p
+	b.until = now.Add(backoff(b.failures, p.Reason, jitter))
+	b.failures++
+}
+
+// told says whether the outage has just lasted long enough for those concerned to be told.
+func (b *breaker) told() bool {
+	return b.failures == failuresUntilTold || b.failures == 1 && b.problem.Reason != v1beta2.ReasonRuntimeUnreachable
+}
+
+// answer is what a caller gets: nil when the runtime may be called.
+func (b *breaker) answer(now time.Time) *Problem {
+	switch b.phase {
+	case up:
+		return nil
+	case down:
+		p := *b.problem
+		p.RetryAfter = max(b.until.Sub(now), 0) + probeTimeout
+		return &p
+	}
+	return &Problem{Reason: v1beta2.ReasonRuntimeConnecting, Message: "the runtime is being contacted"}
+}
+
+// backoff is the time until the next probe: doubling, with half of it random so that a fleet that failed together does not return together.
+func backoff(failures int, reason string, jitter float64) time.Duration {
+	first, last := firstBackoff, lastBackoff
+	if reason != v1beta2.ReasonRuntimeUnreachable {
+		first, last = firstRefusal, lastRefusal
+	}
+	d := last
+	if failures < 16 {
+		d = min(first<<failures, last)
+	}
+	return d/2 + time.Duration(jitter*float64(d/2))
+}

@@ -1,0 +1,245 @@
+package fleet
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// connection is how one runtime is called: one HTTP/2 connection, one rate limit, one breaker.
+type connection struct {
+	target    Target
+	ctx       context.Context // ends with the connection
+	spawn     func(func())    // runs a goroutine that Fleet.Start waits for
+	tell      func(...types.NamespacedName)
+	concerned func() []types.NamespacedName // owners that track the runtime
+
+	sockets   sockets
+	transport *http.Transport
+	calls     http.RoundTripper // transport behind the gate, with credentials and user agent
+	base      *url.URL
+	limiter   flowcontrol.RateLimiter
+
+	// slot lets one call through at a time while it is not proven that there is a connection: calls that start together would each dial.
+	slot   chan struct{}
+	proven atomic.Bool
+	writes writes
+
+	mu       sync.Mutex
+	breaker  breaker
+	probing  bool
+	timer    *time.Timer
+	answers  chan struct{} // closed while the runtime is up
+	settled  chan struct{} // closed at the first answer or failure
+	awaiting map[types.NamespacedName]struct{}
+}
+
+// mark says in a request's context what the gate has to know about it.
+type mark int
+
+const (
+	markProbe  mark = iota + 1 // may dial while the runtime counts as down
+	markStream                 // has no end, so that its length is not capped
+)
+
+type markKey struct{}
+
+func marked(ctx context.Context, m mark) context.Context { return context.WithValue(ctx, markKey{}, m) }
+
+// connect builds everything and calls nothing.
+func (c *connection) connect(cfg *rest.Config, wrap func(http.RoundTripper) http.RoundTripper) error {
+	base, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return err
+	}
+	if c.transport, err = newTransport(cfg, &c.sockets); err != nil {
+		return err
+	}
+	if c.calls, err = rest.HTTPWrappersForConfig(cfg, gate{c}); err != nil {
+		return err
+	}
+	if wrap != nil {
+		c.calls = wrap(c.calls)
+	}
+	c.base = base
+	c.limiter = flowcontrol.NewTokenBucketRateLimiter(cfg.QPS, cfg.Burst)
+	c.slot = make(chan struct{}, 1)
+	c.answers, c.settled = make(chan struct{}), make(chan struct{})
+	c.awaiting = make(map[types.NamespacedName]struct{})
+	return nil
+}
+
+// close ends the connection for good; the caller has ended ctx before.
+func (c *connection) close() {
+	c.mu.Lock()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.mu.Unlock()
+	c.transport.CloseIdleConnections()
+	c.sockets.closeAll()
+}
+
+// gate is the innermost round tripper of a connection: it dials for nobody while the runtime is down, and once while it is not proven.
+type gate struct{ *connection }
+
+// RoundTrip implements http.RoundTripper.
+func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	kind, _ := req.Context().Value(markKey{}).(mark)
+	leave, err := g.enter(req.Context(), kind == markProbe)
+	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, err
+	}
+	done := g.writes.begin(req)
+	resp, err := g.transport.RoundTrip(req)
+	g.proven.Store(err == nil)
+	leave()
+	done(resp)
+	if err != nil {
+		if kind != markProbe && unanswered(err) {
+			g.trip(err)
+		}
+		return nil, err
+	}
+	if kind != markStream {
+		resp.Body = &capped{ReadCloser: resp.Body, left: maxBody}
+	}
+	return resp, nil
+}
+
+// enter waits for its turn while no connection is proven, and refuses while the runtime is down. The refusal looks like a failed dial,
+// because that is what it stands for.
+func (c *connection) enter(ctx context.Context, probe bool) (leave func(), err error) {
+	if err := c.refused(probe); err != nil {
+		return nil, err
+	}
+	if c.proven.Load() && c.sockets.count() > 0 {
+		return func() {}, nil
+	}
+	select {
+	case c.slot <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-c.ctx.Done():
+		return nil, context.Cause(c.ctx)
+	}
+	if err := c.refused(probe); err != nil { // whoever went before may have found out
+		<-c.slot
+		return nil, err
+	}
+	return func() { <-c.slot }, nil
+}
+
+func (c *connection) refused(probe bool) error {
+	if c.ctx.Err() != nil {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: net.ErrClosed}
+	}
+	if probe {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.breaker.phase != down {
+		return nil
+	}
+	return &net.OpError{Op: "dial", Net: "tcp", Err: c.breaker.answer(time.Now())}
+}
+
+// await waits until the runtime is up.
+func (c *connection) await(ctx context.Context) error {
+	c.mu.Lock()
+	answers := c.answers
+	c.mu.Unlock()
+	select {
+	case <-answers:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// admit is the end of Fleet.Get: nil when the runtime may be called. patience bounds how many workers wait for first answers.
+func (c *connection) admit(ctx context.Context, owner types.NamespacedName, patience chan struct{}) *Problem {
+	anonymous := owner == types.NamespacedName{}
+	if p := c.answer(types.NamespacedName{}); p == nil || c.isSettled() {
+		return c.answer(owner)
+	}
+	if !anonymous {
+		select {
+		case patience <- struct{}{}:
+			defer func() { <-patience }()
+		default:
+			return c.answer(owner)
+		}
+		limited, cancel := context.WithTimeout(ctx, connectionPatience)
+		defer cancel()
+		ctx = limited
+	}
+	select {
+	case <-c.settled:
+	case <-ctx.Done():
+	case <-c.ctx.Done():
+	}
+	return c.answer(owner)
+}
+
+func (c *connection) isSettled() bool {
+	select {
+	case <-c.settled:
+		return true
+	default:
+		return false
+	}
+}
+
+// answer asks the breaker, and remembers an owner that gets no for an answer.
+func (c *connection) answer(owner types.NamespacedName) *Problem {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.breaker.answer(time.Now())
+	if p != nil && owner != (types.NamespacedName{}) {
+		c.awaiting[owner] = struct{}{}
+	}
+	return p
+}
+
+// client is the connection for calls of others: redirects are not followed, because they would carry the credentials elsewhere.
+func (c *connection) client() *http.Client {
+	return &http.Client{
+		Transport:     c.calls,
+		Timeout:       callTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// turnedAway lists the owners that asked in vain.
+func (c *connection) turnedAway() []types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiters(true)
+}
+
+// forget takes back that an owner asked for the runtime.
+func (c *connection) forget(owner types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.awaiting, owner)
+}
+
+// doubt says that something about the connection was odd: the next call goes alone.
+func (c *connection) doubt() { c.proven.Store(false) }
+
+// jitter spreads what would happen everywhere at once.
+func jitter() float64 { return rand.Float64() } //nolint:gosec // spreads load, guards nothing

@@ -1,0 +1,183 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// Back-offs of one kind, while the runtime as a whole is up.
+const (
+	firstPause     = 200 * time.Millisecond
+	lastPause      = time.Minute
+	firstAbsent    = time.Second
+	firstForbidden = 30 * time.Second
+	steady         = 30 * time.Second // a stream that lived this long has earned a fresh start
+)
+
+// errCut says that a stream was ended on purpose.
+var errCut = errors.New("the stream was cut")
+
+// errExpired says that the stream cannot be resumed: the kind has to be listed anew.
+var errExpired = errors.New("the resource version is too old to watch from")
+
+// pause is the back-off of one kind.
+type pause struct {
+	failures int
+}
+
+func (p *pause) reset() { p.failures = 0 }
+
+// next is the time to wait after one more failure.
+func (p *pause) next(first, last time.Duration) time.Duration {
+	d := last
+	if p.failures < 20 {
+		d = min(first<<p.failures, last)
+	}
+	p.failures++
+	return d/2 + time.Duration(jitter()*float64(d/2))
+}
+
+// follow is the goroutine of one kind: list, then watch from there, as long as the kind deserves a stream.
+func (r *Runtime) follow(ctx context.Context, k *kind) {
+	var lists, streams pause
+	for ctx.Err() == nil && !r.retire(k) {
+		if r.conn.await(ctx) != nil {
+			return
+		}
+		if due, learned := r.isDue(k); due {
+			if err := r.list(ctx, k); err != nil {
+				r.unlisted(ctx, k, &lists, err, learned)
+				continue
+			}
+			lists.reset()
+		}
+		begun := time.Now()
+		err := r.watch(ctx, k)
+		if time.Since(begun) > steady {
+			streams.reset()
+		}
+		r.unwatched(ctx, k, &streams, err)
+	}
+}
+
+// isDue says whether the kind is to be listed, and how many objects of it were learned until now.
+func (r *Runtime) isDue(k *kind) (due bool, learned uint) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return k.due, k.learned
+}
+
+// unlisted waits after a list that failed, as long as the failure deserves.
+func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, learned uint) {
+	switch class := apply.Classify(err); {
+	case ctx.Err() != nil:
+	case class == apply.ClassUnauthorized:
+		r.conn.trip(err)
+	case class == apply.ClassKindUnknown:
+		r.unserved(k, learned)
+		r.sleep(ctx, k, p.next(firstAbsent, r.cfg.AuditInterval))
+	case class == apply.ClassForbidden:
+		r.forbidden(k, err)
+		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
+	default:
+		r.conn.doubt()
+		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))
+	}
+}
+
+// unwatched decides how to go on after a stream ended. One that ends on time is resumed at once; one that ends early, however politely,
+// is not, or a broken proxy would have us call without pause.
+func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
+	switch class := apply.Classify(err); {
+	case ctx.Err() != nil, errors.Is(err, errCut):
+	case err == nil && p.failures == 0:
+		p.failures++
+	case errors.Is(err, errExpired), class == apply.ClassKindUnknown:
+		r.expire(k)
+		if p.failures++; p.failures > 1 {
+			r.sleep(ctx, k, p.next(firstPause, lastPause))
+		}
+	case class == apply.ClassUnauthorized:
+		r.conn.trip(err)
+	case class == apply.ClassForbidden:
+		r.forbidden(k, err)
+		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
+	default:
+		r.conn.doubt()
+		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))
+	}
+}
+
+// advised is how long the API server asks to wait.
+func advised(err error) time.Duration {
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		return min(time.Duration(seconds)*time.Second, lastPause)
+	}
+	return 0
+}
+
+// sleep waits, unless something happens that makes another attempt worthwhile.
+func (r *Runtime) sleep(ctx context.Context, k *kind, d time.Duration) {
+	r.mu.RLock()
+	idle := !k.watched && !k.due
+	r.mu.RUnlock()
+	if idle {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-k.poke:
+	case <-ctx.Done():
+	}
+}
+
+// expire asks for a list.
+func (r *Runtime) expire(k *kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k.due = true
+}
+
+// unserved notes that the runtime does not know the kind: nothing of it exists, unless a write of ours proved otherwise meanwhile. A kind
+// without a stream is looked for again by the audit, or when its CustomResourceDefinition is learned.
+func (r *Runtime) unserved(k *kind, learned uint) {
+	r.mu.Lock()
+	var told []types.NamespacedName
+	if k.learned == learned {
+		k.absent, k.problem, k.resource = true, nil, nil
+		told = r.replace(k, nil, 0)
+		k.due = k.watched
+		r.assign()
+	}
+	r.mu.Unlock()
+	r.conn.tell(told...)
+}
+
+// forbidden notes that the kind cannot be read. What was known of it stays.
+func (r *Runtime) forbidden(k *kind, err error) {
+	r.mu.Lock()
+	news := k.problem == nil
+	k.problem = &Problem{
+		Reason: v1beta2.ReasonRuntimeForbidden, Err: err,
+		Message: fmt.Sprintf("%s of the %s cannot be watched: %s", k.gk, r.conn.target, cause(err)),
+	}
+	k.settled = true
+	k.due = k.watched
+	told := r.announce()
+	if news {
+		told = append(told, r.trackers(k, needs{})...)
+	}
+	r.assign()
+	r.mu.Unlock()
+	r.conn.tell(told...)
+}

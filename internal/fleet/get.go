@@ -1,0 +1,178 @@
+package fleet
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// Get gives the connection to a runtime, made at the first call. The error is always a *Problem. Get itself never dials: a probe in the
+// background does, and for a Target with an Owner only a few callers at a time wait for its first answer, a second at most.
+func (f *Fleet) Get(ctx context.Context, t Target) (*Runtime, error) {
+	r, p := f.runtime(ctx, t)
+	if p != nil {
+		return nil, p
+	}
+	if p := r.conn.admit(ctx, t.Owner, f.patience); p != nil {
+		return nil, p
+	}
+	return r, nil
+}
+
+// Drop says that an access Secret of that Kyma changed or went. When its content is no longer what the connection was made from, the streams
+// of the old connection end, its connections are closed, all Manifests that track it are enqueued, and the next Get connects anew.
+// When the content is equal, nothing happens. It makes no call, so that an event handler may use it.
+func (f *Fleet) Drop(namespace, name string) {
+	id := key{namespace: namespace, name: name}
+	f.mu.Lock()
+	r := f.runtimes[id]
+	f.mu.Unlock()
+	if r == nil {
+		return
+	}
+	found, p := f.findAccess(f.ctx, namespace, name)
+	if p == nil && found.digest == r.access.digest || p != nil && p.Reason == v1beta2.ReasonInternal {
+		return // equal, or not to be told now: Get looks again
+	}
+	f.discard(id, r)
+}
+
+// runtime finds or makes the connection of a target.
+func (f *Fleet) runtime(ctx context.Context, t Target) (*Runtime, *Problem) {
+	if f.ctx.Err() != nil {
+		return nil, &Problem{Reason: v1beta2.ReasonInternal, Message: "the operator is shutting down", Err: context.Cause(f.ctx)}
+	}
+	if t.Local {
+		return f.local(t)
+	}
+	id := key{namespace: t.Namespace, name: t.Name}
+	found, p := f.findAccess(ctx, t.Namespace, t.Name)
+	f.mu.Lock()
+	r := f.runtimes[id]
+	f.mu.Unlock()
+	if r != nil && p == nil && found.digest == r.access.digest {
+		return r, nil
+	}
+	if r != nil && (p == nil || withdrawn(p)) {
+		f.discard(id, r)
+	}
+	if p != nil {
+		return nil, p
+	}
+	cfg, p := parseKubeconfig(found.kubeconfig)
+	if p != nil {
+		return nil, p
+	}
+	cfg.UserAgent = f.userAgent()
+	if cfg.Insecure {
+		f.cfg.Log.Info("the kubeconfig switches the check of the server's certificate off", "runtime", t.String())
+	}
+	return f.adopt(id, t, cfg, found)
+}
+
+// withdrawn says that the access that a connection was made from is no longer granted. Two Secrets at a time are a mistake, not that.
+func withdrawn(p *Problem) bool {
+	return p.Reason != v1beta2.ReasonInternal && p.Reason != v1beta2.ReasonAccessSecretAmbiguous
+}
+
+// local makes the connection to the hub as a service account, never as the operator itself.
+func (f *Fleet) local(t Target) (*Runtime, *Problem) {
+	namespace, name, ok := t.serviceAccount()
+	if !ok {
+		return nil, &Problem{
+			Reason:  v1beta2.ReasonLocalAccessMissing,
+			Message: "no service account is set to act as in the hub; install the component \"local\"",
+		}
+	}
+	id := key{local: true, namespace: namespace, name: name}
+	f.mu.Lock()
+	r := f.runtimes[id]
+	f.mu.Unlock()
+	if r != nil {
+		return r, nil
+	}
+	cfg := rest.CopyConfig(f.cfg.Hub)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + name}
+	cfg.UserAgent = f.userAgent()
+	return f.adopt(id, t, cfg, access{})
+}
+
+func (f *Fleet) userAgent() string {
+	if f.cfg.Hub != nil && f.cfg.Hub.UserAgent != "" {
+		return f.cfg.Hub.UserAgent
+	}
+	return rest.DefaultKubernetesUserAgent()
+}
+
+// adopt makes a connection and keeps it, unless another caller was faster.
+func (f *Fleet) adopt(id key, t Target, cfg *rest.Config, from access) (*Runtime, *Problem) {
+	made, err := f.newRuntime(t, cfg, from)
+	if err != nil {
+		return nil, invalidKubeconfig("no client can be made of it: %s", cause(err))
+	}
+	f.mu.Lock()
+	r := f.runtimes[id]
+	if r == nil {
+		f.runtimes[id] = made
+	}
+	f.mu.Unlock()
+	if r != nil { // should it be of other content, the next Get will find out
+		made.close()
+		return r, nil
+	}
+	if f.ctx.Err() != nil { // Start may have passed by already
+		made.close()
+	}
+	made.conn.probe()
+	return made, nil
+}
+
+// discard closes a connection that is no longer to be used, and has those who used it ask for another.
+func (f *Fleet) discard(id key, r *Runtime) {
+	f.mu.Lock()
+	if f.runtimes[id] == r {
+		delete(f.runtimes, id)
+	}
+	f.mu.Unlock()
+	told := append(r.concerned(), r.conn.turnedAway()...)
+	r.close()
+	f.queues.add(told...)
+}
+
+// newRuntime builds a connection and everything around it, and calls nothing.
+func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, error) {
+	cfg.QPS, cfg.Burst = f.cfg.QPS, f.cfg.Burst
+	cfg.WarningHandler = rest.NoWarnings{} // what a runtime warns of is not ours to log
+	ctx, cancel := context.WithCancel(f.ctx)
+	from.kubeconfig = nil // parsed; no copy of credentials is kept
+	t.Owner = types.NamespacedName{}
+	r := &Runtime{
+		cfg: f.cfg, ctx: ctx, cancel: cancel, access: from,
+		owners: make(map[types.NamespacedName]*tracker), kinds: make(map[schema.GroupKind]*kind),
+		echoes: make(map[subject]echo), reads: make(map[subject]bool), listing: make(chan struct{}, listsAtATime),
+	}
+	r.conn = &connection{target: t, ctx: ctx, spawn: f.spawn, tell: f.queues.add, concerned: r.concerned}
+	r.conn.writes.removed = r.removed
+	r.served = &resources{
+		discover: r.discovery, defined: make(map[string]definition), listed: make(map[schema.GroupVersion]*discovered),
+	}
+	if err := r.conn.connect(cfg, f.cfg.WrapTransport); err != nil {
+		cancel()
+		return nil, err
+	}
+	calls := rest.CopyConfig(cfg)
+	calls.RateLimiter = r.conn.limiter
+	client, err := dynamic.NewForConfigAndClient(calls, r.conn.client())
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	r.cluster = &apply.Cluster{Dynamic: client, Resource: r.served.find, Learn: r.learn}
+	return r, nil
+}

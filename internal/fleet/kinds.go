@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+var (
+	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	namespaceKind = schema.GroupKind{Kind: "Namespace"}
+)
+
+// needs is what is read of a kind. Several owners' needs add up.
+type needs struct {
+	health bool // full objects, for their health
+	state  bool // full objects, owned or not, for their state
+}
+
+func needsOf(m Mode) needs { return needs{health: m == Workload, state: m == ModuleCR} }
+
+func (n needs) and(other needs) needs {
+	return needs{health: n.health || other.health, state: n.state || other.state}
+}
+
+// full says that metadata alone will not do.
+func (n needs) full() bool { return n.health || n.state }
+
+// wish is what one owner, or all of them together, want of a kind.
+type wish struct {
+	versions []string // newest first
+	needs    needs
+}
+
+func (w wish) and(other wish) wish {
+	versions := append(slices.Clone(w.versions), other.versions...)
+	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	return wish{versions: slices.Compact(versions), needs: w.needs.and(other.needs)}
+}
+
+func (w wish) equal(other wish) bool {
+	return w.needs == other.needs && slices.Equal(w.versions, other.versions)
+}
+
+// wishes sorts interests by kind.
+func wishes(interests []Interest) map[schema.GroupKind]wish {
+	all := make(map[schema.GroupKind]wish, len(interests))
+	for _, i := range interests {
+		gk := i.GroupKind()
+		all[gk] = all[gk].and(wish{versions: []string{i.Version}, needs: needsOf(i.Mode)})
+	}
+	return all
+}
+
+// kind is one kind of one runtime. Everything in it is guarded by the lock of its Runtime.
+type kind struct {
+	gk      schema.GroupKind
+	wish    wish
+	objects map[place]*object
+
+	synced  bool     // what is not in objects does not exist
+	settled bool     // synced, or known not to become so soon: nobody has to wait for it
+	absent  bool     // the runtime does not serve it
+	problem *Problem // why it cannot be listed
+
+	resource *apply.Resource // where it was found
+	due      bool            // is to be listed
+	resume   string          // resourceVersion to watch from
+	seen     uint64          // resourceVersion up to which everything was seen
+	learned  uint            // how many objects writes of ours told
+
+	watched bool               // has a stream, or shall have one
+	end     context.CancelFunc // ends its goroutine; nil when there is none
+	cut     context.CancelFunc // ends its current stream
+	poke    chan struct{}      // cuts a back-off short
+
+	leaving  map[place]struct{} // deleted by us while not watched: looked after until gone
+	recheck  *time.Timer
+	patience time.Duration
+}
+
+// kept says whether health is kept for the kind.
+func (k *kind) kept() bool { return k.wish.needs.health || k.readable() }
+
+// readable says that the health of the kind is read object by object, when it matters.
+func (k *kind) readable() bool {
+	return !k.wish.needs.full() && (k.gk == crdKind || k.gk == namespaceKind)
+}
+
+// rank is a kind as far as the choice of streams looks at it.
+type rank struct {
+	gk      schema.GroupKind
+	needs   needs
+	count   int
+	settled bool
+	watched bool
+	useless bool // cannot be listed now
+}
+
+// class orders kinds: what decides readiness first, then what people change, then CRDs, then everything else.
+func (r rank) class() int {
+	switch {
+	case r.useless:
+		return 4
+	case r.needs.health:
+		return 0
+	case r.needs.state:
+		return 1
+	case r.gk == crdKind:
+		return 2
+	}
+	return 3
+}
+
+// weight orders kinds without priority by size, and keeps one that is watched from being displaced by one that is only a little larger.
+func (r rank) weight() int {
+	switch {
+	case r.class() < 3:
+		return 0
+	case r.watched:
+		return 2*r.count + 1
+	}
+	return r.count
+}
+
+// choose says which kinds are watched. Kinds without priority of their own wait until the sizes of all of them are known, so that no
+// stream is opened only to be closed again.
+func choose(kinds []rank, most int) map[schema.GroupKind]bool {
+	chosen := make(map[schema.GroupKind]bool, min(len(kinds), most))
+	sized := !slices.ContainsFunc(kinds, func(r rank) bool { return r.class() == 3 && !r.settled })
+	sorted := slices.Clone(kinds)
+	slices.SortFunc(sorted, func(a, b rank) int {
+		return cmp.Or(cmp.Compare(a.class(), b.class()), cmp.Compare(b.weight(), a.weight()),
+			cmp.Compare(a.gk.Group, b.gk.Group), cmp.Compare(a.gk.Kind, b.gk.Kind))
+	})
+	for _, r := range sorted {
+		if len(chosen) == most {
+			break
+		}
+		if len(kinds) <= most || sized || r.watched || r.class() < 3 {
+			chosen[r.gk] = true
+		}
+	}
+	return chosen
+}

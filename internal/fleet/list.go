@@ -1,0 +1,187 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+const (
+	pageSize = 200
+	// listsAtATime bounds the pages of one runtime that are being read.
+	listsAtATime = 4
+	// maxPages ends a list whose continue tokens never do.
+	maxPages = 1000
+
+	acceptFull     = "application/json"
+	acceptMeta     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	acceptMetaList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+)
+
+// errAgain says that what was listed is not what is wanted any more.
+var errAgain = errors.New("the kind is wanted in another way than it was listed")
+
+// list reads all objects of a kind, in pages, and replaces what is kept.
+func (r *Runtime) list(ctx context.Context, k *kind) error {
+	select {
+	case r.listing <- struct{}{}:
+		defer func() { <-r.listing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	r.mu.RLock()
+	w := k.wish
+	r.mu.RUnlock()
+	err := error(&apply.UnknownKindError{GroupVersionKind: k.gk.WithVersion("")})
+	for _, version := range w.versions {
+		if err = r.listVersion(ctx, k, k.gk.WithVersion(version), w.needs); apply.Classify(err) != apply.ClassKindUnknown {
+			break
+		}
+	}
+	return err
+}
+
+func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVersionKind, n needs) error {
+	resource, err := r.served.find(ctx, gvk)
+	if err != nil {
+		return err
+	}
+	listed := make(map[place]*object)
+	take := func(o *wireObject) {
+		listed[placeOf(o.Metadata.Namespace, o.Metadata.Name)] = r.reduce(o, gvk, n)
+	}
+	var head wireList
+	for page := 0; page == 0 || head.Continue != ""; page++ {
+		if page == maxPages {
+			return fmt.Errorf("the list of %s has more than %d pages", gvk.GroupKind(), maxPages)
+		}
+		next, err := r.page(ctx, &resource, n, head.Continue, take)
+		if err != nil {
+			return r.misled(gvk, err)
+		}
+		if page > 0 {
+			next.ResourceVersion = head.ResourceVersion // later pages may tell a later one, but show the first one's state
+		}
+		head = next
+	}
+	return r.listed(k, &resource, n, listed, head.ResourceVersion)
+}
+
+// misled forgets where a kind was said to be served when it is not there.
+func (r *Runtime) misled(gvk schema.GroupVersionKind, err error) error {
+	if apply.Classify(err) == apply.ClassKindUnknown {
+		r.served.forget(gvk.Group)
+		return &apply.UnknownKindError{GroupVersionKind: gvk}
+	}
+	return err
+}
+
+// page makes one LIST call.
+func (r *Runtime) page(ctx context.Context, resource *apply.Resource, n needs, token string, take func(*wireObject)) (wireList, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	query := r.query(n)
+	query.Set("limit", strconv.Itoa(pageSize))
+	if token != "" {
+		query.Set("continue", token)
+	}
+	accept := acceptMetaList
+	if n.full() {
+		accept = acceptFull
+	}
+	resp, err := r.call(ctx, r.collection(resource), query, http.Header{"Accept": {accept}})
+	if err != nil {
+		return wireList{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return readList(resp.Body, n.full(), take)
+}
+
+// query selects what is read of a kind.
+func (r *Runtime) query(n needs) url.Values {
+	query := url.Values{}
+	if !n.state {
+		query.Set("labelSelector", r.cfg.Selector.String())
+	}
+	return query
+}
+
+// collection is the path of a kind's objects in all namespaces.
+func (r *Runtime) collection(resource *apply.Resource) *url.URL {
+	if resource.Group == "" {
+		return r.conn.base.JoinPath("api", resource.Version, resource.Resource)
+	}
+	return r.conn.base.JoinPath("apis", resource.Group, resource.Version, resource.Resource)
+}
+
+// call makes one GET within the runtime's rate limit. An answer other than 200 becomes an error of the API.
+func (r *Runtime) call(ctx context.Context, at *url.URL, query url.Values, header http.Header) (*http.Response, error) {
+	if err := r.conn.limiter.Wait(ctx); err != nil {
+		return nil, err
+	}
+	target := *at
+	target.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = header
+	resp, err := r.conn.calls.RoundTrip(req)
+	if err != nil {
+		return nil, &url.Error{Op: "Get", URL: at.Path, Err: err}
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer drain(resp.Body)
+		return nil, statusError(resp, "get", at.Path)
+	}
+	return resp, nil
+}
+
+// listed takes over a complete list. A kind that is wanted differently by now is listed again.
+func (r *Runtime) listed(k *kind, resource *apply.Resource, n needs, objects map[place]*object, resourceVersion string) error {
+	r.mu.Lock()
+	if k.wish.needs != n {
+		r.mu.Unlock()
+		return errAgain
+	}
+	k.resource, k.resume = resource, resourceVersion
+	k.absent, k.problem, k.due = false, nil, false
+	told := r.replace(k, objects, numeric(resourceVersion))
+	r.settleDown(k)
+	r.assign()
+	r.mu.Unlock()
+	r.conn.tell(told...)
+	return nil
+}
+
+// settleDown plans another look at objects that were deleted while nobody watches, until they are gone. The caller holds the lock.
+func (r *Runtime) settleDown(k *kind) {
+	for at := range k.leaving {
+		if k.watched || k.objects[at] == nil {
+			delete(k.leaving, at)
+		}
+	}
+	if len(k.leaving) == 0 {
+		k.patience = 0
+		return
+	}
+	k.patience = min(max(2*k.patience, firstAbsent), lastPause)
+	if k.recheck != nil {
+		k.recheck.Stop()
+	}
+	k.recheck = time.AfterFunc(k.patience, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.kinds[k.gk] == k && !k.watched {
+			r.relist(k)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package fleet
+
+import (
+	"strings"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// reduce turns what the API server sent into what is kept.
+func (r *Runtime) reduce(o *wireObject, gvk schema.GroupVersionKind, n needs) *object {
+	kept := &object{
+		uid:         o.Metadata.UID,
+		version:     numeric(o.Metadata.ResourceVersion),
+		fields:      unique.Make(inventory.FieldsHash(o.Metadata.managed(r.cfg.FieldManager), r.cfg.FieldManager)),
+		owner:       unique.Make(o.Metadata.Annotations[r.cfg.OwnerKey]),
+		terminating: o.Metadata.DeletionTimestamp != "",
+	}
+	if n.full() {
+		kept.judge(o.object(gvk.GroupVersion().String(), gvk.Kind), n)
+	}
+	return kept
+}
+
+// judge fills in what full objects are read for.
+func (o *object) judge(full *unstructured.Unstructured, n needs) {
+	if n.health {
+		result := health.Of(full)
+		o.health = &result
+	}
+	if n.state {
+		state, message := health.ModuleState(full)
+		o.state = &moduleState{state, message}
+	}
+}
+
+// observe takes an event of a stream: after is nil for an object that is gone.
+func (r *Runtime) observe(k *kind, o *wireObject, after *object) {
+	at := placeOf(o.Metadata.Namespace, o.Metadata.Name)
+	now := numeric(o.Metadata.ResourceVersion)
+	r.mu.Lock()
+	k.reached(o.Metadata.ResourceVersion)
+	before := k.objects[at]
+	var told []types.NamespacedName
+	if r.kinds[k.gk] == k && !before.stale(now) {
+		told = r.withoutEchoes(k, at, before, after)
+	}
+	r.mu.Unlock()
+	r.conn.tell(told...)
+}
+
+// bookmark notes how far a stream has come.
+func (r *Runtime) bookmark(k *kind, resourceVersion string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k.reached(resourceVersion)
+}
+
+func (k *kind) reached(resourceVersion string) {
+	if resourceVersion != "" {
+		k.resume, k.seen = resourceVersion, max(k.seen, numeric(resourceVersion))
+	}
+}
+
+// replace takes over a complete list that shows the state at a resourceVersion. The first one wakes nobody by itself: owners are
+// announced to when all of their kinds are known. The caller holds the lock.
+func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.NamespacedName {
+	put := r.withoutEchoes
+	if !k.synced {
+		put = func(k *kind, where place, before, after *object) []types.NamespacedName {
+			r.put(k, where, before, after)
+			return nil
+		}
+	}
+	var told []types.NamespacedName
+	for where, after := range listed {
+		if before := k.objects[where]; !before.stale(after.version) {
+			told = append(told, put(k, where, before, after)...)
+		}
+	}
+	for where, before := range k.objects {
+		if listed[where] == nil && (at == 0 || before.version <= at) {
+			told = append(told, put(k, where, before, nil)...)
+		}
+	}
+	k.synced, k.settled, k.seen = true, true, max(k.seen, at)
+	return append(told, r.announce()...)
+}
+
+// withoutEchoes puts an object into the store and says who has to know. When the change may be a write of ours that is still under way,
+// the answer to it gets a moment to say so. The caller holds the lock.
+func (r *Runtime) withoutEchoes(k *kind, at place, before, after *object) []types.NamespacedName {
+	c := r.put(k, at, before, after)
+	owners := r.affected(k, c, before, after)
+	echo := r.conn.writes.recent() && c&echoing != 0 && c&^(echoing|allied) == 0 && !r.takenOver(before, after)
+	if k.readable() && k.synced && after != nil && !after.ready() && !(echo && c&appeared != 0) {
+		r.read(k, at)
+	}
+	if echo && len(owners) > 0 {
+		r.postpone(subject{k.gk, at}, after.version, owners)
+		return nil
+	}
+	return owners
+}
+
+// put changes the store. The caller holds the lock.
+func (r *Runtime) put(k *kind, at place, before, after *object) change {
+	if after == nil {
+		if before == nil {
+			return 0
+		}
+		delete(k.objects, at)
+		if k.gk == crdKind {
+			r.served.dropped(at.name.Value())
+		}
+		return vanished
+	}
+	if k.readable() && before != nil && before.uid == after.uid && after.health == nil {
+		after.health = before.health
+	}
+	k.objects[at] = after
+	return compare(before, after)
+}
+
+// takenOver says that an object changed hands: the one who lost it has not written that, and must know.
+func (r *Runtime) takenOver(before, after *object) bool {
+	if before == nil || after == nil || before.owner == after.owner {
+		return false
+	}
+	_, tracks := r.ownerOf(before)
+	return tracks
+}
+
+// ready says that nothing more is to be learned about an object's health.
+func (o *object) ready() bool { return o.health != nil && o.health.Status == health.Ready }
+
+// affected lists the owners that a change concerns, as far as they track the runtime: whoever writes to a runtime can put any name into
+// an annotation. The caller holds the lock.
+func (r *Runtime) affected(k *kind, c change, before, after *object) []types.NamespacedName {
+	if c == 0 {
+		return nil
+	}
+	var owners []types.NamespacedName
+	for _, o := range []*object{before, after} {
+		if o == nil {
+			continue
+		}
+		if owner, ok := r.ownerOf(o); ok && (len(owners) == 0 || owners[0] != owner) {
+			owners = append(owners, owner)
+		}
+	}
+	if k.wish.needs.state && c&reporting != 0 {
+		owners = append(owners, r.trackers(k, needs{state: true})...)
+	}
+	return owners
+}
+
+func (r *Runtime) ownerOf(o *object) (types.NamespacedName, bool) {
+	namespace, name, ok := strings.Cut(o.owner.Value(), "/")
+	if !ok {
+		return types.NamespacedName{}, false
+	}
+	owner := types.NamespacedName{Namespace: namespace, Name: name}
+	_, tracks := r.owners[owner]
+	return owner, tracks
+}
+
+// trackers lists the owners that track a kind for at least the given needs. The caller holds the lock.
+func (r *Runtime) trackers(k *kind, n needs) []types.NamespacedName {
+	var owners []types.NamespacedName
+	for owner, t := range r.owners {
+		if w, ok := t.wishes[k.gk]; ok && w.needs.and(n) == w.needs {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
+}

@@ -1,0 +1,103 @@
+package fleet
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// read finds out the health of a CustomResourceDefinition or a Namespace by one GET, in the background. What asks meanwhile asks for one
+// more, not for many. The caller holds the lock.
+func (r *Runtime) read(k *kind, at place) {
+	s := subject{k.gk, at}
+	if _, running := r.reads[s]; running {
+		r.reads[s] = true
+		return
+	}
+	if k.resource == nil || r.ctx.Err() != nil {
+		return
+	}
+	r.reads[s] = false
+	resource := *k.resource
+	r.conn.spawn(func() {
+		var p pause
+		for r.readOnce(s, &resource) {
+			t := time.NewTimer(p.next(firstPause/2, lastPause))
+			select {
+			case <-t.C:
+			case <-r.ctx.Done():
+				t.Stop()
+				return
+			}
+		}
+	})
+}
+
+// readOnce makes the call and says whether another one is wanted.
+func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
+	full, err := r.get(s, resource)
+	r.mu.Lock()
+	again := r.reads[s]
+	r.reads[s] = false
+	k := r.kinds[s.GroupKind]
+	var o *object
+	var told []types.NamespacedName
+	if k != nil {
+		o = k.objects[s.place]
+	}
+	switch {
+	case o == nil || o.terminating: // nobody asks any more
+	case err != nil:
+		more = apply.Classify(err) != apply.ClassForbidden
+	default:
+		told = r.found(k, s.place, o, full)
+		more = again && !k.objects[s.place].ready() || !k.watched && !k.objects[s.place].ready()
+	}
+	if !more {
+		delete(r.reads, s)
+	}
+	r.mu.Unlock()
+	r.conn.tell(told...)
+	return more
+}
+
+// found takes over what a GET returned. The caller holds the lock.
+func (r *Runtime) found(k *kind, at place, before *object, full *unstructured.Unstructured) []types.NamespacedName {
+	if k.gk == crdKind {
+		r.served.learn(full)
+	}
+	after := r.whole(full, k)
+	if before.version > after.version && after.version != 0 {
+		return nil // the stream is ahead, and has asked again
+	}
+	c := r.put(k, at, before, after)
+	r.assessed(k, at)
+	return r.affected(k, c, before, after)
+}
+
+// get reads one object in full.
+func (r *Runtime) get(s subject, resource *apply.Resource) (*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(r.ctx, callTimeout)
+	defer cancel()
+	if err := r.conn.await(ctx); err != nil {
+		return nil, err
+	}
+	at := r.collection(resource).JoinPath(s.name.Value()) // both kinds that are read have no namespace
+	resp, err := r.call(ctx, at, nil, http.Header{"Accept": {acceptFull}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	full := &unstructured.Unstructured{}
+	return full, full.UnmarshalJSON(data)
+}

@@ -1,0 +1,207 @@
+package fleet
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// unknownFor is how long a kind that was not found is not asked for again: several objects of it come at once.
+const unknownFor = 5 * time.Second
+
+// resources finds where a runtime serves a kind, without a RESTMapper: most kinds are Kubernetes' own and need no call, the kinds of a
+// module are told by its CustomResourceDefinitions, and the rest is one small discovery call per group and version.
+type resources struct {
+	discover func(ctx context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error)
+
+	mu      sync.RWMutex
+	defined map[string]definition // by the name of the CustomResourceDefinition
+	listed  map[schema.GroupVersion]*discovered
+	calling sync.Mutex // one discovery call at a time: the second caller finds the answer of the first
+}
+
+// definition is what a CustomResourceDefinition says of its kind.
+type definition struct {
+	kind       schema.GroupKind
+	plural     string
+	namespaced bool
+	versions   []string
+}
+
+// discovered is what one group and version serves.
+type discovered struct {
+	kinds map[string]apply.Resource
+	at    time.Time
+}
+
+// find gives the resource of a kind; *apply.UnknownKindError when the runtime does not serve it.
+func (s *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (apply.Resource, error) {
+	if resource, err, ok := s.known(gvk); ok {
+		return resource, err
+	}
+	s.calling.Lock()
+	defer s.calling.Unlock()
+	if resource, err, ok := s.known(gvk); ok {
+		return resource, err
+	}
+	list, err := s.discover(ctx, gvk.GroupVersion())
+	if err != nil && apply.Classify(err) != apply.ClassKindUnknown {
+		return apply.Resource{}, err
+	}
+	s.keep(gvk.GroupVersion(), list)
+	resource, err, _ := s.known(gvk)
+	return resource, err
+}
+
+// known answers without a call; ok is false when one is needed.
+func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource, err error, ok bool) { //nolint:revive // err is an answer here
+	if namespaced, builtin := render.BuiltinScope(gvk); builtin {
+		plural, _ := meta.UnsafeGuessKindToResource(gvk)
+		return apply.Resource{GroupVersionResource: plural, Namespaced: namespaced}, nil, true
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if d, found := s.definition(gvk.GroupKind()); found {
+		if !slices.Contains(d.versions, gvk.Version) {
+			return resource, &apply.UnknownKindError{GroupVersionKind: gvk, Served: d.versions}, true
+		}
+		gvr := gvk.GroupVersion().WithResource(d.plural)
+		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced}, nil, true
+	}
+	list := s.listed[gvk.GroupVersion()]
+	if list == nil {
+		return resource, nil, false
+	}
+	if resource, found := list.kinds[gvk.Kind]; found {
+		return resource, nil, true
+	}
+	return resource, &apply.UnknownKindError{GroupVersionKind: gvk}, time.Since(list.at) < unknownFor
+}
+
+func (s *resources) definition(gk schema.GroupKind) (definition, bool) {
+	for _, d := range s.defined {
+		if d.kind == gk {
+			return d, true
+		}
+	}
+	return definition{}, false
+}
+
+// keep remembers a discovery answer. An empty one counts for a moment only, as every kind that is missing does.
+func (s *resources) keep(gv schema.GroupVersion, list []metav1.APIResource) {
+	kinds := make(map[string]apply.Resource, len(list))
+	for i := range list {
+		if name := list[i].Name; !strings.Contains(name, "/") { // not a subresource
+			kinds[list[i].Kind] = apply.Resource{GroupVersionResource: gv.WithResource(name), Namespaced: list[i].Namespaced}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed[gv] = &discovered{kinds: kinds, at: time.Now()}
+}
+
+// namespaced tells a kind's scope without a call, in whatever version it is known.
+func (s *resources) namespaced(gvk schema.GroupVersionKind) (namespaced, known bool) {
+	if namespaced, known = render.BuiltinScope(gvk); known {
+		return namespaced, known
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if d, found := s.definition(gvk.GroupKind()); found {
+		return d.namespaced, true
+	}
+	for gv, list := range s.listed {
+		if resource, found := list.kinds[gvk.Kind]; found && gv.Group == gvk.Group {
+			return resource.Namespaced, true
+		}
+	}
+	return false, false
+}
+
+// learn takes over what a CustomResourceDefinition says, and forgets what was found out before it came.
+func (s *resources) learn(crd *unstructured.Unstructured) {
+	text := func(path ...string) string {
+		value, _, _ := unstructured.NestedString(crd.Object, path...)
+		return value
+	}
+	d := definition{
+		kind:       schema.GroupKind{Group: text("spec", "group"), Kind: text("spec", "names", "kind")},
+		plural:     text("spec", "names", "plural"),
+		namespaced: text("spec", "scope") == "Namespaced",
+	}
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		if name, _ := version["name"].(string); version["served"] == true {
+			d.versions = append(d.versions, name)
+		}
+	}
+	if d.kind.Group == "" || d.kind.Kind == "" || d.plural == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.defined[crd.GetName()] = d
+	s.forgetGroup(d.kind.Group)
+}
+
+// dropped takes note that a CustomResourceDefinition is gone.
+func (s *resources) dropped(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.defined, name)
+	_, group, _ := strings.Cut(name, ".")
+	s.forgetGroup(group)
+}
+
+// forget makes the next question about a group a call again.
+func (s *resources) forget(group string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetGroup(group)
+}
+
+func (s *resources) forgetGroup(group string) {
+	for gv := range s.listed {
+		if gv.Group == group {
+			delete(s.listed, gv)
+		}
+	}
+}
+
+// discovery makes the discovery call of one group and version.
+func (r *Runtime) discovery(ctx context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	at := r.conn.base.JoinPath("apis", gv.Group, gv.Version)
+	if gv.Group == "" {
+		at = r.conn.base.JoinPath("api", gv.Version)
+	}
+	resp, err := r.call(ctx, at, nil, http.Header{"Accept": {acceptFull}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	var list metav1.APIResourceList
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &list); err != nil {
+		return nil, err
+	}
+	return list.APIResources, nil
+}

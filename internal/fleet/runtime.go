@@ -1,0 +1,209 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Mode says how much of a kind's objects is read.
+type Mode int
+
+// The modes. When several Manifests track one kind in different modes, it is read so that all of them are served.
+const (
+	// Metadata reads the metadata of owned objects. CustomResourceDefinitions and Namespaces have health all the same.
+	Metadata Mode = iota
+	// Workload reads owned objects in full and keeps their health.
+	Workload
+	// ModuleCR reads all objects of the kind, owned or not, and keeps their state and message.
+	ModuleCR
+)
+
+// Interest is a kind that a Manifest wants to know about.
+type Interest struct {
+	schema.GroupVersionKind
+	Mode Mode
+}
+
+// ModuleCRStatus is what is known of one custom resource of a module.
+type ModuleCRStatus struct {
+	Namespace, Name string
+	// UID tells a re-created object from the one before.
+	UID types.UID
+	// State and Message are what the object reports, empty when it reports none.
+	State, Message string
+	// Terminating says that it is being deleted.
+	Terminating bool
+}
+
+// Runtime is one connection to one runtime, and what is known of it. It stays valid until the access Secret's content changes; what is
+// called after that fails, and what is known then is nothing.
+type Runtime struct {
+	cfg     *Config
+	ctx     context.Context
+	cancel  context.CancelFunc
+	access  access
+	conn    *connection
+	cluster *apply.Cluster
+	served  *resources
+	listing chan struct{} // bounds the lists that are under way
+
+	mu     sync.RWMutex
+	owners map[types.NamespacedName]*tracker
+	kinds  map[schema.GroupKind]*kind
+	echoes map[subject]echo
+	flush  *time.Timer
+	audit  *time.Timer
+	reads  map[subject]bool // health being read; true asks for one more time
+
+	once sync.Map // what Once was asked for
+}
+
+// tracker is one owner that tracks the runtime.
+type tracker struct {
+	wishes    map[schema.GroupKind]wish
+	announced bool // it was enqueued since its kinds are known
+}
+
+// subject is an object of the runtime.
+type subject struct {
+	schema.GroupKind
+	place
+}
+
+// Cluster is the runtime for pkg/apply: rate-limited calls, kinds resolved without a RESTMapper, and everything that a write returns is
+// learned at once, so that the stream's echo of it wakes nobody.
+func (r *Runtime) Cluster() *apply.Cluster { return r.cluster }
+
+// Live is what is known of an object: Unknown while its kind is not listed, Present as soon as the stream or a write of ours showed it.
+func (r *Runtime) Live(id inventory.ID) inventory.Live {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	k := r.kinds[id.GroupKind()]
+	if k == nil {
+		return inventory.Live{Presence: inventory.Unknown}
+	}
+	if o := k.objects[placeOf(id.Namespace, id.Name)]; o != nil {
+		return o.live()
+	}
+	if k.synced {
+		return inventory.Live{Presence: inventory.Absent}
+	}
+	return inventory.Live{Presence: inventory.Unknown}
+}
+
+// Health is the health of an object whose kind has one here: kinds tracked as Workload, CustomResourceDefinitions and Namespaces. kept is
+// false for every other kind. While it is not known (not listed, being read, absent) the status is health.Unknown, and the owner is enqueued
+// when it becomes known.
+func (r *Runtime) Health(id inventory.ID) (result health.Result, kept bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.kinds[id.GroupKind()]
+	if k == nil || !k.kept() {
+		return health.Result{}, false
+	}
+	at := placeOf(id.Namespace, id.Name)
+	o := k.objects[at]
+	switch {
+	case o == nil && k.synced:
+		return health.Result{Status: health.Unknown, Message: "does not exist"}, true
+	case o == nil:
+		return health.Result{Status: health.Unknown, Message: "is not known yet"}, true
+	case o.health == nil:
+		if k.readable() {
+			r.read(k, at)
+		}
+		return health.Result{Status: health.Unknown, Message: "is not known yet"}, true
+	}
+	return *o.health, true
+}
+
+// ModuleCRs gives all objects of a kind that is tracked as ModuleCR, sorted; synced is false while the kind is not listed.
+func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []ModuleCRStatus, synced bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	k := r.kinds[gk]
+	if k == nil || !k.wish.needs.state {
+		return nil, false
+	}
+	objs = make([]ModuleCRStatus, 0, len(k.objects))
+	for at, o := range k.objects {
+		cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
+		if o.state != nil {
+			cr.State, cr.Message = o.state.state, o.state.message
+		}
+		objs = append(objs, cr)
+	}
+	slices.SortFunc(objs, func(a, b ModuleCRStatus) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return objs, k.synced
+}
+
+// Synced tells whether all kinds that the owner tracks have been listed. A kind that the runtime does not serve counts as listed: there is
+// nothing of it. problem names a kind that cannot be listed, for example because the credentials do not allow it.
+func (r *Runtime) Synced(owner types.NamespacedName) (synced bool, problem *Problem) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	t := r.owners[owner]
+	if t == nil {
+		return false, nil
+	}
+	synced = true
+	first := ""
+	for gk := range t.wishes {
+		k := r.kinds[gk]
+		if k == nil { // closed
+			return false, nil
+		}
+		synced = synced && k.synced
+		if name := gk.String(); k.problem != nil && (first == "" || name < first) {
+			first, problem = name, k.problem
+		}
+	}
+	return synced, problem
+}
+
+// Namespaced tells a kind's scope as far as it is known without a call.
+func (r *Runtime) Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool) {
+	return r.served.namespaced(gvk)
+}
+
+// Report tells the outcome of a call that was made through Cluster. Where there was nobody to talk to, or nobody who accepts the
+// credentials, the runtime is down until a probe succeeds. Where an answer was lost or late, a probe finds out at once. Everything
+// else, success included, changes nothing.
+func (r *Runtime) Report(err error) {
+	switch class := apply.Classify(err); {
+	case class == apply.ClassUnauthorized, class == apply.ClassUnreachable && unanswered(err):
+		r.conn.trip(err)
+	case class == apply.ClassUnreachable:
+		r.conn.doubt()
+		r.conn.probe()
+	}
+}
+
+// close ends everything that belongs to the connection.
+func (r *Runtime) close() {
+	r.cancel()
+	r.mu.Lock()
+	for _, k := range r.kinds {
+		r.stop(k)
+	}
+	r.kinds = nil // what is not watched any more is not known any more
+	for _, t := range []*time.Timer{r.flush, r.audit} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	r.mu.Unlock()
+	r.conn.close()
+}

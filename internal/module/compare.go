@@ -1,0 +1,134 @@
+package module
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// The labels and annotations of a Manifest that are ours, set or not. Others are left alone.
+var (
+	ownLabels = []string{
+		v1beta2.LabelKymaName, v1beta2.LabelModuleName, v1beta2.LabelManagedBy, v1beta2.LabelChannel, v1beta2.LabelControllerName,
+	}
+	ownAnnotations = []string{v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN}
+)
+
+// difference is how an existing Manifest differs from the wanted one, in the fields that are ours.
+type difference struct {
+	// Meta and Spec: something that is wanted is missing or has another value. A server-side apply brings it about.
+	Meta, Spec bool
+	// Extra: what is there and is not wanted, as the body of a JSON merge patch. An apply drops it only if no one else set it.
+	Extra map[string]any
+}
+
+// none says that there is nothing to write.
+func (d difference) none() bool { return !d.Meta && !d.Spec && len(d.Extra) == 0 }
+
+// running says that the Manifest asks for what is wanted: a label that somebody changed does not make a module less ready.
+func (d difference) running() bool {
+	_, extra := d.Extra["spec"]
+	return !d.Spec && !extra
+}
+
+// compare looks at the fields that this operator writes and at no other: what the API server defaults, what users add beside ours
+// (such as spec.probes) and how raw JSON is spelled makes no difference.
+func compare(have, want *v1beta2.Manifest) difference {
+	d := difference{Extra: map[string]any{}}
+	metaHave, metaWant := ownMeta(have), ownMeta(want)
+	var extra map[string]any
+	d.Meta, extra = diff(metaHave, metaWant)
+	if len(extra) > 0 {
+		d.Extra["metadata"] = extra
+	}
+	d.Meta = d.Meta || !owned(have, want)
+	specHave, readable := ownSpec(have)
+	specWant, encodable := ownSpec(want)
+	if !readable || !encodable {
+		d.Spec = true // let the API server say what it thinks of it
+		return d
+	}
+	if d.Spec, extra = diff(specHave, specWant); len(extra) > 0 {
+		d.Extra["spec"] = extra
+	}
+	return d
+}
+
+func ownMeta(manifest *v1beta2.Manifest) map[string]any {
+	pick := func(all map[string]string, keys []string) map[string]any {
+		picked := map[string]any{}
+		for _, key := range keys {
+			if value, set := all[key]; set {
+				picked[key] = value
+			}
+		}
+		return picked
+	}
+	return map[string]any{
+		"labels":      pick(manifest.Labels, ownLabels),
+		"annotations": pick(manifest.Annotations, ownAnnotations),
+	}
+}
+
+// owned says whether the wanted owner stands among the owners.
+func owned(have, want *v1beta2.Manifest) bool {
+	for _, owner := range want.OwnerReferences {
+		if !slices.ContainsFunc(have.OwnerReferences, func(other metav1.OwnerReference) bool { return reflect.DeepEqual(other, owner) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownSpec is the part of a spec that is ours, as JSON; false when raw JSON in it is none.
+func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
+	spec := &manifest.Spec
+	raw, err := json.Marshal(v1beta2.ManifestSpec{
+		Remote:               spec.Remote,
+		CustomResourcePolicy: cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete),
+		Version:              spec.Version,
+		Install:              spec.Install,
+		Resource:             spec.Resource,
+		LocalizedImages:      spec.LocalizedImages,
+		Manager:              spec.Manager,
+	})
+	own := map[string]any{}
+	if err == nil {
+		err = utiljson.Unmarshal(raw, &own)
+	}
+	return own, err == nil
+}
+
+// diff says whether something of want is missing or different in have, and what have has beyond want: nil for each such field, as a JSON
+// merge patch removes it. A null is as good as absent. Lists are compared whole, as server-side apply writes these.
+func diff(have, want map[string]any) (changed bool, extra map[string]any) {
+	extra = map[string]any{}
+	for key, value := range want {
+		if value == nil {
+			continue
+		}
+		inner, isMap := value.(map[string]any)
+		other, otherIsMap := have[key].(map[string]any)
+		if !isMap || !otherIsMap {
+			changed = changed || !reflect.DeepEqual(have[key], value)
+			continue
+		}
+		innerChanged, innerExtra := diff(other, inner)
+		changed = changed || innerChanged
+		if len(innerExtra) > 0 {
+			extra[key] = innerExtra
+		}
+	}
+	for key, value := range have {
+		if want[key] == nil && value != nil {
+			extra[key] = nil
+		}
+	}
+	return changed, extra
+}

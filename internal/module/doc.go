@@ -1,0 +1,13 @@
+// Package module answers: which modules shall this Kyma have, what must be written for it, and what is to be told about it?
+//
+// It is the Kyma side's decisions as pure functions of one World that was read before they start:
+//
+//	Needed, Names   what else must be read
+//	Resolve         one Verdict per module: run, keep, refuse, remove, wait, let go, each with a reason (rules.go has the table)
+//	MakePlan        the Manifests to apply, adjust and delete; empty when there is nothing to do
+//	Rollup          the Kyma's status from verdicts, Manifests and the outcome of the writes
+//	NextTeardown    the next step of a Kyma that is being deleted
+//
+// It refuses to read or write anything, to look at a clock (World.Now is data), to move a module to a lower version, to remove a
+// module because something about it could not be resolved, and to call a module Ready that was not observed running as asked.
+package module

@@ -1,0 +1,63 @@
+package module
+
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// entryOf is a module's entry in the status after this pass, nil when the module is gone.
+func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, told outcome) *v1beta2.ModuleStatus {
+	manifest := current(v, result)
+	if v.Kind == Removed && manifest == nil {
+		return nil
+	}
+	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(told.message)}
+	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
+	if v.Template != nil && result.Reason != "" {
+		// Not written, so not installed: the version that the status names is what a later one is compared with.
+		have = installedOf(before, v.Manifest)
+	}
+	entry.Channel, entry.Version = have.Channel, have.Version
+	entry.OCMComponentName = cmp.Or(have.Component, v.ComponentName)
+	entry.FQDN = entry.OCMComponentName
+	if v.Kind == Unmanaged {
+		return entry // nothing of it is ours to refer to
+	}
+	if manifest != nil {
+		entry.ResourceState, entry.ResourceMessage = manifest.Status.ResourceState, manifest.Status.ResourceMessage
+		entry.Manifest = track(v1beta2.GroupVersion.String(), kindManifest, manifest.ObjectMeta)
+	}
+	switch {
+	case v.Template != nil && result.Reason == "":
+		refer(entry, w.Kyma, v)
+	case before != nil && v.Kind != Refused:
+		entry.Template, entry.Resource = before.Template.DeepCopy(), before.Resource.DeepCopy()
+	}
+	return entry
+}
+
+// refer points an entry to the objects that its verdict made it of.
+func refer(entry *v1beta2.ModuleStatus, kyma *v1beta2.Kyma, v *Verdict) {
+	want := wanted(kyma, v)
+	if entry.Manifest == nil {
+		entry.Manifest = track(want.APIVersion, want.Kind, want.ObjectMeta)
+	}
+	entry.Template = track(v1beta2.GroupVersion.String(), kindTemplate, v.Template.ObjectMeta)
+	if resource := want.Spec.Resource; resource != nil {
+		entry.Resource = track(resource.GetAPIVersion(), resource.GetKind(), metav1.ObjectMeta{
+			Name: resource.GetName(), Namespace: resource.GetNamespace(), Generation: resource.GetGeneration(),
+		})
+	}
+}
+
+// track points to an object in the generation that was looked at.
+func track(apiVersion, kind string, meta metav1.ObjectMeta) *v1beta2.TrackingObject {
+	return &v1beta2.TrackingObject{
+		TypeMeta:    metav1.TypeMeta{APIVersion: apiVersion, Kind: kind},
+		PartialMeta: v1beta2.PartialMeta{Name: meta.Name, Namespace: meta.Namespace, Generation: meta.Generation},
+	}
+}

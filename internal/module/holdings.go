@@ -1,0 +1,153 @@
+package module
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// holdings says which Manifest is which module's.
+type holdings struct {
+	kyma     *v1beta2.Kyma
+	byModule map[string][]*v1beta2.Manifest // of this Kyma, the one to keep first
+	byName   map[string]*v1beta2.Manifest   // all of the World
+	names    map[string]string              // module -> the name that upstream gives its Manifest, where the release is known
+}
+
+// hold sorts the Manifests of the World by module. Manifests of mandatory modules are left out.
+func hold(w World) holdings {
+	h := holdings{
+		kyma:     w.Kyma,
+		byModule: map[string][]*v1beta2.Manifest{},
+		byName:   map[string]*v1beta2.Manifest{},
+		names:    wantedNames(w),
+	}
+	known := h.knownNames()
+	for i := range w.Manifests {
+		manifest := &w.Manifests[i]
+		h.byName[manifest.Name] = manifest
+		if !ours(w.Kyma, manifest) || manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue {
+			continue
+		}
+		if module := attribute(manifest, known); module != "" {
+			h.byModule[module] = append(h.byModule[module], manifest)
+		}
+	}
+	for module, manifests := range h.byModule {
+		slices.SortFunc(manifests, h.preferred(module))
+	}
+	return h
+}
+
+// ours says whether a Manifest is this Kyma's. One that lost its owner by hand still is when its labels say so; a stand-alone
+// Manifest may carry the label kyma-name too (it names the runtime), but not managed-by.
+func ours(kyma *v1beta2.Kyma, manifest *v1beta2.Manifest) bool {
+	if controller := metav1.GetControllerOf(manifest); controller != nil {
+		return controller.UID == kyma.UID && controller.Kind == "Kyma"
+	}
+	return manifest.Labels[v1beta2.LabelKymaName] == kyma.Name &&
+		manifest.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager
+}
+
+// wantedNames are the names of Manifests by module, for the modules whose component name is known.
+func wantedNames(w World) map[string]string {
+	names := map[string]string{}
+	for i := range w.Kyma.Spec.Modules {
+		module := w.Kyma.Spec.Modules[i].Name
+		if release := w.Releases[module]; release != nil && release.Spec.OCMComponentName != "" {
+			names[module] = ManifestName(w.Kyma.Name, release.Spec.OCMComponentName, module)
+		}
+	}
+	return names
+}
+
+// knownNames maps names of Manifests to the modules that have or would get them, from status and spec.
+func (h holdings) knownNames() map[string][]string {
+	known := map[string][]string{}
+	for i := range h.kyma.Status.Modules {
+		if entry := &h.kyma.Status.Modules[i]; entry.Manifest != nil {
+			known[entry.Manifest.Name] = append(known[entry.Manifest.Name], entry.Name)
+		}
+	}
+	for module, name := range h.names {
+		known[name] = append(known[name], module)
+	}
+	for _, modules := range known {
+		slices.Sort(modules)
+	}
+	return known
+}
+
+// attribute finds the module of a Manifest. The name counts more than the label, which somebody may have changed by hand; the label
+// decides between modules that share a name.
+func attribute(manifest *v1beta2.Manifest, known map[string][]string) string {
+	label := manifest.Labels[v1beta2.LabelModuleName]
+	modules := known[manifest.Name]
+	if len(modules) == 0 || slices.Contains(modules, label) {
+		return label
+	}
+	return modules[0]
+}
+
+// preferred orders the Manifests of one module: the living before the dying, the one with today's name first, then by name.
+func (h holdings) preferred(module string) func(a, b *v1beta2.Manifest) int {
+	rank := func(manifest *v1beta2.Manifest) int {
+		switch {
+		case terminating(manifest):
+			return 2
+		case manifest.Name == h.names[module]:
+			return 0
+		default:
+			return 1
+		}
+	}
+	return func(a, b *v1beta2.Manifest) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
+	}
+}
+
+// of are the Manifests of a module: the one that counts, and the rest.
+func (h holdings) of(module string) (*v1beta2.Manifest, []*v1beta2.Manifest) {
+	manifests := h.byModule[module]
+	if len(manifests) == 0 {
+		return nil, nil
+	}
+	return manifests[0], manifests[1:]
+}
+
+// terminating says whether a Manifest is being deleted.
+func terminating(manifest *v1beta2.Manifest) bool {
+	return manifest != nil && manifest.DeletionTimestamp != nil
+}
+
+// leaving says whether a Manifest lets go of its objects.
+func leaving(manifest *v1beta2.Manifest) bool {
+	return manifest != nil && manifest.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue
+}
+
+// installed tells what of a module is installed or being installed. The zero value says: nothing.
+type installed struct{ Channel, Version, Component string }
+
+// installedOf takes it from the status, which only this package writes, and from the Manifest where the status says nothing. What the
+// status says of an installation that was being deleted ends with it.
+func installedOf(entry *v1beta2.ModuleStatus, manifest *v1beta2.Manifest) installed {
+	if entry != nil && entry.Version != "" && (entry.State != v1beta2.StateDeleting || terminating(manifest)) {
+		return installed{Channel: entry.Channel, Version: entry.Version, Component: entry.OCMComponentName}
+	}
+	if manifest == nil {
+		return installed{}
+	}
+	return installed{
+		Channel:   manifest.Labels[v1beta2.LabelChannel],
+		Version:   manifest.Spec.Version,
+		Component: componentOf(manifest),
+	}
+}
+
+// componentOf is the component name that a Manifest came from.
+func componentOf(manifest *v1beta2.Manifest) string {
+	return cmp.Or(manifest.Annotations[v1beta2.AnnotationOCMComponentName], manifest.Annotations[v1beta2.AnnotationFQDN])
+}

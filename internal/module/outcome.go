@@ -1,0 +1,218 @@
+package module
+
+import (
+	"cmp"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// outcome is how a module stands after this pass.
+type outcome struct {
+	state           v1beta2.State
+	reason, message string
+	// cause is the Manifest's own reason where the Manifest decided; the message of the Kyma's condition names it.
+	cause string
+}
+
+// conclude gives the outcome that a rule of the table says.
+func conclude(r rule, pairs ...string) outcome {
+	return outcome{state: rules[r].State, reason: rules[r].Reason, cause: rules[r].Reason, message: r.message(pairs...)}
+}
+
+// judge tells how a module stands: a write that did not succeed, else its verdict, else what its Manifest reports.
+func judge(w World, v *Verdict, result Result) outcome {
+	manifest := current(v, result)
+	passes := result.Reason == v1beta2.ReasonManifestPending && v.Kind != Run // what the verdict says holds on
+	if result.Reason != "" && !passes {
+		return conclude(failure(result.Reason), "manifest", nameOf(w, v, manifest), "detail", result.Message)
+	}
+	switch v.Kind {
+	case Run:
+		return judgeRun(w, v, manifest)
+	case Keep:
+		return judgeKeep(v, manifest)
+	case Removed:
+		return judgeRemoved(v, manifest)
+	case Refused, Waiting, Unmanaged:
+	}
+	return verdictOutcome(v)
+}
+
+func verdictOutcome(v *Verdict) outcome {
+	return outcome{state: v.State, reason: v.Reason, cause: v.Reason, message: v.Message}
+}
+
+// settled says whether the module runs as its verdict asks.
+func settled(w World, v *Verdict) bool {
+	return judgeRun(w, v, v.Manifest).state == v1beta2.StateReady
+}
+
+// current is the Manifest as it is known best: as a write of this pass returned it, else as it was read.
+func current(v *Verdict, result Result) *v1beta2.Manifest {
+	if result.Manifest != nil {
+		return result.Manifest
+	}
+	return v.Manifest
+}
+
+// nameOf is the name of the module's Manifest, or the one that it is to get.
+func nameOf(w World, v *Verdict, manifest *v1beta2.Manifest) string {
+	if manifest != nil {
+		return manifest.Name
+	}
+	return ManifestName(w.Kyma.Name, v.ComponentName, v.Module)
+}
+
+// judgeRun is Ready only when the Manifest exists, asks for what is wanted, was looked at in this generation and is Ready, and when the
+// module's own resource, where it counts, says so too.
+func judgeRun(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
+	pending := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
+	if manifest == nil || !observed(manifest) || terminating(manifest) {
+		return pending
+	}
+	if !compare(manifest, wanted(w.Kyma, v)).running() {
+		return pending
+	}
+	installation := judgeInstallation(manifest)
+	switch v.Template.Spec.Readiness {
+	case v1beta2.ReadinessBoth:
+		return worse(installation, judgeResource(manifest))
+	case v1beta2.ReadinessModuleCR:
+		return judgeByResource(installation, judgeResource(manifest))
+	case v1beta2.ReadinessWorkloads:
+	}
+	return installation
+}
+
+// judgeInstallation repeats what a Manifest reports. While it is only being applied the outcome is the same as before it was looked at:
+// telling the two apart would cost a write of the Kyma's status at every installation, and help nobody.
+func judgeInstallation(manifest *v1beta2.Manifest) outcome {
+	reason, message := report(manifest)
+	var result outcome
+	switch manifest.Status.State {
+	case v1beta2.StateReady:
+		return conclude(ruleReady)
+	case v1beta2.StateError:
+		result = conclude(ruleError, "detail", message)
+	case v1beta2.StateWarning:
+		result = conclude(ruleWarning, "detail", message)
+	default:
+		switch reason {
+		case "", v1beta2.ReasonPending, v1beta2.ReasonApplying:
+			return conclude(ruleManifestPending, "manifest", manifest.Name)
+		}
+		result = conclude(ruleProcessing, "detail", message)
+	}
+	result.cause = cmp.Or(reason, result.reason)
+	return result
+}
+
+// judgeResource is the outcome by the module's own resource alone.
+func judgeResource(manifest *v1beta2.Manifest) outcome {
+	state := manifest.Status.ResourceState
+	if state == v1beta2.StateReady || state == "" && manifest.Spec.Resource == nil {
+		return conclude(ruleReady)
+	}
+	detail := cmp.Or(string(state), "no state yet")
+	if message := manifest.Status.ResourceMessage; message != "" {
+		detail += ": " + message
+	}
+	result := conclude(ruleModuleCR, "detail", detail)
+	switch state {
+	case v1beta2.StateError, v1beta2.StateWarning, v1beta2.StateDeleting:
+		result.state = state
+	default:
+		result.state = v1beta2.StateProcessing
+	}
+	return result
+}
+
+// judgeByResource lets the module's own resource speak for the health of the objects. They still have to be there and ready, since an
+// operator that is being replaced may have said Ready for the version before; but when they fail, it is the resource that calls it so.
+func judgeByResource(installation, resource outcome) outcome {
+	if installation.state == v1beta2.StateReady {
+		return resource
+	}
+	switch installation.cause {
+	case v1beta2.ReasonWaitingForObjects, v1beta2.ReasonObjectFailed:
+		if resource.state != v1beta2.StateReady {
+			return resource
+		}
+		patient := conclude(ruleProcessing, "detail", installation.message)
+		patient.cause = installation.cause
+		return patient
+	}
+	return worse(installation, resource)
+}
+
+// judgeKeep is the verdict, unless what is kept is in error itself, which is worse.
+func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
+	refused := verdictOutcome(v)
+	if manifest == nil || !observed(manifest) || manifest.Status.State != v1beta2.StateError {
+		return refused
+	}
+	reason, message := report(manifest)
+	both := conclude(ruleError, "detail", refused.message+"; what is kept: "+message)
+	if refused.state == v1beta2.StateError {
+		both.reason = refused.reason
+	}
+	both.cause = cmp.Or(reason, both.reason)
+	return both
+}
+
+// judgeRemoved is the verdict; a Manifest that is being deleted and cannot get on says why.
+func judgeRemoved(v *Verdict, manifest *v1beta2.Manifest) outcome {
+	removed := verdictOutcome(v)
+	if !terminating(manifest) || !observed(manifest) || v.State == v1beta2.StateError {
+		return removed
+	}
+	reason, message := report(manifest)
+	switch manifest.Status.State {
+	case v1beta2.StateError:
+		removed = conclude(ruleError, "detail", message)
+	case v1beta2.StateWarning:
+		removed = conclude(ruleWarning, "detail", message)
+	case v1beta2.StateDeleting:
+		removed.message = cmp.Or(message, removed.message)
+	default:
+		return removed
+	}
+	removed.cause = cmp.Or(reason, removed.reason)
+	return removed
+}
+
+// observed says whether a Manifest's status speaks of what it asks for now. The API server raises the generation at a deletion, too.
+func observed(manifest *v1beta2.Manifest) bool {
+	return manifest.Status.ObservedGeneration == manifest.Generation
+}
+
+// report is the reason and message of a Manifest: those of its condition Ready, else its last operation.
+func report(manifest *v1beta2.Manifest) (reason, message string) {
+	if ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady); ready != nil {
+		reason, message = ready.Reason, ready.Message
+	}
+	return reason, cmp.Or(message, manifest.Status.Operation, "Manifest "+manifest.Name+" gives no message")
+}
+
+// worse is the outcome with the worse state, the first when they are equal.
+func worse(a, b outcome) outcome {
+	if severity(b.state) > severity(a.state) {
+		return b
+	}
+	return a
+}
+
+// severity orders states: the higher, the more it needs a person.
+func severity(state v1beta2.State) int {
+	switch state {
+	case v1beta2.StateError:
+		return 3
+	case v1beta2.StateWarning:
+		return 2
+	case v1beta2.StateReady, v1beta2.StateUnmanaged:
+		return 0
+	default:
+		return 1
+	}
+}

@@ -1,0 +1,237 @@
+package module
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// entryWords are what the status tells about a module, with the reason from the Kyma's condition.
+type entryWords struct {
+	State           v1beta2.State
+	Reason, Message string
+}
+
+// tellOf is the entry of the sample module after this pass.
+func tellOf(w World, results map[string]Result) entryWords {
+	status := Rollup(w, Resolve(w), results)
+	entry := status.Modules[0]
+	return entryWords{entry.State, readyOf(status).Reason, entry.Message}
+}
+
+func reported(state v1beta2.State, reason, message string) func(*World) {
+	return theManifest(func(m *v1beta2.Manifest) { reporting(m, state, reason, message) })
+}
+
+const saysPending = `Manifest "kyma-sample-template-operator-2235966007" was written and is being applied`
+
+func TestWhatAManifestMakesOfAModule(t *testing.T) {
+	pending := entryWords{"Processing", "ManifestPending", saysPending}
+	for _, test := range []struct {
+		name string
+		edit func(*World)
+		want entryWords
+	}{
+		{"it is ready", theManifest(func(*v1beta2.Manifest) {}), entryWords{"Ready", "Ready", ""}},
+		{"it is not there yet", func(w *World) { w.Manifests = nil }, pending},
+		{"it is ready and was not looked at since its spec changed", theManifest(func(m *v1beta2.Manifest) { m.Generation++ }), pending},
+		{"it is ready at the version before", ofChannel("fast"), pending},
+		{"it is ready with something edited by hand", theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil }), pending},
+		{"it is ready with a label edited by hand", theManifest(func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelChannel] = "x" }),
+			entryWords{"Ready", "Ready", ""}},
+		{"it failed for the version before", func(w *World) {
+			reported("Error", "ObjectFailed", "Deployment foo failed")(w)
+			ofChannel("fast")(w)
+		}, pending},
+		{"it says nothing", theManifest(func(m *v1beta2.Manifest) { m.Status = v1beta2.ManifestStatus{ObservedGeneration: 1} }), pending},
+		{"it was only looked at", reported("Processing", "Pending", "x"), pending},
+		{"it is being applied", reported("Processing", "Applying", "3 of 20"), pending},
+		{"it waits", reported("Processing", "WaitingForObjects", "Deployment foo: 0 of 1"),
+			entryWords{"Processing", "ModuleProcessing", "Deployment foo: 0 of 1"}},
+		{"it says Deleting though nobody deletes it", reported("Deleting", "WaitingForDeletion", "3 left"),
+			entryWords{"Processing", "ModuleProcessing", "3 left"}},
+		{"it warns", reported("Warning", "ObjectFailed", "odd"), entryWords{"Warning", "ModuleWarning", "odd"}},
+		{"it failed", reported("Error", "ObjectFailed", "Deployment foo failed"), entryWords{"Error", "ModuleError", "Deployment foo failed"}},
+		{"it failed and has no condition", theManifest(func(m *v1beta2.Manifest) {
+			m.Status.State, m.Status.Conditions, m.Status.Operation = "Error", nil, "no private oci registry auth secret found"
+		}), entryWords{"Error", "ModuleError", "no private oci registry auth secret found"}},
+		{"it failed and says nothing", theManifest(func(m *v1beta2.Manifest) { m.Status.State, m.Status.Conditions = "Error", nil }),
+			entryWords{"Error", "ModuleError", "Manifest kyma-sample-template-operator-2235966007 gives no message"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := sampleWorld(installedAt("regular", v1), test.edit)
+			if diff := cmp.Diff(test.want, tellOf(w, nil)); diff != "" {
+				t.Errorf("entry (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheModulesOwnResource(t *testing.T) {
+	resource := func(state v1beta2.State, message string) func(*World) {
+		return theManifest(func(m *v1beta2.Manifest) { m.Status.ResourceState, m.Status.ResourceMessage = state, message })
+	}
+	waits := reported("Processing", "WaitingForObjects", "Deployment foo")
+	fails := reported("Error", "ObjectFailed", "Deployment foo failed")
+	unreachable := reported("Error", "RuntimeUnreachable", "no answer")
+	readyEntry := entryWords{"Ready", "Ready", ""}
+	says := func(state v1beta2.State, what string) entryWords {
+		return entryWords{state, "ModuleCRNotReady", "the module's own resource reports " + what}
+	}
+	none := func(w *World) {
+		theModule(func(m *v1beta2.Module) { m.CustomResourcePolicy = v1beta2.CustomResourcePolicyIgnore })(w)
+		theManifest(func(m *v1beta2.Manifest) { m.Spec.CustomResourcePolicy, m.Spec.Resource = "Ignore", nil })(w)
+	}
+	for _, test := range []struct {
+		name                     string
+		edits                    []func(*World)
+		workloads, moduleCR, all entryWords
+	}{
+		{"it says Ready", []func(*World){resource("Ready", "")}, readyEntry, readyEntry, readyEntry},
+		{"it says Warning", []func(*World){resource("Warning", "odd")}, readyEntry, says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
+		{"it says Error", []func(*World){resource("Error", "")}, readyEntry, says("Error", "Error"), says("Error", "Error")},
+		{"it says Processing", []func(*World){resource("Processing", "")}, readyEntry, says("Processing", "Processing"),
+			says("Processing", "Processing")},
+		{"it is being deleted", []func(*World){resource("Deleting", "")}, readyEntry, says("Deleting", "Deleting"), says("Deleting", "Deleting")},
+		{"it says something else", []func(*World){resource("Fine", "")}, readyEntry, says("Processing", "Fine"), says("Processing", "Fine")},
+		{"it has said nothing yet", nil, readyEntry, says("Processing", "no state yet"), says("Processing", "no state yet")},
+		{"there is none and none is made", []func(*World){none}, readyEntry, readyEntry, readyEntry},
+		{"it says Ready while objects are not", []func(*World){waits, resource("Ready", "")},
+			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo"},
+			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}},
+		{"it says Ready while objects fail", []func(*World){fails, resource("Ready", "")},
+			entryWords{"Error", "ModuleError", "Deployment foo failed"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo failed"},
+			entryWords{"Error", "ModuleError", "Deployment foo failed"}},
+		{"it says Warning while objects fail", []func(*World){fails, resource("Warning", "odd")},
+			entryWords{"Error", "ModuleError", "Deployment foo failed"}, says("Warning", "Warning: odd"),
+			entryWords{"Error", "ModuleError", "Deployment foo failed"}},
+		{"it says Ready and the runtime does not answer", []func(*World){unreachable, resource("Ready", "")},
+			entryWords{"Error", "ModuleError", "no answer"}, entryWords{"Error", "ModuleError", "no answer"},
+			entryWords{"Error", "ModuleError", "no answer"}},
+	} {
+		for readiness, want := range map[v1beta2.Readiness]entryWords{
+			"": test.workloads, v1beta2.ReadinessWorkloads: test.workloads, v1beta2.ReadinessModuleCR: test.moduleCR, v1beta2.ReadinessBoth: test.all,
+		} {
+			t.Run(test.name+", readiness "+string(readiness), func(t *testing.T) {
+				w := sampleWorld(append([]func(*World){installedAt("regular", v1),
+					theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Readiness = readiness })}, test.edits...)...)
+				if diff := cmp.Diff(want, tellOf(w, nil)); diff != "" {
+					t.Errorf("entry (-want +got):\n%s", diff)
+				}
+				entry, manifest := Rollup(w, Resolve(w), nil).Modules[0], w.Manifests[0]
+				if entry.ResourceState != manifest.Status.ResourceState || entry.ResourceMessage != manifest.Status.ResourceMessage {
+					t.Errorf("resourceState %q, resourceMessage %q", entry.ResourceState, entry.ResourceMessage)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatIsKeptMayBeInErrorItself(t *testing.T) {
+	broken := reported("Error", "ObjectFailed", "Deployment foo failed")
+	for _, test := range []struct {
+		name string
+		edit []func(*World)
+		want entryWords
+	}{
+		{"a refusal that warns", []func(*World){broken}, entryWords{"Error", "ModuleError", saysDowngrade + "; what is kept: Deployment foo failed"}},
+		{"a refusal that is an error", []func(*World){broken, ofChannel("rapid")}, entryWords{"Error", "ChannelNotFound",
+			`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"; what is kept: Deployment foo failed`}},
+		{"it was not looked at", []func(*World){broken, theManifest(func(m *v1beta2.Manifest) { m.Generation++ })},
+			entryWords{"Warning", "Downgrade", saysDowngrade}},
+		{"it is put back", []func(*World){func(w *World) { w.Manifests = nil }}, entryWords{"Warning", "Downgrade", saysDowngrade}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := sampleWorld(append([]func(*World){installedAt("fast", v2)}, test.edit...)...)
+			if diff := cmp.Diff(test.want, tellOf(w, nil)); diff != "" {
+				t.Errorf("entry (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatARemovalTells(t *testing.T) {
+	const says = "the module is being removed"
+	for _, test := range []struct {
+		name string
+		edit []func(*World)
+		want entryWords
+	}{
+		{"it was just deleted", []func(*World){reported("Error", "ObjectFailed", "old news")}, entryWords{"Deleting", "ModuleDeleting", says}},
+		{"its deletion was not looked at", []func(*World){reported("Error", "ObjectFailed", "old news"), theManifest(isDying)},
+			entryWords{"Deleting", "ModuleDeleting", says}},
+		{"it waits", []func(*World){theManifest(isDying), reported("Deleting", "DeletionBlocked", "Sample kyma-system/mine still exists")},
+			entryWords{"Deleting", "ModuleDeleting", "Sample kyma-system/mine still exists"}},
+		{"it fails", []func(*World){theManifest(isDying), reported("Error", "RuntimeUnreachable", "no answer")},
+			entryWords{"Error", "ModuleError", "no answer"}},
+		{"it warns", []func(*World){theManifest(isDying), reported("Warning", "RuntimeUnreachable", "no answer")},
+			entryWords{"Warning", "ModuleWarning", "no answer"}},
+		{"it says Ready although it is being deleted", []func(*World){theManifest(isDying), reported("Ready", "Ready", "all is well")},
+			entryWords{"Deleting", "ModuleDeleting", says}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := sampleWorld(append([]func(*World){installedAt("regular", v1), disabled}, test.edit...)...)
+			if diff := cmp.Diff(test.want, tellOf(w, nil)); diff != "" {
+				t.Errorf("entry (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("what may no longer be had stays in error while it goes", func(t *testing.T) {
+		w := sampleWorld(installedAt("regular", v1), theManifest(isDying), reported("Deleting", "WaitingForDeletion", "3 left"),
+			theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelBeta: "true"} }))
+		want := entryWords{"Error", "NotAllowed", "module template not allowed: beta module"}
+		if diff := cmp.Diff(want, tellOf(w, nil)); diff != "" {
+			t.Errorf("entry (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAWriteThatFailed(t *testing.T) {
+	const name = "kyma-sample-template-operator-2235966007"
+	for _, test := range []struct {
+		name   string
+		edits  []func(*World)
+		result Result
+		want   entryWords
+		// what the status says is installed
+		version string
+	}{
+		{"the first Manifest is refused", nil, Result{Reason: "ManifestRefused", Message: "spec: bad"},
+			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: spec: bad`}, ""},
+		{"the name was taken meanwhile", nil, Result{Reason: "ManifestConflict"},
+			entryWords{"Error", "ManifestConflict", `Manifest "` + name + `" exists and does not belong to this module of this Kyma`}, ""},
+		{"an upgrade is refused", []func(*World){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestRefused", Message: "no"},
+			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: no`}, v1},
+		{"another writer was faster", []func(*World){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestPending", Message: "x"},
+			entryWords{"Processing", "ManifestPending", saysPending}, v1},
+		{"another writer was faster with a deletion", []func(*World){installedAt("regular", v1), disabled}, Result{Reason: "ManifestPending"},
+			entryWords{"Deleting", "ModuleDeleting", "the module is being removed"}, v1},
+		{"a deletion is refused", []func(*World){installedAt("regular", v1), disabled}, Result{Reason: "Internal", Message: "boom"},
+			entryWords{"Error", "Internal", "something unforeseen happened: boom"}, v1},
+		{"an unknown reason", []func(*World){installedAt("regular", v1)}, Result{Reason: "Odd", Message: "boom"},
+			entryWords{"Error", "Internal", "something unforeseen happened: boom"}, v1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := sampleWorld(test.edits...)
+			results := map[string]Result{operator: test.result}
+			if diff := cmp.Diff(test.want, tellOf(w, results)); diff != "" {
+				t.Errorf("entry (-want +got):\n%s", diff)
+			}
+			entry := Rollup(w, Resolve(w), results).Modules[0]
+			if entry.Version != test.version || entry.OCMComponentName != component {
+				t.Errorf("version %q, component %q", entry.Version, entry.OCMComponentName)
+			}
+		})
+	}
+}
+
+func TestAFailedUpgradeCanGoBack(t *testing.T) {
+	w := sampleWorld(installedAt("regular", v1), ofChannel("fast"))
+	w.Kyma.Status = Rollup(w, Resolve(w), map[string]Result{operator: {Reason: "ManifestRefused", Message: "no"}})
+	ofChannel("")(&w)
+	if got := only(t, w); got.Kind != Run || got.Version != v1 {
+		t.Errorf("verdict %s: %s", got.Kind, got.Message)
+	}
+}

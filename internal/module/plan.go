@@ -1,0 +1,130 @@
+package module
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Plan is what must be written. The zero Plan says: nothing.
+type Plan struct {
+	// Apply by server-side apply with force, as field manager "lifecycle-manager". Complete: name, labels, annotations, finalizers,
+	// owner and spec. One that exists carries its UID and resourceVersion, so that a stale view is a conflict; a new one has neither.
+	Apply []*v1beta2.Manifest
+	// Adjust by JSON merge patch what an apply cannot express: fields of ours that must go although somebody else set them, and the
+	// annotation that lets go of a module.
+	Adjust []Adjustment
+	// Delete with UID and resourceVersion as preconditions. Each carries the label module-name, the key of its Result.
+	Delete []v1beta2.Manifest
+}
+
+// Adjustment is a JSON merge patch of one Manifest.
+type Adjustment struct {
+	// Module is the key of its Result.
+	Module string
+	// Manifest to patch.
+	Manifest *v1beta2.Manifest
+	// Patch is a JSON merge patch that names UID and resourceVersion, so that a stale view is a conflict.
+	Patch []byte
+}
+
+// Empty says whether there is nothing to write.
+func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
+
+// MakePlan compares what the verdicts want with the Manifests that exist.
+//
+// A Manifest is applied when a field that this operator owns has another value than wanted, and adjusted when only too much is there.
+// It is deleted when its module is Removed, and when it is a surplus one of a module that is ready with another. Nothing else is.
+func MakePlan(w World, verdicts []Verdict) Plan {
+	plan := Plan{}
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch v.Kind {
+		case Unmanaged:
+			plan.letGo(v)
+		case Removed:
+			plan.fulfil(w, v)
+			plan.remove(v, v.Manifest)
+			plan.removeAll(v, v.Surplus)
+		case Run, Keep, Waiting:
+			plan.fulfil(w, v)
+			if v.Kind == Run && settled(w, v) {
+				plan.removeAll(v, v.Surplus)
+			}
+		case Refused:
+		}
+	}
+	return plan
+}
+
+// fulfil brings a Manifest to what its verdict wants, if the verdict wants something of it.
+func (p *Plan) fulfil(w World, v *Verdict) {
+	if v.Template == nil {
+		return
+	}
+	want := wanted(w.Kyma, v)
+	if v.Manifest == nil {
+		p.Apply = append(p.Apply, want)
+		return
+	}
+	change := compare(v.Manifest, want)
+	switch {
+	case change.Meta || change.Spec:
+		p.Apply = append(p.Apply, want)
+	case !change.none():
+		p.Adjust = append(p.Adjust, adjust(v.Module, v.Manifest, change.Extra))
+	}
+}
+
+// letGo marks what exists of a module as unmanaged, once.
+func (p *Plan) letGo(v *Verdict) {
+	mark := map[string]any{"annotations": map[string]any{v1beta2.AnnotationIsUnmanaged: v1beta2.EnabledValue}}
+	for _, manifest := range v.all() {
+		if !leaving(manifest) {
+			p.Adjust = append(p.Adjust, adjust(v.Module, manifest, map[string]any{"metadata": mark}))
+		}
+	}
+}
+
+func (p *Plan) removeAll(v *Verdict, manifests []*v1beta2.Manifest) {
+	for _, manifest := range manifests {
+		p.remove(v, manifest)
+	}
+}
+
+func (p *Plan) remove(v *Verdict, manifest *v1beta2.Manifest) {
+	if manifest == nil || terminating(manifest) {
+		return
+	}
+	doomed := manifest.DeepCopy()
+	if doomed.Labels == nil {
+		doomed.Labels = map[string]string{}
+	}
+	doomed.Labels[v1beta2.LabelModuleName] = v.Module
+	p.Delete = append(p.Delete, *doomed)
+}
+
+// adjust makes a JSON merge patch that only fits the Manifest as it was seen.
+func adjust(module string, manifest *v1beta2.Manifest, body map[string]any) Adjustment {
+	meta := map[string]any{"uid": manifest.UID, "resourceVersion": manifest.ResourceVersion}
+	if inner, ok := body["metadata"].(map[string]any); ok {
+		maps.Copy(meta, inner)
+	}
+	patch := maps.Clone(body)
+	patch["metadata"] = meta
+	raw, err := json.Marshal(patch)
+	if err != nil {
+		// Maps of maps of strings and nil: there is no value of it that cannot be encoded.
+		panic(err)
+	}
+	return Adjustment{Module: module, Manifest: manifest, Patch: raw}
+}
+
+// all are the Manifests that exist for the module.
+func (v *Verdict) all() []*v1beta2.Manifest {
+	if v.Manifest == nil {
+		return nil
+	}
+	return append([]*v1beta2.Manifest{v.Manifest}, v.Surplus...)
+}

@@ -1,0 +1,266 @@
+package module
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Resolve decides about every module of spec, status and existing Manifests: one verdict each, sorted by name.
+//
+// The rules, in order; the first that applies decides. docs/spec/kyma.md says what each of them tells.
+//
+//  0. The Kyma is being deleted, or the spec does not name the module: Removed. With managed: false: Unmanaged.
+//  1. Channel and version are both set: refused.
+//  2. The channel is "none": refused.
+//  3. There is no ModuleReleaseMeta of the module's name: refused.
+//  4. The release is for a mandatory module: refused.
+//  5. The release has no ocmComponentName: refused.
+//  6. No version is pinned and the channel offers none: refused.
+//  7. There is no ModuleTemplate "<module>-<version>": refused.
+//  8. The template names another module or version: refused.
+//  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and what is installed is Removed.
+//  10. The template is mandatory: refused.
+//  11. The module is restricted to Kymas that the release selects and this one is not: refused.
+//  12. The previous installation is being deleted or lets go of its objects: Waiting until it is gone.
+//  13. The version is lower than the installed one: refused.
+//  14. The component version is being read: Waiting; it cannot be read or installed: refused.
+//  15. Another Manifest has the name: Waiting while that one is being deleted, else refused.
+//  16. Run.
+//
+// A refusal is Keep where something is installed: that version stays and, as far as it can be resolved, is still enforced. Else it is
+// Refused.
+func Resolve(w World) []Verdict {
+	return newResolver(w).resolve()
+}
+
+// Needed names the component versions that Resolve looks at, so that they can be read first. It is sorted. When one of them cannot be
+// read, Resolve may look at one more, the installed version, and does well without it.
+func Needed(w World) []ComponentKey {
+	r := newResolver(w)
+	r.resolve()
+	return slices.SortedFunc(maps.Keys(r.asked), func(a, b ComponentKey) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+}
+
+// Names are the names that the Manifests of the spec's modules would get. It is sorted. A Manifest that has one of them belongs into
+// the World even when it is not this Kyma's.
+func Names(w World) []string {
+	return slices.Compact(slices.Sorted(maps.Values(wantedNames(w))))
+}
+
+// resolver holds the World by module while Resolve runs.
+type resolver struct {
+	World
+	holdings
+	spec   map[string]*v1beta2.Module
+	status map[string]*v1beta2.ModuleStatus
+	asked  map[ComponentKey]struct{}
+}
+
+func newResolver(w World) *resolver {
+	r := &resolver{
+		World:    w,
+		holdings: hold(w),
+		spec:     map[string]*v1beta2.Module{},
+		status:   statusByName(w.Kyma),
+		asked:    map[ComponentKey]struct{}{},
+	}
+	for i := range w.Kyma.Spec.Modules {
+		r.spec[w.Kyma.Spec.Modules[i].Name] = &w.Kyma.Spec.Modules[i]
+	}
+	return r
+}
+
+// statusByName are the entries that the status had so far.
+func statusByName(kyma *v1beta2.Kyma) map[string]*v1beta2.ModuleStatus {
+	entries := map[string]*v1beta2.ModuleStatus{}
+	for i := range kyma.Status.Modules {
+		entries[kyma.Status.Modules[i].Name] = &kyma.Status.Modules[i]
+	}
+	return entries
+}
+
+func (r *resolver) resolve() []Verdict {
+	all := map[string]struct{}{}
+	for module := range r.spec {
+		all[module] = struct{}{}
+	}
+	for module := range r.status {
+		all[module] = struct{}{}
+	}
+	for module := range r.byModule {
+		all[module] = struct{}{}
+	}
+	verdicts := make([]Verdict, 0, len(all))
+	for _, module := range slices.Sorted(maps.Keys(all)) {
+		verdicts = append(verdicts, r.module(module))
+	}
+	r.oneNameEach(verdicts)
+	return verdicts
+}
+
+// module is rule 0, and hands on to the others.
+func (r *resolver) module(name string) Verdict {
+	spec := r.spec[name]
+	v := Verdict{Module: name}
+	v.Manifest, v.Surplus = r.of(name)
+	v.Origin = Origin{Spec: spec != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
+	v.stands(installedOf(r.status[name], v.Manifest))
+	switch {
+	case r.World.Kyma.DeletionTimestamp != nil:
+		v.is(Removed, ruleKymaDeleting, ruleKymaDeleting.message())
+	case spec == nil:
+		v.is(Removed, ruleDisabled, ruleDisabled.message())
+		r.rollOn(&v)
+	case spec.Managed != nil && !*spec.Managed:
+		v.is(Unmanaged, ruleUnmanaged, ruleUnmanaged.message())
+	default:
+		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
+		r.enabled(&v, wishOf(r.World.Kyma, spec))
+	}
+	return v
+}
+
+// enabled is rules 1 to 14 and 16 for a module that is to be managed.
+func (r *resolver) enabled(v *Verdict, asked wish) {
+	found, refused := find(r.World, asked)
+	v.ComponentName = cmp.Or(v.ComponentName, found.Component)
+	if refused != nil {
+		r.refused(v, refused)
+		return
+	}
+	if terminating(v.Manifest) || leaving(v.Manifest) {
+		v.is(Waiting, ruleReinstall, ruleReinstall.message())
+		r.update(v, found)
+		return
+	}
+	have, doubt := r.standing(v.Module, v.Manifest, found)
+	v.stands(have)
+	if doubt != nil && r.unread(v, *doubt, r.component(*doubt)) {
+		return
+	}
+	if lower(found.Version, have.Version) {
+		r.refused(v, refuse(ruleDowngrade, "from", display(have.Channel, have.Version),
+			"to", display(found.Channel, found.Version), "installed", have.Version))
+		return
+	}
+	component := r.content(found.key(), v.Manifest)
+	if !r.unread(v, found.key(), component) {
+		v.Kind = Run
+		v.install(found, component)
+	}
+}
+
+// unread is rule 14: it waits for a component that is being read, refuses one that cannot be read, and says whether it did.
+func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) bool {
+	if component.Pending {
+		v.is(Waiting, ruleComponentPending, ruleComponentPending.message("component", key.Name, "version", key.Version))
+		return true
+	}
+	if component.Reason == "" {
+		return false
+	}
+	r.refused(v, refuse(failure(component.Reason), "component", key.Name, "version", key.Version, "detail", component.Message))
+	return true
+}
+
+// display names a channel, or the version that is pinned instead.
+func display(channel, version string) string { return cmp.Or(channel, "version "+version) }
+
+// refused makes a Keep of a refusal where something is installed, and sees to it that it stays as it is.
+func (r *resolver) refused(v *Verdict, because *no) {
+	switch {
+	case rules[because.rule].Reason == v1beta2.ReasonNotAllowed:
+		v.disallow(because)
+	case leaving(v.Manifest) || terminating(v.Manifest):
+		v.is(Refused, because.rule, because.message)
+	default:
+		r.enforce(v)
+		v.is(Refused, because.rule, because.message)
+		if v.Manifest != nil || v.Template != nil {
+			v.Kind = Keep
+		}
+	}
+}
+
+// enforce resolves the version that is kept, so that its Manifest can be put back when somebody changed or removed it. Where it can no
+// longer be resolved the Manifest is left as it is.
+func (r *resolver) enforce(v *Verdict) {
+	release, refused := releaseOf(r.World, v.Module)
+	if refused != nil || v.Version == "" {
+		return
+	}
+	kept := target{Channel: v.Channel, Version: v.Version, Component: release.Spec.OCMComponentName}
+	have, doubt := r.standing(v.Module, v.Manifest, kept)
+	if doubt != nil {
+		return
+	}
+	if lower(kept.Version, have.Version) {
+		v.stands(have)
+		kept.Channel, kept.Version = have.Channel, have.Version
+	}
+	if kept.Template, refused = templateOf(r.World, v.Module, kept.Version); refused != nil {
+		return
+	}
+	if component := r.content(kept.key(), v.Manifest); !component.Pending && component.Reason == "" {
+		v.install(kept, component)
+	}
+}
+
+// rollOn lets a module that is removed still follow its channel while its deletion is blocked: the operator that the runtime's custom
+// resources wait for may need the newer version to let go of them.
+func (r *resolver) rollOn(v *Verdict) {
+	if !terminating(v.Manifest) {
+		return
+	}
+	asked := wish{Module: v.Module, Channel: v.Channel}
+	if asked.Channel == "" {
+		asked.Version = v.Version
+	}
+	v.Policy = v.Manifest.Spec.CustomResourcePolicy
+	if found, refused := find(r.World, asked); refused == nil {
+		r.update(v, found)
+	}
+}
+
+// update gives a Manifest that is being deleted the content of the target, unless that is lower, cannot be read, or the Manifest lets
+// go of its objects.
+func (r *resolver) update(v *Verdict, found target) {
+	if leaving(v.Manifest) || lower(found.Version, v.Manifest.Spec.Version) || lower(found.Version, v.Version) {
+		return
+	}
+	if component := r.content(found.key(), v.Manifest); !component.Pending && component.Reason == "" {
+		v.install(found, component)
+	}
+}
+
+// oneNameEach is rule 15: a name of a Manifest that another module or somebody else has is not written over.
+func (r *resolver) oneNameEach(verdicts []Verdict) {
+	taken := map[string]struct{}{}
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Template == nil || v.Manifest != nil {
+			continue
+		}
+		name := ManifestName(r.World.Kyma.Name, v.ComponentName, v.Module)
+		holder := r.byName[name]
+		if _, again := taken[name]; !again && holder == nil {
+			taken[name] = struct{}{}
+			continue
+		}
+		v.Template, v.Source, v.LocalizedImages = nil, nil, nil
+		v.stands(installedOf(r.status[v.Module], nil))
+		switch {
+		case v.Kind != Run:
+			v.Kind = Refused // what was kept cannot be put back; the refusal stands
+		case terminating(holder):
+			v.is(Waiting, ruleReinstall, ruleReinstall.message())
+		default:
+			v.is(Refused, ruleManifestConflict, ruleManifestConflict.message("manifest", name))
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package module
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// named is how many modules the message of condition Ready tells about. The others are in status.modules.
+const named = 3
+
+// conditionWebhook is upstream's condition about a webhook that does not exist here.
+const conditionWebhook = "SKRWebhook"
+
+// told is one module of the status with the reasons that its entry does not carry.
+type told struct {
+	entry         *v1beta2.ModuleStatus
+	reason, cause string
+}
+
+// Rollup is the Kyma's status after this pass: the verdicts, what their Manifests report and what came of the writes, by module.
+// It returns a status of its own and leaves the one in the World alone; when nothing changed the two are equal.
+func Rollup(w World, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
+	before := statusByName(w.Kyma)
+	modules := make([]told, 0, len(verdicts))
+	for i := range verdicts {
+		v := &verdicts[i]
+		result := results[v.Module]
+		outcome := judge(w, v, result)
+		if entry := entryOf(w, v, before[v.Module], result, outcome); entry != nil {
+			modules = append(modules, told{entry: entry, reason: outcome.reason, cause: outcome.cause})
+		}
+	}
+	status := *w.Kyma.Status.DeepCopy()
+	status.ObservedGeneration = w.Kyma.Generation
+	status.State = stateOf(w.Kyma, modules)
+	status.Modules = nil
+	for _, module := range modules {
+		status.Modules = append(status.Modules, *module.entry)
+	}
+	status.ModulesReady = fmt.Sprintf("%d/%d", ready(modules), len(modules))
+	channel := cmp.Or(w.Kyma.Spec.Channel, v1beta2.DefaultChannel)
+	if channel != v1beta2.NoChannel && (status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning) {
+		status.ActiveChannel = channel
+	}
+	setConditions(w, &status, modules)
+	setOperation(w, &status)
+	return status
+}
+
+// stateOf sums up: the worst of the modules, where one that is being removed makes the Kyma Processing.
+func stateOf(kyma *v1beta2.Kyma, modules []told) v1beta2.State {
+	if kyma.DeletionTimestamp != nil {
+		return v1beta2.StateDeleting
+	}
+	state := v1beta2.StateReady
+	for _, module := range modules {
+		if severity(module.entry.State) > severity(state) {
+			state = module.entry.State
+		}
+	}
+	if state == v1beta2.StateDeleting {
+		return v1beta2.StateProcessing
+	}
+	return state
+}
+
+// ready counts the modules that need nothing more.
+func ready(modules []told) int {
+	count := 0
+	for _, module := range modules {
+		if severity(module.entry.State) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// setConditions writes Ready and Modules and drops the condition of a webhook that is not there.
+func setConditions(w World, status *v1beta2.KymaStatus, modules []told) {
+	status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
+		return condition.Type == conditionWebhook
+	})
+	ranked := slices.Clone(modules)
+	slices.SortStableFunc(ranked, func(a, b told) int {
+		return cmp.Compare(severity(b.entry.State), severity(a.entry.State))
+	})
+	set := func(kind string, holds bool, reason, message string) {
+		value := metav1.ConditionFalse
+		if holds {
+			value = metav1.ConditionTrue
+		}
+		conditions.Set(&status.Conditions, kind, value, reason, message, w.Kyma.Generation, w.Now)
+	}
+	reason := reasonOf(w.Kyma, ranked)
+	set(v1beta2.ConditionReady, status.State == v1beta2.StateReady, reason, summary(w.Kyma, ranked))
+	if ready(modules) == len(modules) && w.Kyma.DeletionTimestamp == nil {
+		set(v1beta2.ConditionModules, true, reason, v1beta2.MessageModulesReady)
+	} else {
+		set(v1beta2.ConditionModules, false, reason, v1beta2.MessageModulesNotReady)
+	}
+}
+
+// reasonOf is the cause in one word: that of the worst module.
+func reasonOf(kyma *v1beta2.Kyma, ranked []told) string {
+	switch {
+	case kyma.DeletionTimestamp != nil:
+		return v1beta2.ReasonDeleting
+	case len(ranked) == 0:
+		return v1beta2.ReasonNoModules
+	case severity(ranked[0].entry.State) == 0:
+		return v1beta2.ReasonReady
+	default:
+		return ranked[0].reason
+	}
+}
+
+// summary is the message of condition Ready: how many modules are ready, and the worst of the others with their reasons.
+func summary(kyma *v1beta2.Kyma, ranked []told) string {
+	open := len(ranked) - ready(ranked)
+	var text strings.Builder
+	switch {
+	case kyma.DeletionTimestamp != nil && len(ranked) == 0:
+		return "all modules are gone"
+	case kyma.DeletionTimestamp != nil:
+		fmt.Fprintf(&text, "%d modules are being deleted", len(ranked))
+	case len(ranked) == 0:
+		return "the spec names no module"
+	default:
+		fmt.Fprintf(&text, "%d of %d modules are ready", len(ranked)-open, len(ranked))
+	}
+	for _, module := range ranked[:min(open, named)] {
+		fmt.Fprintf(&text, "; %s: %s: %s", module.entry.Name, module.cause, module.entry.Message)
+	}
+	if open > named {
+		fmt.Fprintf(&text, "; and %d more", open-named)
+	}
+	return text.String()
+}
+
+// setOperation writes upstream's words. The time moves only with them.
+func setOperation(w World, status *v1beta2.KymaStatus) {
+	operation := v1beta2.OperationWaitingModules
+	switch status.State {
+	case v1beta2.StateReady:
+		operation = v1beta2.OperationKymaReady
+	case v1beta2.StateDeleting:
+		operation = v1beta2.OperationWaitingDeletion
+	}
+	if status.Operation != operation {
+		status.LastOperation = v1beta2.LastOperation{Operation: operation, LastUpdateTime: w.Now.Rfc3339Copy()}
+	}
+}

@@ -1,0 +1,207 @@
+package module
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Rule is one line of the table verdict -> state, reason, message, remedy. docs/spec/kyma.md shows the same table; a test compares.
+type Rule struct {
+	// Kinds of the verdicts that the rule is for; none means any.
+	Kinds []Kind
+	// State that the module gets; empty means that it is the one that the module's own resource reports.
+	State v1beta2.State
+	// Reason as it stands in the Kyma's condition Ready.
+	Reason string
+	// Message of the module's status, with {placeholders}.
+	Message string
+	// Remedy is what a person can do; empty when there is nothing to do.
+	Remedy string
+}
+
+// rule is an index of the table.
+type rule int
+
+const (
+	ruleReady rule = iota
+	ruleManifestPending
+	ruleProcessing
+	ruleWarning
+	ruleError
+	ruleModuleCR
+	ruleManifestRefused
+	ruleManifestConflict
+	ruleInternal
+	ruleComponentPending
+	ruleReinstall
+	ruleDisabled
+	ruleKymaDeleting
+	ruleUnmanaged
+	ruleChannelAndVersion
+	ruleChannelNone
+	ruleReleaseMissing
+	ruleMandatory
+	ruleComponentNameMissing
+	ruleChannelMissing
+	ruleTemplateMissing
+	ruleTemplateOther
+	ruleInternalModule
+	ruleBetaModule
+	ruleNotListed
+	ruleNoSelector
+	ruleNotSelected
+	ruleDowngrade
+	ruleComponentMissing
+	ruleComponentInvalid
+	ruleRegistryUnreachable
+	ruleRegistryUnauthorized
+)
+
+var (
+	refusal = []Kind{Refused, Keep}
+	running = []Kind{Run}
+)
+
+// rules is the table. What a module that was refused has installed stays installed, but for the two rules of reason NotAllowed.
+var rules = [...]Rule{
+	ruleReady: {Kinds: running, State: v1beta2.StateReady, Reason: v1beta2.ReasonReady},
+	ruleManifestPending: {Kinds: running, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonManifestPending,
+		Message: `Manifest "{manifest}" was written and is being applied`,
+		Remedy: "Wait. If it lasts: see whether the operator runs, and whether the Manifest carries the label " +
+			"`operator.kyma-project.io/skip-reconciliation`."},
+	ruleProcessing: {Kinds: running, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonModuleProcessing,
+		Message: `{detail}`,
+		Remedy:  "Wait. If it lasts: look at the object that the message names, in the runtime."},
+	ruleWarning: {Kinds: []Kind{Run, Removed}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonModuleWarning,
+		Message: `{detail}`,
+		Remedy:  "The message is the Manifest's; docs/spec/manifest.md has the remedy for its reason."},
+	ruleError: {Kinds: []Kind{Run, Keep, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleError,
+		Message: `{detail}`,
+		Remedy:  "The message is the Manifest's; docs/spec/manifest.md has the remedy for its reason."},
+	ruleModuleCR: {Kinds: running, Reason: v1beta2.ReasonModuleCRNotReady,
+		Message: `the module's own resource reports {detail}`,
+		Remedy:  "Look at the resource in the runtime: the module's operator says there what it misses."},
+	ruleManifestRefused: {State: v1beta2.StateError, Reason: v1beta2.ReasonManifestRefused,
+		Message: `Manifest "{manifest}" was refused by the API server: {detail}`,
+		Remedy: "Correct what the message names, most often `spec.data` or `spec.manager` of the ModuleTemplate; " +
+			"or look for an admission policy."},
+	ruleManifestConflict: {State: v1beta2.StateError, Reason: v1beta2.ReasonManifestConflict,
+		Message: `Manifest "{manifest}" exists and does not belong to this module of this Kyma`,
+		Remedy:  "Delete or rename that Manifest if it is not needed, or give one of the two Kymas or components a shorter name."},
+	ruleInternal: {State: v1beta2.StateError, Reason: v1beta2.ReasonInternal,
+		Message: `something unforeseen happened: {detail}`,
+		Remedy:  "Look at the operator's log, and report it."},
+	ruleComponentPending: {Kinds: []Kind{Waiting}, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonComponentPending,
+		Message: `component {component}:{version} is being read`,
+		Remedy:  "Wait."},
+	ruleReinstall: {Kinds: []Kind{Waiting}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
+		Message: `the module is installed again when its previous installation is gone`,
+		Remedy:  "Wait. If it lasts: the condition Ready of Manifest says what holds it, most often custom resources that still exist."},
+	ruleDisabled: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
+		Message: `the module is being removed`,
+		Remedy:  "Wait. If it lasts: the message says what holds it, most often custom resources that still exist."},
+	ruleKymaDeleting: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonDeleting,
+		Message: `the Kyma is being deleted`,
+		Remedy:  "Wait. If it lasts: the message names the modules that are left."},
+	ruleUnmanaged: {Kinds: []Kind{Unmanaged}, State: v1beta2.StateUnmanaged, Reason: v1beta2.ReasonUnmanaged,
+		Message: `the module is not managed: its objects are left as they are`,
+		Remedy:  "None needed. Set `managed: true` to have it managed again."},
+	ruleChannelAndVersion: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelAndVersion,
+		Message: `channel and version are both set, to "{channel}" and "{version}"`,
+		Remedy:  "Remove one of them from the module."},
+	ruleChannelNone: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelInvalid,
+		Message: `channel "{channel}" is not allowed`,
+		Remedy:  "Name a channel that the ModuleReleaseMeta offers, for the module or for the Kyma."},
+	ruleReleaseMissing: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonReleaseNotFound,
+		Message: `no ModuleReleaseMeta found for module "{module}" in namespace "{namespace}"`,
+		Remedy:  "Correct the module's name (the ModuleReleaseMeta's name, not its component's), or apply the ModuleReleaseMeta."},
+	ruleMandatory: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonModuleMandatory,
+		Message: `no templates were found: module "{module}" is mandatory and cannot be enabled`,
+		Remedy:  "Remove it from the spec: mandatory modules come by themselves."},
+	ruleComponentNameMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentNameMissing,
+		Message: `ModuleReleaseMeta "{module}" has no ocmComponentName`,
+		Remedy:  "Set `spec.ocmComponentName` of the ModuleReleaseMeta."},
+	ruleChannelMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelNotFound,
+		Message: `no version found for channel "{channel}" in ModuleReleaseMeta "{module}"`,
+		Remedy:  "Name a channel that the ModuleReleaseMeta offers, or add that channel to it."},
+	ruleTemplateMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateNotFound,
+		Message: `failed to get module template: ModuleTemplate.operator.kyma-project.io "{template}" not found`,
+		Remedy:  "Apply the ModuleTemplate of that version, or choose another channel or version."},
+	ruleTemplateOther: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateInvalid,
+		Message: `ModuleTemplate "{template}" is for another module or version: {detail}`,
+		Remedy:  "Correct `spec.moduleName` and `spec.version` of the ModuleTemplate; its name is `<moduleName>-<version>`."},
+	ruleInternalModule: {Kinds: []Kind{Refused, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonNotAllowed,
+		Message: `module template not allowed: internal module`,
+		Remedy:  "Label the Kyma `operator.kyma-project.io/internal: \"true\"`, or remove the module from the spec."},
+	ruleBetaModule: {Kinds: []Kind{Refused, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonNotAllowed,
+		Message: `module template not allowed: beta module`,
+		Remedy:  "Label the Kyma `operator.kyma-project.io/beta: \"true\"`, or remove the module from the spec."},
+	ruleNotListed: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+		Message: `module has kymaSelector but is not in restricted modules list`,
+		Remedy:  "Add the module to the operator's flag `--restricted-default-modules`, or remove the selector from the ModuleReleaseMeta."},
+	ruleNoSelector: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+		Message: `module is in restricted modules list but has no kymaSelector`,
+		Remedy:  "Set `spec.kymaSelector` of the ModuleReleaseMeta."},
+	ruleNotSelected: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+		Message: `restricted module not allowed for this Kyma`,
+		Remedy:  "Label the Kyma as `spec.kymaSelector` of the ModuleReleaseMeta asks, or remove the module from the spec."},
+	ruleDowngrade: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonDowngrade,
+		Message: `module template update not allowed: ignore channel skew (from {from} to {to}), ` +
+			`as a higher version ({installed}) of the module was previously installed`,
+		Remedy: "Choose a channel or version that is not lower; or disable the module, wait until it is gone, and enable it again."},
+	ruleComponentMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentNotFound,
+		Message: `component {component}:{version} was not found: {detail}`,
+		Remedy:  "Publish the component version to the operator's registry, or choose another version."},
+	ruleComponentInvalid: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentInvalid,
+		Message: `component {component}:{version} cannot be installed: {detail}`,
+		Remedy:  "Publish a corrected version of the component; it needs a resource `raw-manifest`."},
+	ruleRegistryUnreachable: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnreachable,
+		Message: `the registry of component {component}:{version} does not answer: {detail}`,
+		Remedy: "See whether the registry of flag `--oci-registry-host` is up and can be reached from the operator; " +
+			"it is tried again by itself."},
+	ruleRegistryUnauthorized: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnauthorized,
+		Message: `the registry of component {component}:{version} refuses the credentials: {detail}`,
+		Remedy:  "Correct the Secret of flag `--oci-registry-cred-secret`."},
+}
+
+// Rules is the table verdict -> state, reason, message, remedy.
+func Rules() []Rule {
+	table := slices.Clone(rules[:])
+	for i := range table {
+		table[i].Kinds = slices.Clone(table[i].Kinds)
+	}
+	return table
+}
+
+// message fills the rule's message with pairs of placeholder (without braces) and value.
+func (r rule) message(pairs ...string) string {
+	filled := slices.Clone(pairs)
+	for i := 0; i < len(filled); i += 2 {
+		filled[i] = "{" + filled[i] + "}"
+	}
+	return strings.NewReplacer(filled...).Replace(rules[r].Message)
+}
+
+// failure is the rule for a reason that somebody else gives: the reader of components or the API server.
+func failure(reason string) rule {
+	switch reason {
+	case v1beta2.ReasonManifestRefused:
+		return ruleManifestRefused
+	case v1beta2.ReasonManifestConflict:
+		return ruleManifestConflict
+	case v1beta2.ReasonManifestPending:
+		return ruleManifestPending
+	case v1beta2.ReasonComponentNotFound:
+		return ruleComponentMissing
+	case v1beta2.ReasonComponentInvalid:
+		return ruleComponentInvalid
+	case v1beta2.ReasonRegistryUnreachable:
+		return ruleRegistryUnreachable
+	case v1beta2.ReasonRegistryUnauthorized:
+		return ruleRegistryUnauthorized
+	default:
+		return ruleInternal
+	}
+}

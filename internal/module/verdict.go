@@ -1,0 +1,82 @@
+package module
+
+import (
+	"cmp"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Kind is what a verdict does with a module.
+type Kind string
+
+// The kinds of verdict. There are no others.
+const (
+	// Run installs what was asked for, or keeps it installed.
+	Run Kind = "Run"
+	// Keep refuses what was asked for and leaves the installed version running.
+	Keep Kind = "Keep"
+	// Refused refuses what was asked for, and nothing is installed.
+	Refused Kind = "Refused"
+	// Removed takes the module away.
+	Removed Kind = "Removed"
+	// Waiting does nothing new until something that will pass by itself has passed.
+	Waiting Kind = "Waiting"
+	// Unmanaged lets go of the module and leaves its objects running.
+	Unmanaged Kind = "Unmanaged"
+)
+
+// Origin says where a module was found.
+type Origin struct{ Spec, Status, Manifest bool }
+
+// Verdict is what is decided about one module.
+type Verdict struct {
+	// Module by name.
+	Module string
+	// Origin says where it was found.
+	Origin Origin
+	// Kind of the verdict.
+	Kind Kind
+	// State that the rule gives; empty when the Manifest decides (Run).
+	State v1beta2.State
+	// Reason and Message of the rule; empty for Run.
+	Reason, Message string
+	// Channel, Version and ComponentName of what is installed or being installed: with Keep those of the version that is kept.
+	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
+	Channel, Version, ComponentName string
+	// Template, Source, LocalizedImages and Policy make the content of the Manifest. When Template is nil the Manifest is left as it is.
+	Template        *v1beta2.ModuleTemplate
+	Source          *v1beta2.ImageSpec
+	LocalizedImages []string
+	Policy          v1beta2.CustomResourcePolicy
+	// Manifest that exists for the module, nil when none does.
+	Manifest *v1beta2.Manifest
+	// Surplus are further Manifests of the same module, such as one with an earlier name. They go once Manifest is ready.
+	Surplus []*v1beta2.Manifest
+}
+
+// is sets what a rule says.
+func (v *Verdict) is(kind Kind, r rule, message string) {
+	v.Kind, v.State, v.Reason, v.Message = kind, rules[r].State, rules[r].Reason, message
+}
+
+// stands sets what is installed.
+func (v *Verdict) stands(have installed) {
+	v.Channel, v.Version = have.Channel, have.Version
+	v.ComponentName = cmp.Or(have.Component, v.ComponentName)
+}
+
+// install sets what is to be installed.
+func (v *Verdict) install(found target, component Component) {
+	v.Channel, v.Version, v.ComponentName = found.Channel, found.Version, found.Component
+	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
+}
+
+// disallow takes away what this Kyma may no longer have.
+func (v *Verdict) disallow(because *no) {
+	if v.Manifest == nil {
+		v.is(Refused, because.rule, because.message)
+		v.Channel, v.Version = "", ""
+		return
+	}
+	v.is(Removed, because.rule, because.message)
+}

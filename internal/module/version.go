@@ -1,0 +1,113 @@
+package module
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// lower says whether version a is below b by major, minor and patch. Pre-releases do not count, as upstream; what is no version is
+// neither lower nor higher.
+func lower(a, b string) bool {
+	left, err := semver.NewVersion(a)
+	if err != nil {
+		return false
+	}
+	right, err := semver.NewVersion(b)
+	if err != nil {
+		return false
+	}
+	return core(left).LessThan(core(right))
+}
+
+func core(version *semver.Version) *semver.Version {
+	return semver.New(version.Major(), version.Minor(), version.Patch(), "", "")
+}
+
+// standing is what of a module counts as installed when a target is compared with it.
+//
+// The status says so, since a Manifest can be edited by hand and that is put back. But this operator may have died after it wrote
+// the Manifest and before it wrote the status. So a Manifest that is above status and target counts when its source is the one of the
+// version that it names: then that version was rolled out, whoever asked for it. While that component cannot be read there is doubt.
+func (r *resolver) standing(module string, manifest *v1beta2.Manifest, found target) (have installed, doubt *ComponentKey) {
+	have = installedOf(r.status[module], manifest)
+	if manifest == nil || lower(found.Version, have.Version) || !lower(found.Version, manifest.Spec.Version) {
+		return have, nil
+	}
+	key := ComponentKey{Name: found.Component, Version: manifest.Spec.Version}
+	if _, refused := templateOf(r.World, module, key.Version); refused != nil {
+		return have, nil
+	}
+	component := r.component(key)
+	switch {
+	case passing(component) && component.Reason != v1beta2.ReasonComponentNotFound:
+		return have, &key
+	case component.Source == nil || !sameSource(manifest, component.Source):
+		return have, nil
+	}
+	return installedOf(nil, manifest), nil
+}
+
+// sameSource says whether a Manifest installs from that source.
+func sameSource(manifest *v1beta2.Manifest, source *v1beta2.ImageSpec) bool {
+	have, ok := sourceOf(manifest)
+	return ok && bytes.Equal(encodeSource(have), encodeSource(source))
+}
+
+// sourceOf reads the source that a Manifest installs from.
+func sourceOf(manifest *v1beta2.Manifest) (*v1beta2.ImageSpec, bool) {
+	source := &v1beta2.ImageSpec{}
+	if err := json.Unmarshal(manifest.Spec.Install.Source.Raw, source); err != nil || source.Ref == "" {
+		return nil, false
+	}
+	return source, true
+}
+
+func encodeSource(source *v1beta2.ImageSpec) []byte {
+	raw, err := json.Marshal(source)
+	if err != nil {
+		// A struct of strings and a label selector: there is no value of it that cannot be encoded.
+		panic(err)
+	}
+	return raw
+}
+
+// component is what is known of a component version, and notes that it was asked for.
+func (r *resolver) component(key ComponentKey) Component {
+	r.asked[key] = struct{}{}
+	component, known := r.Components[key]
+	if !known {
+		return Component{Pending: true}
+	}
+	if component.Reason == "" && !component.Pending && component.Source == nil {
+		component.Reason = v1beta2.ReasonComponentInvalid
+		component.Message = "it has no resource raw-manifest"
+	}
+	return component
+}
+
+// content is the component to install from. While it cannot be read, the Manifest that was made from the same component version
+// stands in for it, since a version never changes: so a restart of the operator or of the registry moves no status.
+func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Component {
+	component := r.component(key)
+	if !passing(component) || manifest == nil || manifest.Spec.Version != key.Version || componentOf(manifest) != key.Name {
+		return component
+	}
+	source, ok := sourceOf(manifest)
+	if !ok {
+		return component
+	}
+	return Component{Source: source, LocalizedImages: manifest.Spec.LocalizedImages}
+}
+
+// passing says whether a component is unknown only because of the registry and not because of what it is.
+func passing(component Component) bool {
+	switch component.Reason {
+	case v1beta2.ReasonRegistryUnreachable, v1beta2.ReasonRegistryUnauthorized, v1beta2.ReasonComponentNotFound:
+		return true
+	}
+	return component.Pending
+}

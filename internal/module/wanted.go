@@ -1,0 +1,110 @@
+package module
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+const (
+	kindKyma     = "Kyma"
+	kindManifest = "Manifest"
+	kindTemplate = "ModuleTemplate"
+	// installName is the component's resource that holds the module's objects, and upstream's name of the installation.
+	installName = "raw-manifest"
+)
+
+// wanted is the Manifest that a verdict with a template asks for, complete for a server-side apply. One that exists keeps its name, even
+// when the component was renamed: another name would be another owner of everything that is installed.
+func wanted(kyma *v1beta2.Kyma, v *Verdict) *v1beta2.Manifest {
+	manifest := &v1beta2.Manifest{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: kindManifest},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       kyma.Namespace,
+			Name:            ManifestName(kyma.Name, v.ComponentName, v.Module),
+			Labels:          wantedLabels(kyma, v),
+			Annotations:     wantedAnnotations(v),
+			OwnerReferences: []metav1.OwnerReference{ownerReference(kyma)},
+			Finalizers:      []string{v1beta2.FinalizerManifest, v1beta2.FinalizerLabelRemoval},
+		},
+	}
+	if have := v.Manifest; have != nil {
+		manifest.Name, manifest.UID, manifest.ResourceVersion = have.Name, have.UID, have.ResourceVersion
+		// Finalizers are set at creation only. Afterwards an apply repeats those that are left: one that it did not name it would drop.
+		manifest.Finalizers = slices.DeleteFunc(manifest.Finalizers, func(finalizer string) bool {
+			return !slices.Contains(have.Finalizers, finalizer)
+		})
+	}
+	manifest.Spec = wantedSpec(kyma, v, manifest.Name)
+	return manifest
+}
+
+func wantedLabels(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
+	labels := map[string]string{
+		v1beta2.LabelKymaName:   kyma.Name,
+		v1beta2.LabelModuleName: v.Module,
+		v1beta2.LabelManagedBy:  v1beta2.ManagedByLifecycleManager,
+	}
+	if v.Channel != "" {
+		labels[v1beta2.LabelChannel] = v.Channel
+	}
+	if controller := v.Template.Labels[v1beta2.LabelControllerName]; controller != "" {
+		labels[v1beta2.LabelControllerName] = controller
+	}
+	return labels
+}
+
+func wantedAnnotations(v *Verdict) map[string]string {
+	return map[string]string{
+		v1beta2.AnnotationOCMComponentName: v.ComponentName,
+		v1beta2.AnnotationFQDN:             v.ComponentName,
+	}
+}
+
+func ownerReference(kyma *v1beta2.Kyma) metav1.OwnerReference {
+	yes := true
+	return metav1.OwnerReference{
+		APIVersion:         v1beta2.GroupVersion.String(),
+		Kind:               kindKyma,
+		Name:               kyma.Name,
+		UID:                kyma.UID,
+		Controller:         &yes,
+		BlockOwnerDeletion: &yes,
+	}
+}
+
+func wantedSpec(kyma *v1beta2.Kyma, v *Verdict, name string) v1beta2.ManifestSpec {
+	return v1beta2.ManifestSpec{
+		Remote:               kyma.Spec.Remote == nil || *kyma.Spec.Remote,
+		CustomResourcePolicy: cmp.Or(v.Policy, v1beta2.CustomResourcePolicyCreateAndDelete),
+		Version:              v.Version,
+		Install: v1beta2.InstallInfo{
+			Name:   installName,
+			Source: runtime.RawExtension{Raw: encodeSource(v.Source)},
+		},
+		Resource:        defaultResource(v, name),
+		LocalizedImages: slices.Clone(v.LocalizedImages),
+		Manager:         v.Template.Spec.Manager.DeepCopy(),
+	}
+}
+
+// defaultResource is the module's default CR, nil when there is none or the user keeps custom resources to themselves.
+func defaultResource(v *Verdict, manifest string) *unstructured.Unstructured {
+	data := v.Template.Spec.Data
+	if data == nil || len(data.Object) == 0 || v.Policy == v1beta2.CustomResourcePolicyIgnore {
+		return nil
+	}
+	resource := data.DeepCopy()
+	resource.SetName(cmp.Or(resource.GetName(), manifest))
+	if v.Template.Annotations[v1beta2.AnnotationIsClusterScoped] == v1beta2.EnabledValue {
+		unstructured.RemoveNestedField(resource.Object, "metadata", "namespace")
+	} else {
+		resource.SetNamespace(cmp.Or(resource.GetNamespace(), v1beta2.RuntimeNamespace))
+	}
+	return resource
+}

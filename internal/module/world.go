@@ -1,0 +1,51 @@
+package module
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// World is everything that the decisions may look at. It is read before they start and none of them changes it.
+type World struct {
+	// Kyma that is decided about, with the status that it had so far.
+	Kyma *v1beta2.Kyma
+	// Releases of the Kyma's namespace by name. Those that the Kyma's spec names are enough.
+	Releases map[string]*v1beta2.ModuleReleaseMeta
+	// Templates of the Kyma's namespace by object name. Those of the modules in the Kyma's spec and status are enough, in all versions.
+	Templates map[string]*v1beta2.ModuleTemplate
+	// Manifests that belong to this Kyma (controller reference or label kyma-name) and, so that a conflict is seen before it is
+	// written over, any other that has one of the names of Names(World).
+	Manifests []v1beta2.Manifest
+	// Components that were read. One that Needed asks for and that is absent here counts as being read for the first time.
+	Components map[ComponentKey]Component
+	// Restricted are the modules of flag --restricted-default-modules: they are for the Kymas that their release selects.
+	Restricted []string
+	// Now is the time that lastOperation and conditions get.
+	Now metav1.Time
+}
+
+// ComponentKey names a component version.
+type ComponentKey struct{ Name, Version string }
+
+// Component is what a component version says about how to install it.
+type Component struct {
+	// Source of its resource raw-manifest.
+	Source *v1beta2.ImageSpec
+	// LocalizedImages are the images of its ociArtifact resources.
+	LocalizedImages []string
+	// Pending is true while it is being read for the first time.
+	Pending bool
+	// Reason (one of the API's) and Message say why it cannot be read.
+	Reason, Message string
+}
+
+// Result is what came of the writes of one module in this pass.
+type Result struct {
+	// Reason (ManifestRefused, ManifestConflict, ManifestPending or Internal) and Message say why a write did not succeed; empty when it
+	// did. ManifestPending is for what will pass by itself, such as a conflict with another writer.
+	Reason, Message string
+	// Manifest as the API server returned it, nil when none was written. With it the status of this pass already names the
+	// generation that was written, which saves the write that would correct it.
+	Manifest *v1beta2.Manifest
+}

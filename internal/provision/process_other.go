@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package provision
+
+import "syscall"
+
+// ownGroup puts a child into a process group of its own, so that Ctrl-C on a terminal reaches only us and Stop reaches
+// all that the child started. Only Linux ends children with their parent; elsewhere the next Start sweeps them.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,111 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Config is everything that can be set from outside.
+type Config struct {
+	// Namespace holds Kymas, templates, releases and access Secrets; empty means every namespace.
+	Namespace string
+	// OperatorNamespace is where the manager's own lease and Secrets are.
+	OperatorNamespace string
+
+	MetricsAddress, ProbeAddress, PprofAddress string
+	PprofEnabled                               bool
+	LeaderElection                             bool
+	LeaseDuration, RenewDeadline, RetryPeriod  time.Duration
+
+	KymaWorkers, ManifestWorkers int
+	CacheSyncTimeout             time.Duration
+	RolloutDelay                 time.Duration
+	FailureBaseDelay             time.Duration
+	FailureMaxDelay              time.Duration
+	RateBurst, RateFrequency     int
+
+	HubQPS, RuntimeQPS     float64
+	HubBurst, RuntimeBurst int
+	StreamsPerRuntime      int
+	AuditInterval          time.Duration
+
+	// RegistryHost is where components are read: "host[:port]", with "http://" in front when it speaks no TLS.
+	RegistryHost string
+	// RegistrySecret names a docker config Secret in OperatorNamespace with exactly one registry, which is then RegistryHost.
+	RegistrySecret string
+	// RegistrySubPath lies between the registry's host and its components.
+	RegistrySubPath string
+	// ContentDir keeps what was fetched; ContentBytes bounds it.
+	ContentDir   string
+	ContentBytes int64
+
+	// LocalAccount ("namespace/name") is the ServiceAccount that is impersonated to install into the hub itself.
+	LocalAccount string
+	// RestrictedModules are only for the Kymas that their release selects.
+	RestrictedModules []string
+
+	LogLevel int
+	// Ignored are the flags that were given and have no effect any more, with what to do instead.
+	Ignored []string
+}
+
+var hostPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
+
+// Validate says everything that is wrong with a Config at once.
+func (c *Config) Validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	switch {
+	case c.RegistryHost == "" && c.RegistrySecret == "":
+		wrong("no registry: set --oci-registry-host to where the modules' components are (http:// in front for a registry without TLS), " +
+			"or --oci-registry-cred-secret to a Secret with a login for it")
+	case c.RegistryHost != "" && c.RegistrySecret != "":
+		wrong("--oci-registry-host and --oci-registry-cred-secret are exclusive: the Secret names its registry itself")
+	case c.RegistryHost != "" && !hostPattern.MatchString(c.RegistryHost):
+		wrong("--oci-registry-host %q is no host: write host[:port], with http:// in front for a registry without TLS", c.RegistryHost)
+	}
+	if c.RegistrySubPath != strings.Trim(path.Clean("/"+c.RegistrySubPath), "/") {
+		wrong("--modules-repository-subpath %q: write it without slashes at its ends and without dots", c.RegistrySubPath)
+	}
+	if c.KymaWorkers < 1 || c.ManifestWorkers < 1 {
+		wrong("--max-concurrent-*-reconciles must be at least 1")
+	}
+	if c.LeaderElection && (c.LeaseDuration <= c.RenewDeadline || c.RenewDeadline <= c.RetryPeriod) {
+		wrong("leader election needs lease duration > renew deadline > retry period, not %s, %s, %s", c.LeaseDuration, c.RenewDeadline, c.RetryPeriod)
+	}
+	if c.FailureBaseDelay <= 0 || c.FailureMaxDelay < c.FailureBaseDelay {
+		wrong("--failure-base-delay must be positive and at most --failure-max-delay")
+	}
+	if c.StreamsPerRuntime < 1 {
+		wrong("--max-streams-per-runtime must be at least 1")
+	}
+	if strings.Count(c.LocalAccount, "/") != 1 || strings.HasPrefix(c.LocalAccount, "/") || strings.HasSuffix(c.LocalAccount, "/") {
+		wrong("--local-service-account %q: write namespace/name", c.LocalAccount)
+	}
+	return errors.Join(problems...)
+}
+
+// registry splits RegistryHost into host and whether it speaks plain http.
+func (c *Config) registry() (host string, plainHTTP bool) {
+	host, plainHTTP = strings.CutPrefix(c.RegistryHost, "http://")
+	return strings.TrimPrefix(host, "https://"), plainHTTP
+}
+
+// Defaults is a Config with the value of every flag that is not given; a registry is still missing.
+func Defaults() Config {
+	return Config{
+		Namespace: v1beta2.DefaultNamespace, OperatorNamespace: v1beta2.DefaultNamespace,
+		MetricsAddress: ":8080", ProbeAddress: ":8081", PprofAddress: ":8084",
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		KymaWorkers: 8, ManifestWorkers: 16, CacheSyncTimeout: 2 * time.Minute,
+		FailureBaseDelay: 100 * time.Millisecond, FailureMaxDelay: time.Minute, RateBurst: 2000, RateFrequency: 1000,
+		HubQPS: 1000, HubBurst: 2000, RuntimeQPS: 50, RuntimeBurst: 100, StreamsPerRuntime: 8, AuditInterval: time.Hour,
+		ContentDir: "", ContentBytes: 1 << 30, LocalAccount: v1beta2.DefaultNamespace + "/klm-local-installer",
+	}
+}

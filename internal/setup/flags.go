@@ -1,0 +1,102 @@
+package setup
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ParseFlags reads the manager's flags. Every flag of upstream is accepted, so that a deployment can swap the image: what has no
+// effect here is listed in Config.Ignored. flag.ErrHelp means that help was asked for and printed.
+func ParseFlags(args []string, out io.Writer) (Config, error) {
+	c := Defaults()
+	set := flag.NewFlagSet("lifecycle-manager", flag.ContinueOnError)
+	set.SetOutput(out)
+	bindServers(set, &c)
+	bindControllers(set, &c)
+	bindClients(set, &c)
+	bindModules(set, &c)
+	ignored := bindIgnored(set)
+	if err := set.Parse(args); err != nil {
+		return c, err
+	}
+	if rest := set.Args(); len(rest) > 0 {
+		return c, fmt.Errorf("unexpected argument %q: everything is set by flags, see --help", rest[0])
+	}
+	set.Visit(func(f *flag.Flag) {
+		if reason, ok := ignored[f.Name]; ok {
+			c.Ignored = append(c.Ignored, "--"+f.Name+": "+reason)
+		}
+	})
+	if c.ContentDir == "" {
+		c.ContentDir = filepath.Join(os.TempDir(), "lifecycle-manager-content")
+	}
+	return c, c.Validate()
+}
+
+// IsHelp tells that help was asked for.
+func IsHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
+
+func bindServers(set *flag.FlagSet, c *Config) {
+	set.StringVar(&c.MetricsAddress, "metrics-bind-address", c.MetricsAddress, "address of the Prometheus metrics; 0 switches them off")
+	set.StringVar(&c.ProbeAddress, "health-probe-bind-address", c.ProbeAddress, "address of /healthz and /readyz")
+	set.BoolVar(&c.PprofEnabled, "pprof", c.PprofEnabled, "serve Go profiles")
+	set.StringVar(&c.PprofAddress, "pprof-bind-address", c.PprofAddress, "address of the Go profiles")
+	set.BoolVar(&c.LeaderElection, "leader-elect", c.LeaderElection, "only one replica works at a time; the others wait")
+	set.DurationVar(&c.LeaseDuration, "leader-election-lease-duration", c.LeaseDuration, "how long a dead leader is waited for")
+	set.DurationVar(&c.RenewDeadline, "leader-election-renew-deadline", c.RenewDeadline, "how long a leader tries to renew before it gives up")
+	set.DurationVar(&c.RetryPeriod, "leader-election-retry-period", c.RetryPeriod, "pause between tries of leader election")
+	set.IntVar(&c.LogLevel, "log-level", c.LogLevel, "verbosity of the log; 0 is normal, 9 is everything")
+}
+
+func bindControllers(set *flag.FlagSet, c *Config) {
+	set.IntVar(&c.KymaWorkers, "max-concurrent-kyma-reconciles", c.KymaWorkers, "Kymas that are worked on at once")
+	set.IntVar(&c.ManifestWorkers, "max-concurrent-manifest-reconciles", c.ManifestWorkers, "Manifests that are worked on at once")
+	set.DurationVar(&c.RolloutDelay, "module-upgrade-rollout-max-delay", c.RolloutDelay,
+		"spread a new release over this time, each Kyma at a random moment of it; 0 means at once")
+	set.DurationVar(&c.FailureBaseDelay, "failure-base-delay", c.FailureBaseDelay, "first pause after an unforeseen error")
+	set.DurationVar(&c.FailureMaxDelay, "failure-max-delay", c.FailureMaxDelay, "longest pause after unforeseen errors")
+	set.IntVar(&c.RateBurst, "rate-limiter-burst", c.RateBurst, "reconciles that may start at once after errors")
+	set.IntVar(&c.RateFrequency, "rate-limiter-frequency", c.RateFrequency, "reconciles per second that may start after errors")
+	set.DurationVar(&c.CacheSyncTimeout, "cache-sync-timeout", c.CacheSyncTimeout, "how long the first list of the hub's objects may take")
+}
+
+func bindClients(set *flag.FlagSet, c *Config) {
+	set.Float64Var(&c.HubQPS, "k8s-client-qps", c.HubQPS, "calls per second to the hub")
+	set.IntVar(&c.HubBurst, "k8s-client-burst", c.HubBurst, "calls at once to the hub")
+	set.Float64Var(&c.RuntimeQPS, "k8s-skr-client-qps", c.RuntimeQPS, "calls per second to one runtime")
+	set.IntVar(&c.RuntimeBurst, "k8s-skr-client-burst", c.RuntimeBurst, "calls at once to one runtime")
+	set.IntVar(&c.StreamsPerRuntime, "max-streams-per-runtime", c.StreamsPerRuntime,
+		"kinds that are watched in one runtime; the others are looked at by the audit")
+	set.DurationVar(&c.AuditInterval, "audit-interval", c.AuditInterval, "pause between two audits of the kinds that are not watched")
+}
+
+func bindModules(set *flag.FlagSet, c *Config) {
+	set.Func("kyma-namespace", "namespace of Kymas, templates, releases and access Secrets; * means every namespace (default kcp-system)",
+		func(value string) error {
+			if c.Namespace = value; value == "*" {
+				c.Namespace = ""
+			}
+			return nil
+		})
+	set.StringVar(&c.OperatorNamespace, "operator-namespace", c.OperatorNamespace, "namespace of the manager's lease and of the registry Secret")
+	set.StringVar(&c.RegistryHost, "oci-registry-host", c.RegistryHost, "registry of the modules' components; http:// in front when it speaks no TLS")
+	set.StringVar(&c.RegistrySecret, "oci-registry-cred-secret", c.RegistrySecret, "Secret with the login for exactly one registry, which is used")
+	set.StringVar(&c.RegistrySubPath, "modules-repository-subpath", c.RegistrySubPath, "path between the registry's host and its components")
+	set.StringVar(&c.ContentDir, "content-dir", c.ContentDir, "folder that keeps what was fetched (default: one in the temporary folder)")
+	set.Int64Var(&c.ContentBytes, "content-max-bytes", c.ContentBytes, "size that the folder is kept below")
+	set.StringVar(&c.LocalAccount, "local-service-account", c.LocalAccount, "ServiceAccount (namespace/name) that installs into the hub itself")
+	set.Func("restricted-default-modules", "modules, separated by commas, that only the Kymas get which their release selects", func(value string) error {
+		c.RestrictedModules = nil
+		for name := range strings.SplitSeq(value, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				c.RestrictedModules = append(c.RestrictedModules, name)
+			}
+		}
+		return nil
+	})
+}

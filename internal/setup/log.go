@@ -1,0 +1,20 @@
+package setup
+
+import (
+	"io"
+
+	"github.com/go-logr/logr"
+	uzap "go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+// Logger writes structured lines (JSON). Libraries that log by klog use it too.
+func Logger(out io.Writer, level int) logr.Logger {
+	log := zap.New(zap.WriteTo(out), zap.JSONEncoder(func(c *zapcore.EncoderConfig) {
+		c.EncodeTime = zapcore.ISO8601TimeEncoder
+	}), zap.Level(uzap.NewAtomicLevelAt(zapcore.Level(-level))), zap.StacktraceLevel(zapcore.PanicLevel))
+	klog.SetLogger(log.WithName("client-go"))
+	return log
+}

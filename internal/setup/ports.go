@@ -1,0 +1,131 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// fleetPort joins the Manifest controller and the fleet, which do not know each other.
+type fleetPort struct {
+	fleet   *fleet.Fleet
+	account string
+}
+
+// Get connects, and tells in the controller's words why it cannot.
+func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.Runtime, error) {
+	runtime, err := p.fleet.Get(ctx, fleet.Target{
+		Namespace: target.Namespace, Name: target.Name, Local: target.Local, ServiceAccount: p.account, Owner: target.Owner,
+	})
+	var problem *fleet.Problem
+	switch {
+	case errors.As(err, &problem):
+		return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
+	case err != nil:
+		return nil, err
+	default:
+		return runtimePort{runtime}, nil
+	}
+}
+
+// Changed drops the connection when the access Secret no longer is what it was made from.
+func (p *fleetPort) Changed(_ context.Context, namespace, name string) { p.fleet.Drop(namespace, name) }
+
+// Source wakes Manifests.
+func (p *fleetPort) Source() source.Source { return p.fleet.Source() }
+
+type runtimePort struct{ *fleet.Runtime }
+
+// Track translates kinds and modes.
+func (p runtimePort) Track(owner types.NamespacedName, interests []manifest.Interest) {
+	kinds := make([]fleet.Interest, 0, len(interests))
+	for _, interest := range interests {
+		kind := fleet.Interest{GroupVersionKind: interest.GVK, Mode: fleet.Metadata}
+		switch interest.Mode {
+		case manifest.Workload:
+			kind.Mode = fleet.Workload
+		case manifest.ModuleCR:
+			kind.Mode = fleet.ModuleCR
+		case manifest.Metadata:
+		}
+		kinds = append(kinds, kind)
+	}
+	p.Runtime.Track(owner, kinds)
+}
+
+// ModuleCRs translates what is known of a module's custom resources.
+func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState, bool) {
+	known, synced := p.Runtime.ModuleCRs(kind)
+	crs := make([]manifest.ModuleCRState, 0, len(known))
+	for _, cr := range known {
+		crs = append(crs, manifest.ModuleCRState{Namespace: cr.Namespace, Name: cr.Name, State: cr.State, Message: cr.Message})
+	}
+	return crs, synced
+}
+
+// contentPort joins the Manifest controller and the artifacts.
+type contentPort struct{ objects *artifact.Objects }
+
+// Pauses before content is asked for again: what a person has to change first can wait, what may heal by itself not.
+const (
+	retryRegistry = 5 * time.Second
+	retryContent  = 2 * time.Minute
+)
+
+// Objects fetches and parses, and tells in the controller's words why it cannot.
+func (p *contentPort) Objects(ctx context.Context, m *v1beta2.Manifest, spec v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
+	objects, err := p.objects.Objects(ctx, m, spec)
+	if err == nil {
+		return objects, nil
+	}
+	var problem *content.Error
+	if !errors.As(err, &problem) {
+		return nil, err
+	}
+	retry := max(problem.RetryAfter, retryContent)
+	if problem.Reason == content.ReasonRegistryUnreachable || problem.Reason == content.ReasonRegistryUnauthorized {
+		retry = max(problem.RetryAfter, retryRegistry)
+	}
+	return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: retry}
+}
+
+// janitor keeps the content store below its size.
+type janitor struct {
+	store interface {
+		Collect(now time.Time) (int64, error)
+	}
+	log logr.Logger
+}
+
+// Start collects now and every hour.
+func (j *janitor) Start(ctx context.Context) error {
+	ticker := time.NewTicker(time.Hour)
+	defer ticker.Stop()
+	for now := time.Now(); ; {
+		if freed, err := j.store.Collect(now); err != nil {
+			j.log.Error(err, "Could not tidy up the content store")
+		} else if freed > 0 {
+			j.log.Info("Tidied up the content store", "freedBytes", freed)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case now = <-ticker.C:
+		}
+	}
+}
+
+// NeedLeaderElection says no: every replica has a store of its own.
+func (j *janitor) NeedLeaderElection() bool { return false }

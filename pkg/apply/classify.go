@@ -1,0 +1,145 @@
+package apply
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Classify says what an error of a client means for whoever has to act on it; "" for nil.
+func Classify(err error) Class {
+	var known *Error
+	var unknownKind *UnknownKindError
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &known):
+		return known.Class
+	case errors.As(err, &unknownKind):
+		return ClassKindUnknown
+	case errors.As(err, &status):
+		return classOfStatus(err, status.Status())
+	case errors.Is(err, context.Canceled):
+		return ClassCanceled
+	case strings.Contains(err.Error(), "client rate limiter Wait"): // client-go has no type for it
+		return ClassThrottled
+	case unanswered(err):
+		return ClassUnreachable
+	}
+	return ClassInternal
+}
+
+// classOfStatus reads an answer of the API server. Causes and details come before codes: an admission webhook may deny with any
+// code it likes, and a terminating namespace is told as Forbidden.
+func classOfStatus(err error, status metav1.Status) Class {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return ClassNamespaceTerminating
+	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return classOfBareCode(status.Code)
+	case denied(status.Message) && status.Code < http.StatusInternalServerError, undeclared(status.Message):
+		return ClassRefused
+	case apierrors.IsNotFound(err):
+		return classOfNotFound(status.Details)
+	}
+	return classOfReason(err)
+}
+
+func classOfReason(err error) Class {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return ClassUnauthorized
+	case apierrors.IsForbidden(err):
+		return ClassForbidden
+	case apierrors.IsTooManyRequests(err):
+		return ClassThrottled
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsGone(err), apierrors.IsResourceExpired(err):
+		return ClassConflict
+	case apierrors.IsServiceUnavailable(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err):
+		return ClassUnreachable
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err),
+		apierrors.IsMethodNotSupported(err), apierrors.IsUnsupportedMediaType(err), apierrors.IsNotAcceptable(err):
+		return ClassRefused
+	}
+	return ClassInternal
+}
+
+// classOfBareCode reads an answer without a Status: it comes from the API server's HTTP layer or from a proxy in front of it.
+func classOfBareCode(code int32) Class {
+	switch {
+	case code == http.StatusNotFound: // a path that is not served
+		return ClassKindUnknown
+	case code == http.StatusUnauthorized:
+		return ClassUnauthorized
+	case code == http.StatusForbidden:
+		return ClassForbidden
+	case code == http.StatusTooManyRequests:
+		return ClassThrottled
+	case code == http.StatusRequestEntityTooLarge, code == http.StatusMethodNotAllowed:
+		return ClassRefused
+	case code >= http.StatusInternalServerError:
+		return ClassUnreachable
+	}
+	return ClassInternal
+}
+
+// classOfNotFound tells a missing namespace from a missing object; the latter went away between two calls.
+func classOfNotFound(details *metav1.StatusDetails) Class {
+	switch {
+	case details == nil || details.Name == "":
+		return ClassKindUnknown
+	case details.Kind == "namespaces" && details.Group == "":
+		return ClassNamespaceMissing
+	}
+	return ClassConflict
+}
+
+// denied knows the texts by which admission says that a policy, and not a permission, speaks against an object.
+func denied(message string) bool {
+	return strings.Contains(message, "denied the request") && strings.Contains(message, "admission webhook") ||
+		strings.Contains(message, "ValidatingAdmissionPolicy") && strings.Contains(message, "denied request") ||
+		strings.Contains(message, "violates PodSecurity")
+}
+
+// undeclared knows the texts by which server-side apply says that an object does not fit its schema. It does so with code 500 and
+// without a reason, though the object is at fault.
+func undeclared(message string) bool {
+	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
+}
+
+// unanswered tells errors of the connection: dial, TLS, time-out, or a stream that broke off.
+func unanswered(err error) bool {
+	var urlError *url.Error
+	var netError net.Error
+	return errors.As(err, &urlError) || errors.As(err, &netError) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.Contains(err.Error(), "when reading response body") // client-go, around errors of HTTP/2
+}
+
+// hopeless tells errors that every other call to the same cluster would meet as well: there is nobody to talk to, or nobody who
+// would listen. A time-out while waiting for an answer is none of them; it may be one object's slow admission webhook.
+func hopeless(err error) bool {
+	var dial *net.OpError
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.Is(err, context.Canceled), Classify(err) == ClassUnauthorized:
+		return true
+	case errors.As(err, &dial):
+		return dial.Op == "dial"
+	}
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+}

@@ -1,0 +1,72 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// DefaultWorkers is how many objects are written at a time where Options.Workers says nothing.
+const DefaultWorkers = 8
+
+// Resource is where the API server serves a kind.
+type Resource struct {
+	schema.GroupVersionResource
+	Namespaced bool
+}
+
+// Cluster is what an apply needs of a cluster. Its functions are called by several workers at once.
+type Cluster struct {
+	// Dynamic writes and reads objects.
+	Dynamic dynamic.Interface
+	// Resource finds the resource of a kind; *UnknownKindError when the cluster does not serve it.
+	Resource func(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error)
+	// Learn is told every object that a write returned, so that a cache need not wait for its watch; may be nil.
+	Learn func(*unstructured.Unstructured)
+}
+
+// Options say on whose behalf a phase is applied or a wave deleted.
+type Options struct {
+	// Manager is the field manager of every write.
+	Manager string
+	// Owner is the value of the annotation OwnerKey on objects that are ours.
+	Owner string
+	// OwnerKey is the annotation that marks the owner of an object.
+	OwnerKey string
+	// Ownership says what becomes of objects that we did not make; empty counts as Prevent.
+	Ownership Ownership
+	// Relation tells what another value of the owner mark is to us; nil counts as Foreign for all of them.
+	Relation func(owner string) Relation
+	// Workers bounds the writes at a time; DefaultWorkers when 0.
+	Workers int
+	// Live is what the watch streams know; may be nil. Apply uses it to notice, without a call, that a recorded object now carries
+	// somebody else's mark (a module that shares it with us), which a server-side apply by the same manager would overwrite unseen.
+	Live func(inventory.ID) inventory.Live
+
+	// Heirs names another owner that lists the object too ("" for none); Delete marks it as the heir's instead of deleting it. May be nil.
+	Heirs func(inventory.ID) string
+	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others live in them too.
+	KeepNamespaces []string
+}
+
+// UnknownKindError says that a cluster does not serve a kind.
+type UnknownKindError struct {
+	schema.GroupVersionKind
+	// Served lists other versions in which the cluster does serve the kind, where that is known.
+	Served []string
+}
+
+// Error names the kind and, where there are any, the versions that would work.
+func (e *UnknownKindError) Error() string {
+	if len(e.Served) > 0 {
+		return fmt.Sprintf("the cluster does not serve kind %s of %s; use version %s",
+			e.Kind, e.GroupVersion(), strings.Join(e.Served, " or "))
+	}
+	return fmt.Sprintf("the cluster does not serve kind %s of %s; install its CustomResourceDefinition first", e.Kind, e.GroupVersion())
+}

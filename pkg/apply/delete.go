@@ -1,0 +1,175 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Delete removes one wave: entries in any order, Options.Workers at a time. Outcomes come in the order of the entries. live is what the
+// watch streams know; may be nil. It waits for nothing: an object whose deletion was accepted is Deleted, and Gone at a later call.
+func (c *Cluster) Delete(ctx context.Context, entries []inventory.Entry, live func(inventory.ID) inventory.Live, opts Options) []Outcome {
+	if live == nil {
+		live = func(inventory.ID) inventory.Live { return inventory.Live{} }
+	}
+	r := &run{Cluster: c, Options: opts}
+	outcomes := make([]Outcome, len(entries))
+	r.each(len(entries), func(i int) { outcomes[i] = r.remove(ctx, entries[i], live(entries[i].ID)) })
+	return outcomes
+}
+
+// deleting is one object on its way out of the cluster.
+type deleting struct {
+	*run
+	id     inventory.ID
+	client dynamic.ResourceInterface
+	seen   *unstructured.Unstructured // as it was read; nil when a stream's word was enough
+}
+
+// remove deletes an object that carries our mark. The inventory claims it by being asked; the mark is taken from the stream, or read
+// where the stream does not know or says otherwise.
+func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.Live) Outcome {
+	ours := live.Presence == inventory.Present && r.relation(live.Owner) == OwnerSelf
+	switch {
+	case r.keeps(entry.ID):
+		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID}
+	case live.Presence == inventory.Absent:
+		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
+	case ours && live.Terminating:
+		return Outcome{ID: entry.ID, Action: Deleted, UID: live.UID}
+	}
+	if outcome, skip := r.skipped(entry.ID); skip {
+		return outcome
+	}
+	client, err := r.clientOfEntry(ctx, entry)
+	var unknown *UnknownKindError
+	switch {
+	case errors.As(err, &unknown): // an object cannot outlive its kind
+		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
+	case err != nil:
+		return r.failed(entry.ID, "delete", err)
+	}
+	d := &deleting{run: r, id: entry.ID, client: client}
+	if ours {
+		if outcome := d.release(ctx, live.UID, ""); outcome != nil {
+			return *outcome
+		}
+	}
+	for range turns {
+		if outcome := d.readAndRelease(ctx); outcome != nil {
+			return *outcome
+		}
+	}
+	return r.failed(entry.ID, "delete", contended())
+}
+
+// clientOfEntry takes another version of the kind when the recorded one is no longer served: the object is still there.
+func (r *run) clientOfEntry(ctx context.Context, entry inventory.Entry) (dynamic.ResourceInterface, error) {
+	kind := entry.GroupKind()
+	client, err := r.client(ctx, kind.WithVersion(entry.Version), entry.ID)
+	var unknown *UnknownKindError
+	if errors.As(err, &unknown) && len(unknown.Served) > 0 {
+		return r.client(ctx, kind.WithVersion(unknown.Served[0]), entry.ID)
+	}
+	return client, err
+}
+
+func (r *run) keeps(id inventory.ID) bool {
+	return id.Group == "" && id.Kind == "Namespace" && slices.Contains(r.KeepNamespaces, id.Name)
+}
+
+// readAndRelease looks at the object before it decides; nil when it changed in between.
+func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
+	live, err := d.client.Get(ctx, d.id.Name, metav1.GetOptions{})
+	var outcome Outcome
+	switch {
+	case nowhere(err):
+		outcome = Outcome{ID: d.id, Action: Gone}
+	case err != nil:
+		outcome = d.failed(d.id, "read", err)
+	case d.relation(d.mark(live)) != OwnerSelf:
+		outcome = d.succeeded(d.id, Kept, live)
+	case live.GetDeletionTimestamp() != nil:
+		outcome = d.succeeded(d.id, Deleted, live)
+	default:
+		// The mark that was read decided, so the object must still be the same to the last field.
+		d.seen = live
+		return d.release(ctx, live.GetUID(), live.GetResourceVersion())
+	}
+	return &outcome
+}
+
+// release deletes the object or hands it to its heir; nil when it is another one by now.
+func (d *deleting) release(ctx context.Context, uid types.UID, version string) *Outcome {
+	if d.Heirs != nil {
+		if heir := d.Heirs(d.id); heir != "" {
+			return d.hand(ctx, heir, uid, version)
+		}
+	}
+	background := metav1.DeletePropagationBackground
+	opts := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}}
+	if version != "" {
+		opts.Preconditions.ResourceVersion = &version
+	}
+	err := d.client.Delete(ctx, d.id.Name, opts)
+	var outcome Outcome
+	switch {
+	case err == nil:
+		outcome = Outcome{ID: d.id, Action: Deleted, UID: uid}
+	case nowhere(err):
+		outcome = Outcome{ID: d.id, Action: Gone, UID: uid}
+	case apierrors.IsConflict(err):
+		return nil
+	default:
+		outcome = d.failed(d.id, "delete", err, d.seen)
+	}
+	return &outcome
+}
+
+// hand marks the object as the heir's; nil when it is another one by now.
+func (d *deleting) hand(ctx context.Context, heir string, uid types.UID, version string) *Outcome {
+	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: heir}}
+	if version != "" {
+		metadata["resourceVersion"] = version
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
+	var handed *unstructured.Unstructured
+	if err == nil {
+		handed, err = d.client.Patch(ctx, d.id.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: d.Manager})
+	}
+	var outcome Outcome
+	switch {
+	case err == nil:
+		d.learned(handed)
+		outcome = d.succeeded(d.id, Kept, handed)
+	case nowhere(err):
+		outcome = Outcome{ID: d.id, Action: Gone, UID: uid}
+	case anotherObject(err):
+		return nil
+	default:
+		outcome = d.failed(d.id, fmt.Sprintf("hand to %q:", shortened(heir, maxMark)), err, d.seen)
+	}
+	return &outcome
+}
+
+// nowhere says that there is no such object, be it that its namespace or its kind went first.
+func nowhere(err error) bool {
+	if !apierrors.IsNotFound(err) {
+		return false
+	}
+	switch Classify(err) {
+	case ClassConflict, ClassNamespaceMissing:
+		return true
+	}
+	return false
+}

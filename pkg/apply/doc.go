@@ -1,0 +1,24 @@
+// Package apply answers one question: how does a planned object get into, or out of, a cluster, and what came of it?
+//
+// It writes one phase or one teardown wave at a time, by a client that it is handed. Every object ends in one Outcome: what was
+// done, and where nothing could be done, a Class that says who has to act. An object that fails stops no other object.
+//
+// # How an object is written
+//
+// The first write is a create (POST). A create cannot change what somebody else put there, so a foreign object is noticed
+// however old our own picture of the cluster is. Only then is it read, and judge decides by its owner mark.
+//
+// Every later write is a server-side apply with force and with the UID of the object that is meant. Force, because what a module
+// declares is enforced; the UID, because an object that was deleted and made again by somebody else is a different one.
+//
+// A create leaves the fields with an "Update" entry in managedFields, which server-side apply never takes back: a field that is
+// dropped from the content later would stay for ever. So the first change of a created object reads it and turns its entry into an
+// "Apply" entry (a JSON patch of managedFields alone, by client-go's csaupgrade). inventory.FieldsHash tells the two apart by
+// its prefix, "u:" and "a:", so this costs one GET and one PATCH in the life of an object.
+//
+// # What it refuses to do
+//
+// It decides nothing about content: what to apply, to prune and in which order is pkg/inventory's to say. It does not wait
+// for anything, does not retry what a person has to mend, deletes nothing that does not carry the owner's mark, and repeats no value
+// of an object in an error (a Secret's data has no place in a status or a log). It knows nothing of api/ and internal/.
+package apply

@@ -1,0 +1,146 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+const (
+	// maxReason bounds, in bytes, what is repeated of an answer: it ends in a condition's message.
+	maxReason = 800
+	// maxAnswer bounds what is searched for values; a longer answer is not repeated at all.
+	maxAnswer = 64 << 10
+	// maxMark bounds names that others chose.
+	maxMark = 160
+)
+
+// explain says why a call failed, in the words of the API server but without a value of the objects: fields are named, what they hold
+// is not. Of objects that exist to hold data not even the words are repeated where they may quote them.
+func explain(err error, id inventory.ID, objects ...*unstructured.Unstructured) string {
+	var known *Error
+	var unknownKind *UnknownKindError
+	var status apierrors.APIStatus
+	var urlError *url.Error
+	switch {
+	case errors.As(err, &known):
+		return known.Message
+	case errors.As(err, &unknownKind):
+		return unknownKind.Error()
+	case errors.As(err, &status):
+		return shortened(answer(err, status.Status(), id, objects), maxReason) + hint(Classify(err))
+	case errors.As(err, &urlError): // its URL says nothing that the object's identity does not say
+		return "the API server did not answer: " + shortened(redacted(urlError.Err.Error(), objects), maxReason)
+	case Classify(err) != ClassInternal:
+		return shortened(redacted(err.Error(), objects), maxReason)
+	case holdsData(id):
+		return "the answer could not be used; its text is withheld because it may quote the object"
+	}
+	return shortened(redacted(err.Error(), objects), maxReason)
+}
+
+// answer repeats what the API server said.
+func answer(err error, status metav1.Status, id inventory.ID, objects []*unstructured.Unstructured) string {
+	class := Classify(err)
+	switch {
+	case class == ClassUnauthorized:
+		return "the API server does not accept the credentials"
+	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && class != ClassKindUnknown:
+		return fmt.Sprintf("the answer was HTTP %d (%s) and not from Kubernetes", status.Code, http.StatusText(int(status.Code)))
+	case apierrors.IsInvalid(err) && status.Details != nil && len(status.Details.Causes) > 0 && !denied(status.Message):
+		texts := causes(status.Details.Causes, holdsData(id))
+		if !holdsData(id) { // otherwise it is made of field names only
+			texts = redacted(texts, objects)
+		}
+		return "the API server refused it: " + texts
+	case holdsData(id) && (class == ClassRefused || class == ClassInternal):
+		return "the API server refused it" + harmless(status.Message)
+	}
+	return redacted(withoutQuotes(status.Message), objects)
+}
+
+// hint says what a person can do, where the class alone tells.
+func hint(class Class) string {
+	switch class {
+	case ClassKindUnknown:
+		return "; install its CustomResourceDefinition first"
+	case ClassNamespaceMissing:
+		return "; create the namespace or add it to the content"
+	case ClassNamespaceTerminating:
+		return "; it can be created when the namespace is gone and made again"
+	case ClassUnauthorized:
+		return "; renew them"
+	}
+	return ""
+}
+
+// causes lists the fields that are wrong and what is wrong with them; the kind of fault alone where details may quote.
+func causes(list []metav1.StatusCause, faultOnly bool) string {
+	texts := make([]string, 0, len(list))
+	for _, cause := range list {
+		fault := withoutValue(cause.Message)
+		if faultOnly {
+			fault = string(cause.Type)
+			if immutable(cause.Message) {
+				fault = "field is immutable"
+			}
+		}
+		if cause.Field != "" && cause.Field != "<nil>" {
+			fault = cause.Field + ": " + fault
+		}
+		if !slices.Contains(texts, fault) { // some checks run twice
+			texts = append(texts, fault)
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+func immutable(message string) bool { return strings.Contains(message, "field is immutable") }
+
+// holdsData tells the kinds that exist to hold what others must not see.
+func holdsData(id inventory.ID) bool {
+	return id.Group == "" && (id.Kind == "Secret" || id.Kind == "ConfigMap")
+}
+
+// safe are the parts of answers that name fields, types or who to ask, and can hold no value.
+var safe = []*regexp.Regexp{
+	regexp.MustCompile(`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`),
+	regexp.MustCompile(`unknown field "[\w.\[\]-]{1,253}"`),
+	regexp.MustCompile(`illegal base64 data at input byte \d+`),
+	regexp.MustCompile(`\.[\w.-]+: (expected \w+|field not declared in schema)`),
+	regexp.MustCompile(`cannot unmarshal (string|number|bool|array|object) into Go struct field [\w.]+ of type [\w.\[\]]+`),
+}
+
+// harmless keeps the safe part of an answer and says that there was more.
+func harmless(message string) string {
+	for _, part := range safe {
+		if match := part.FindString(message); match != "" {
+			return ": " + match + " (the rest is withheld because it may quote the object)"
+		}
+	}
+	return "; its text is withheld because it may quote the object"
+}
+
+// shortened cuts at a rune and turns every run of white space into one blank: a status line has no lines.
+func shortened(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= limit {
+		return text
+	}
+	cut := limit
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

@@ -1,0 +1,166 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+const password = "s3cr3t-Passw0rd!"
+
+// holder is an object of a kind that holds the password.
+func holder(kind string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": "a", "namespace": "b"},
+		"spec": map[string]any{"password": password, "name": "visible", "port": int64(54321)},
+	}}
+}
+
+func TestExplain(t *testing.T) {
+	invalid := func(errs ...*field.Error) error {
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "a", errs)
+	}
+	spec := field.NewPath("spec", "password")
+	for _, test := range []struct {
+		name, kind string
+		err        error
+		want       string
+	}{
+		{"an invalid value is not repeated", "Thing", invalid(field.Invalid(spec, password, "must be longer")),
+			"the API server refused it: spec.password: Invalid value: must be longer"},
+		{"nor a structured one", "Thing", invalid(field.Invalid(spec, map[string]string{"a": password}, "must be a string")),
+			"the API server refused it: spec.password: Invalid value: must be a string"},
+		{"nor where the explanation quotes it", "Thing", invalid(field.Invalid(spec, 1, "must not be "+password)),
+			"the API server refused it: spec.password: Invalid value: must not be […]"},
+		{"what would be allowed is repeated", "Thing", invalid(field.NotSupported(spec, password, []string{"A", "B"})),
+			`the API server refused it: spec.password: Unsupported value: supported values: "A", "B"`},
+		{"every field once", "Thing",
+			invalid(field.Required(spec, "name it"), field.Required(spec, "name it"), field.Forbidden(spec.Child("x"), "")),
+			"the API server refused it: spec.password: Required value: name it; spec.password.x: Forbidden"},
+		{"a rule of a CustomResourceDefinition is repeated", "Thing",
+			status(422, metav1.StatusReasonInvalid, "x", metav1.StatusCause{Field: "<nil>", Message: "Invalid value: more replicas than allowed"}),
+			"the API server refused it: Invalid value: more replicas than allowed"},
+		{"of a Secret the fault alone", "Secret", invalid(field.Invalid(spec, password, "must not be "+password)),
+			"the API server refused it: spec.password: FieldValueInvalid"},
+		{"of a Secret that a field is immutable", "Secret", invalid(field.Invalid(spec, password, "field is immutable")),
+			"the API server refused it: spec.password: field is immutable"},
+		{"names stay", "Thing", status(403, "Forbidden", `admission webhook "w.io" denied the request: visible has `+password),
+			`admission webhook "w.io" denied the request: visible has […]`},
+		{"numbers go", "Thing", status(400, "BadRequest", "port 54321 is taken"), "port […] is taken"},
+		{"of a Secret the webhook's name alone", "Secret", status(403, "Forbidden", `admission webhook "w.io" denied the request: `+password),
+			`the API server refused it: admission webhook "w.io" denied the request (the rest is withheld because it may quote the object)`},
+		{"of a ConfigMap nothing that is not known to be safe", "ConfigMap", status(400, "BadRequest", "no "+password),
+			"the API server refused it; its text is withheld because it may quote the object"},
+		{"server-side apply quotes without quotes", "Thing",
+			status(500, "", "failed to create typed patch object (b/a; v1, Kind=Thing): .spec: expected map, got &{"+password+"}"),
+			"failed to create typed patch object (b/a; v1, Kind=Thing): .spec: expected map, got […]"},
+		{"of a Secret the field that does not fit", "Secret",
+			status(500, "", "failed to create typed patch object (b/a; v1, Kind=Secret): .data.k: expected string, got &{"+password+"}"),
+			"the API server refused it: .data.k: expected string (the rest is withheld because it may quote the object)"},
+		{"a permission that is missing is no content", "Secret", apierrors.NewForbidden(secrets, "a", errors.New(`User "x" cannot create`)),
+			`secrets "a" is forbidden: User "x" cannot create`},
+		{"a page of a proxy is not repeated", "Thing", bare(502), "the answer was HTTP 502 (Bad Gateway) and not from Kubernetes"},
+		{"an answer that cannot be read", "Secret", errors.New("Object 'Kind' is missing in '" + password + "'"),
+			"the answer could not be used; its text is withheld because it may quote the object"},
+		{"an answer that cannot be read, of another kind", "Thing", errors.New("Object 'Kind' is missing in '" + password + "'"),
+			"Object 'Kind' is missing in '[…]'"},
+		{"no answer", "Thing", sent(errors.New("connection refused")), "the API server did not answer: connection refused"},
+		{"a wait without a request", "Thing", errors.New("client rate limiter Wait returned an error: x"),
+			"client rate limiter Wait returned an error: x"},
+		{"lines become one", "Thing", status(400, "BadRequest", "one\n\ttwo"), "one two"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			obj := holder(test.kind)
+			if got := explain(test.err, inventory.IDOf(obj), obj); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestExplainIsBounded(t *testing.T) {
+	obj := holder("Thing")
+	id := inventory.IDOf(obj)
+	long := explain(status(400, "BadRequest", strings.Repeat("ü", 5000)), id, obj)
+	if len(long) > maxReason+len("…") || !strings.HasSuffix(long, "ü…") {
+		t.Errorf("%d bytes, ending in %q", len(long), long[len(long)-4:])
+	}
+	longer := strings.Repeat("x ", maxAnswer) + password
+	if got := explain(status(400, "BadRequest", longer), id, obj); got != "the answer is too long to be repeated" {
+		t.Errorf("got %.100s", got)
+	}
+}
+
+func TestErrorsSayHowLongToWait(t *testing.T) {
+	r := &run{}
+	outcome := r.failed(inventory.ID{Kind: "Thing", Name: "a"}, "create", apierrors.NewTooManyRequests("slow down", 7))
+	var told *Error
+	if !errors.As(outcome.Err, &told) || told.RetryAfter != 7*time.Second || outcome.Class != ClassThrottled {
+		t.Errorf("got %+v", outcome)
+	}
+}
+
+func TestErrorsWrapNothing(t *testing.T) {
+	r := &run{}
+	outcome := r.failed(inventory.ID{Kind: "Secret", Name: "a"}, "create", apierrors.NewBadRequest(password), holder("Secret"))
+	for err := outcome.Err; err != nil; err = errors.Unwrap(err) {
+		for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+			if text := fmt.Sprintf(format, err); strings.Contains(text, password) {
+				t.Errorf("%s prints %s", format, text)
+			}
+		}
+	}
+}
+
+// FuzzWithoutValue makes field errors the way the API server does and looks for the value in what is left.
+func FuzzWithoutValue(f *testing.F) {
+	for _, seed := range []string{password, `"quoted": yes`, "a: b: c", "{json: no}", "[1, 2]", "true", "12345", "ü\x00\n", "&{x}", "<a>&b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		const wrong = "is wrong"
+		for _, err := range []*field.Error{
+			field.Invalid(nil, value, wrong), field.Duplicate(nil, value), field.NotFound(nil, value),
+			field.Invalid(nil, []string{value}, wrong), field.Invalid(nil, map[string]string{value: value}, wrong),
+			field.NotSupported(nil, value, []string{"A"}), field.TooMany(nil, len(value), 1),
+		} {
+			left := withoutValue(err.ErrorBody())
+			switch left {
+			case "Invalid value: is wrong", "Duplicate value", "Not found", `Unsupported value: supported values: "A"`,
+				"Too many: must have at most 1 item", "Too many: must have at most 1 items":
+			default:
+				t.Errorf("of %q is left %q", err.ErrorBody(), left)
+			}
+		}
+	})
+}
+
+// FuzzRedacted prints a value in the ways that programs print values and looks for it in what is left.
+func FuzzRedacted(f *testing.F) {
+	for _, seed := range []string{password, "two\nlines that are long", `back\slash"quote`, "<html>&amp;", "1234"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		value = strings.TrimSpace(value)
+		if len(value) < minValue || strings.Contains("denied: […] text", value) {
+			return
+		}
+		obj := &unstructured.Unstructured{Object: map[string]any{"spec": []any{map[string]any{"x": value}}}}
+		for _, format := range []string{"denied: %s", "denied: %q text", `{"x":%q}`, "denied: '%[1]s' %[1]s"} {
+			text := fmt.Sprintf(format, value)
+			if left := redacted(text, []*unstructured.Unstructured{obj}); strings.Contains(left, value) {
+				t.Errorf("%q leaves %q", text, left)
+			}
+		}
+	})
+}

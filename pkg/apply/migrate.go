@@ -1,0 +1,45 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+)
+
+const (
+	// appliedPrefix is what inventory.FieldsHash starts with when all our fields are owned by server-side apply.
+	appliedPrefix = "a:"
+	// kubectlApply is the manager under which `kubectl apply` without --server-side owns what it declared.
+	kubectlApply = "kubectl-client-side-apply"
+)
+
+// migrate turns fields that were written by a create into fields that server-side apply owns, and can therefore take back. It says
+// whether there was anything to turn. The patch carries the resourceVersion of live: what it would overwrite otherwise is
+// everybody's managedFields.
+//
+// What `kubectl apply` declared is folded in only when the object is adopted: there it is the installation that we follow, and what the
+// new content no longer declares has to go. On an object that is ours it is a user's addition, which stays.
+func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, action Action) (bool, error) {
+	managers := sets.New(w.Manager)
+	if action == Adopted {
+		managers.Insert(kubectlApply)
+	}
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, managers, w.Manager)
+	if err != nil {
+		return false, fmt.Errorf("migrate its managed fields: %w", err)
+	}
+	if patch == nil {
+		return false, nil
+	}
+	migrated, err := w.client.Patch(ctx, w.id.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: w.Manager})
+	if err != nil {
+		return false, err
+	}
+	w.learned(migrated)
+	return true, nil
+}

@@ -1,0 +1,102 @@
+package apply
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Action is what was done with an object.
+type Action string
+
+// Actions of Apply.
+const (
+	// Created: the object did not exist and was made.
+	Created Action = "Created"
+	// Updated: the object was ours and was changed.
+	Updated Action = "Updated"
+	// Unchanged: the object was ours and was found as it should be.
+	Unchanged Action = "Unchanged"
+	// Adopted: the object existed without us and is ours now.
+	Adopted Action = "Adopted"
+	// Shared: the object belongs to a sibling, which also keeps it; it was not touched.
+	Shared Action = "Shared"
+	// Refused: trying again is of no use until the content or the cluster's owner of the object changes.
+	Refused Action = "Refused"
+	// Failed: the object could not be written or deleted; Class says what stood in the way.
+	Failed Action = "Failed"
+)
+
+// Actions of Delete, beside Failed.
+const (
+	// Deleted: the deletion was accepted, now or earlier; whether finalizers hold the object is for the next look to tell.
+	Deleted Action = "Deleted"
+	// Gone: the object does not exist.
+	Gone Action = "Gone"
+	// Kept: the object is not ours to delete: not marked, marked as another's, handed to an heir, or a Namespace to keep.
+	Kept Action = "Kept"
+)
+
+// Class says what stood in the way, and so who has to act; "" where nothing did.
+type Class string
+
+// Classes of errors.
+const (
+	// ClassRefused: the API server or an admission webhook does not accept the object; terminal until the content changes.
+	ClassRefused Class = "Refused"
+	// ClassUnauthorized: the credentials are not accepted.
+	ClassUnauthorized Class = "Unauthorized"
+	// ClassForbidden: the credentials or a quota do not allow it.
+	ClassForbidden Class = "Forbidden"
+	// ClassKindUnknown: the cluster does not serve the kind.
+	ClassKindUnknown Class = "KindUnknown"
+	// ClassOwnershipConflict: the object exists and belongs to somebody else.
+	ClassOwnershipConflict Class = "OwnershipConflict"
+	// ClassNamespaceTerminating: the namespace is being deleted.
+	ClassNamespaceTerminating Class = "NamespaceTerminating"
+	// ClassNamespaceMissing: the namespace does not exist.
+	ClassNamespaceMissing Class = "NamespaceMissing"
+	// ClassUnreachable: the API server did not answer, or something in front of it answered in its place.
+	ClassUnreachable Class = "Unreachable"
+	// ClassThrottled: the API server, or our own rate limit, asks to slow down.
+	ClassThrottled Class = "Throttled"
+	// ClassConflict: the object changed meanwhile or is being deleted; the next look decides again.
+	ClassConflict Class = "Conflict"
+	// ClassCanceled: the caller gave up; nothing is known and nothing is to be reported.
+	ClassCanceled Class = "Canceled"
+	// ClassInternal: anything else.
+	ClassInternal Class = "Internal"
+)
+
+// Outcome is what became of one object.
+type Outcome struct {
+	ID     inventory.ID
+	Action Action
+	// UID of the object that was written, found or deleted.
+	UID types.UID
+	// Fields is inventory.FieldsHash of the object as the server returned it.
+	Fields string
+	// Object as the server returned it; nil where no call returned one.
+	Object *unstructured.Unstructured
+	// Err is an *Error, nil unless Action is Refused or Failed.
+	Err error
+	// Class of Err.
+	Class Class
+}
+
+// Error says which object could not be written or deleted, and why. Its text holds none of the object's values. It wraps nothing on
+// purpose: the API server's own error does hold such values, and a log line prints whatever it can unwrap.
+type Error struct {
+	ID    inventory.ID
+	Class Class
+	// Message says what was tried, what happened and, where somebody can do something about it, what.
+	Message string
+	// RetryAfter is how long the API server asks to wait; 0 when it does not say.
+	RetryAfter time.Duration
+}
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }

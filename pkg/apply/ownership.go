@@ -1,0 +1,79 @@
+package apply
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// Ownership says what becomes of an object that exists already and that we did not make.
+type Ownership string
+
+const (
+	// Prevent leaves it alone and reports it.
+	Prevent Ownership = "Prevent"
+	// AdoptIfUnowned takes it over unless a living owner is marked on it.
+	AdoptIfUnowned Ownership = "AdoptIfUnowned"
+	// Adopt takes it over, whoever is marked on it.
+	Adopt Ownership = "Adopt"
+)
+
+// Relation is what the owner that is marked on an object is to us.
+type Relation int
+
+const (
+	// OwnerForeign: an owner that we know nothing of. The zero value, because it is the answer that does least.
+	OwnerForeign Relation = iota
+	// OwnerSelf: another spelling of ourselves.
+	OwnerSelf
+	// OwnerSibling: an owner that lives and shares objects with us.
+	OwnerSibling
+	// OwnerGone: an owner that no longer exists; its objects count as unowned.
+	OwnerGone
+)
+
+// verdict is what is to happen with an object that exists already.
+type verdict int
+
+const (
+	refuse verdict = iota // somebody else's: leave it alone and say so
+	share                 // a sibling's: leave it alone, it is as good as ours
+	adopt                 // nobody's that we may count on: take it over
+	own                   // ours: write it
+)
+
+// judge decides by the owner mark of an object that exists, in this order:
+//
+//  1. our own mark: ours.
+//  2. a sibling's mark: shared. Also with Adopt, as two owners that each take what the other has would never come to rest.
+//  3. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; somebody removed the mark.
+//  4. no mark, or that of an owner that is gone, on any other object: adopted unless Prevent.
+//  5. anybody else's mark: adopted only with Adopt.
+func judge(owner string, recorded bool, opts Options) verdict {
+	relation := opts.relation(owner)
+	switch {
+	case relation == OwnerSelf:
+		return own
+	case relation == OwnerSibling:
+		return share
+	case relation == OwnerGone && recorded:
+		return own
+	case relation == OwnerGone && (opts.Ownership == AdoptIfUnowned || opts.Ownership == Adopt):
+		return adopt
+	case relation == OwnerForeign && opts.Ownership == Adopt:
+		return adopt
+	}
+	return refuse
+}
+
+// relation of an owner mark to us. An absent mark is like that of an owner that is gone: nobody speaks for the object.
+func (o Options) relation(owner string) Relation {
+	switch {
+	case owner == "":
+		return OwnerGone
+	case owner == o.Owner:
+		return OwnerSelf
+	case o.Relation == nil:
+		return OwnerForeign
+	}
+	return o.Relation(owner)
+}
+
+// mark reads the owner mark of an object.
+func (o Options) mark(obj *unstructured.Unstructured) string { return obj.GetAnnotations()[o.OwnerKey] }

@@ -1,0 +1,146 @@
+package apply
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// hidden stands where a value was.
+const hidden = "[…]"
+
+// minValue is the length from which a value is looked for. Shorter ones ("on", "80") would hide half of every sentence.
+const minValue = 4
+
+// longValue is the length from which a value is hidden within words too, as it is there by no accident.
+const longValue = 12
+
+// identifying are fields whose values name things. A message without them would help nobody, and none of them is data.
+var identifying = map[string]bool{"apiVersion": true, "kind": true, "name": true, "namespace": true, "image": true, "type": true}
+
+// goDump is how a field error prints a value that it has no better way for.
+var goDump = regexp.MustCompile(`^(&|\*|map\[|\[\]|struct ?\{|\w+\.\w+\{|0x[0-9a-f]+)`)
+
+// withoutValue takes the value out of the text of a field error, which is "<fault>: <value>: <what is wrong>" or, where the check has
+// no value to show (rules of a CustomResourceDefinition), "<fault>: <what is wrong>".
+func withoutValue(text string) string {
+	for _, fault := range []string{"Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too many", "Too few"} {
+		if rest, found := strings.CutPrefix(text, fault+": "); found {
+			if wrong := afterValue(rest); wrong != "" {
+				return fault + ": " + wrong
+			}
+			return fault
+		}
+	}
+	return text
+}
+
+// afterValue skips a value (quoted, JSON or a dump) where the text starts with one. Nothing is left of a dump: where it ends is not to
+// be told, and half a value is one too many.
+func afterValue(text string) string {
+	if quoted, err := strconv.QuotedPrefix(text); err == nil {
+		return strings.TrimPrefix(text[len(quoted):], ": ")
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	var value json.RawMessage
+	if err := decoder.Decode(&value); err == nil {
+		rest := text[decoder.InputOffset():]
+		if rest == "" || strings.HasPrefix(rest, ": ") {
+			return strings.TrimPrefix(rest, ": ")
+		}
+	}
+	if goDump.MatchString(text) || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
+		return ""
+	}
+	return text
+}
+
+// quotes are the places where decoders and server-side apply print what they met instead of what they expected.
+var quotes = regexp.MustCompile(`(?s)(, got ).*|(&value\.value\w*\{).*|(parsing time ").*|(cannot unmarshal number ).* (into Go)`)
+
+// withoutQuotes takes such values out.
+func withoutQuotes(text string) string {
+	return quotes.ReplaceAllString(text, "$1$2$3$4"+hidden+" $5")
+}
+
+// redacted takes every value of the objects out of a text, whole words only, longest first.
+func redacted(text string, objects []*unstructured.Unstructured) string {
+	if len(text) > maxAnswer {
+		return "the answer is too long to be repeated"
+	}
+	var values []string
+	for _, object := range objects {
+		if object != nil {
+			values = leaves(values, "", object.Object)
+		}
+	}
+	slices.SortFunc(values, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	for _, value := range slices.Compact(values) {
+		text = hide(text, value)
+	}
+	return text
+}
+
+// leaves collects the values of an object as a message may print them: as they are, escaped, and line by line.
+func leaves(found []string, key string, value any) []string {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, value := range v {
+			found = leaves(found, key, value)
+		}
+	case []any:
+		for _, item := range v {
+			found = leaves(found, key, item)
+		}
+	case string:
+		if identifying[key] {
+			return found
+		}
+		found = append(found, v)
+		quoted := strconv.Quote(v)
+		if encoded, err := json.Marshal(v); err == nil && (string(encoded) != quoted || len(quoted) != len(v)+2) {
+			found = append(found, quoted[1:len(quoted)-1], string(encoded[1:len(encoded)-1]))
+			found = append(found, strings.Split(v, "\n")...)
+		}
+	case int64, float64, json.Number:
+		found = append(found, fmt.Sprint(v))
+	}
+	return found
+}
+
+// hide replaces a value. A short one has to stand by itself: "name" is not hidden in "namespace".
+func hide(text, value string) string {
+	value = strings.TrimSpace(value)
+	if len(value) < minValue {
+		return text
+	}
+	var out strings.Builder
+	for {
+		at := strings.Index(text, value)
+		if at < 0 {
+			out.WriteString(text)
+			return out.String()
+		}
+		end := at + len(value)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if len(value) < longValue && (partOfWord(before) || partOfWord(after)) {
+			out.WriteString(text[:end])
+		} else {
+			out.WriteString(text[:at] + hidden)
+		}
+		text = text[end:]
+	}
+}
+
+func partOfWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

@@ -1,0 +1,109 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// turns bounds how often one object is looked at again because it changed between two calls. Whoever changes it that fast is another
+// controller that fights for it; the next pass decides again.
+const turns = 5
+
+// run is one call of Apply or Delete.
+type run struct {
+	*Cluster
+	Options
+	// halted is set by the first error that every other object would meet too: a dead cluster costs one dial, not one per object.
+	halted atomic.Pointer[Error]
+}
+
+// each calls do for 0..n-1, by at most Workers goroutines, and returns when all are done.
+func (r *run) each(n int, do func(i int)) {
+	workers := r.Workers
+	if workers <= 0 {
+		workers = DefaultWorkers
+	}
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range min(workers, n) {
+		done.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	done.Wait()
+}
+
+// skipped is the outcome of an object that is not tried because the cluster cannot be talked to.
+func (r *run) skipped(id inventory.ID) (Outcome, bool) {
+	cause := r.halted.Load()
+	if cause == nil {
+		return Outcome{}, false
+	}
+	err := &Error{ID: id, Class: cause.Class, RetryAfter: cause.RetryAfter, Message: fmt.Sprintf("%s: not tried after: %s", id, cause.Message)}
+	return Outcome{ID: id, Action: Failed, Err: err, Class: cause.Class}, true
+}
+
+// client finds where an object is written.
+func (r *run) client(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (dynamic.ResourceInterface, error) {
+	resource, err := r.Resource(ctx, gvk)
+	if err != nil {
+		return nil, err
+	}
+	if !resource.Namespaced {
+		return r.Dynamic.Resource(resource.GroupVersionResource), nil
+	}
+	if id.Namespace == "" {
+		return nil, &Error{ID: id, Class: ClassRefused, Message: "its kind lives in namespaces and it names none; add one to the content"}
+	}
+	return r.Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace), nil
+}
+
+// learned passes an object on that a write returned.
+func (r *run) learned(obj *unstructured.Unstructured) {
+	if r.Learn != nil {
+		r.Learn(obj)
+	}
+}
+
+// succeeded is the outcome of an object that a call returned.
+func (r *run) succeeded(id inventory.ID, action Action, obj *unstructured.Unstructured) Outcome {
+	return Outcome{
+		ID: id, Action: action, Object: obj, UID: obj.GetUID(),
+		Fields: inventory.FieldsHash(obj.GetManagedFields(), r.Manager),
+	}
+}
+
+// failed is the outcome of an object that err stood in the way of. quotable are the objects whose values err may quote, so that they can be
+// kept out of the message.
+func (r *run) failed(id inventory.ID, verb string, err error, quotable ...*unstructured.Unstructured) Outcome {
+	class := Classify(err)
+	told := &Error{ID: id, Class: class, Message: fmt.Sprintf("%s %s: %s", verb, id, explain(err, id, quotable...))}
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		told.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	if hopeless(err) {
+		r.halted.CompareAndSwap(nil, told)
+	}
+	action := Failed
+	if class == ClassRefused || class == ClassOwnershipConflict {
+		action = Refused
+	}
+	return Outcome{ID: id, Action: action, Err: told, Class: class}
+}
+
+// contended is told of an object that was another one at every turn.
+func contended() *Error {
+	return &Error{Class: ClassConflict, Message: "it changed at each of several tries; somebody else writes it too"}
+}

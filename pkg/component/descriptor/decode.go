@@ -1,0 +1,190 @@
+package descriptor
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// The descriptor schemas that Decode understands.
+const (
+	// SchemaV2 is OCM's older schema and still its default.
+	SchemaV2 = "v2"
+	// SchemaV3Alpha1 is the Kubernetes-like schema.
+	SchemaV3Alpha1 = "ocm.software/v3alpha1"
+)
+
+// kindV3 is the only kind that SchemaV3Alpha1 has.
+const kindV3 = "ComponentVersion"
+
+// header is as much of a descriptor as tells its schema.
+type header struct {
+	Meta struct {
+		SchemaVersion string `json:"schemaVersion"`
+	} `json:"meta"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// identity is what both schemas write about the component itself.
+type identity struct {
+	Name     string   `json:"name"`
+	Version  string   `json:"version"`
+	Provider provider `json:"provider"`
+	Labels   []Label  `json:"labels"`
+}
+
+// documentV2 is a descriptor of schema v2, as far as we read it.
+type documentV2 struct {
+	Component struct {
+		identity
+		Resources []resource `json:"resources"`
+	} `json:"component"`
+}
+
+// documentV3 is a descriptor of schema ocm.software/v3alpha1, as far as we read it.
+type documentV3 struct {
+	Metadata identity `json:"metadata"`
+	Spec     struct {
+		Resources []resource `json:"resources"`
+	} `json:"spec"`
+}
+
+// resource is an entry of the resource list, which is the same in both schemas.
+type resource struct {
+	Name     string          `json:"name"`
+	Version  string          `json:"version"`
+	Type     string          `json:"type"`
+	Relation string          `json:"relation"`
+	Labels   []Label         `json:"labels"`
+	Access   json.RawMessage `json:"access"`
+	Digest   *DigestSpec     `json:"digest"`
+}
+
+// provider is the provider's name. Schema v3alpha1 has an object there, and v2 a string, which holds
+// the JSON of such an object when the provider has labels.
+type provider string
+
+// UnmarshalJSON takes all three forms.
+func (p *provider) UnmarshalJSON(data []byte) error {
+	var object struct {
+		Name string `json:"name"`
+	}
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*p = provider(text)
+		if json.Unmarshal([]byte(text), &object) == nil {
+			*p = provider(object.Name)
+		}
+		return nil
+	}
+	if err := json.Unmarshal(data, &object); err != nil {
+		return err
+	}
+	*p = provider(object.Name)
+	return nil
+}
+
+// Decode reads a component descriptor of either schema, in YAML or JSON, and checks everything that this package hands out.
+// A key that occurs twice is refused, since two readers could then read two different things out of one signed text.
+func Decode(data []byte) (*Component, error) {
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, invalid("component descriptor is no YAML: %w", err)
+	}
+	var head header
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, invalid("component descriptor does not tell its schema: %w", err)
+	}
+	component, err := decode(text, head)
+	if err != nil {
+		return nil, err
+	}
+	if err := component.check(); err != nil {
+		return nil, err
+	}
+	return component, nil
+}
+
+// decode chooses the schema and reads the descriptor by it.
+func decode(text []byte, head header) (*Component, error) {
+	schema := head.Meta.SchemaVersion + head.APIVersion
+	switch {
+	case head.Meta.SchemaVersion != "" && head.APIVersion != "":
+		return nil, invalid("component descriptor has both meta.schemaVersion and apiVersion: one of them must go")
+	case schema == SchemaV2:
+		var document documentV2
+		if err := json.Unmarshal(text, &document); err != nil {
+			return nil, invalid("component descriptor does not follow schema %s: %w", schema, err)
+		}
+		return assemble(schema, document.Component.identity, document.Component.Resources)
+	case schema == SchemaV3Alpha1 && head.Kind == kindV3:
+		var document documentV3
+		if err := json.Unmarshal(text, &document); err != nil {
+			return nil, invalid("component descriptor does not follow schema %s: %w", schema, err)
+		}
+		return assemble(schema, document.Metadata, document.Spec.Resources)
+	case schema == SchemaV3Alpha1:
+		return nil, invalid("component descriptor of schema %s has kind %q instead of %s", schema, head.Kind, kindV3)
+	default:
+		return nil, invalid("component descriptor has schema %q: %s and %s can be read", schema, SchemaV2, SchemaV3Alpha1)
+	}
+}
+
+// assemble makes a Component out of what either schema wrote.
+func assemble(schema string, about identity, resources []resource) (*Component, error) {
+	component := &Component{
+		Name: about.Name, Version: about.Version, Provider: string(about.Provider), Schema: schema, Labels: about.Labels,
+	}
+	for _, entry := range resources {
+		access, err := decodeAccess(entry.Access)
+		if err != nil {
+			return nil, invalid("resource %q of component %s: %w", entry.Name, about.Name, err)
+		}
+		if entry.Version == "" && entry.Relation == relationLocal {
+			entry.Version = about.Version // what is local may leave it out and has the component's
+		}
+		component.Resources = append(component.Resources, Resource{
+			Name: entry.Name, Version: entry.Version, Type: entry.Type, Relation: entry.Relation,
+			Labels: entry.Labels, Access: access, Digest: entry.Digest,
+		})
+	}
+	return component, nil
+}
+
+// decodeAccess reads the fields that belong to the access's type and leaves those of types that nobody asks for alone:
+// their fields may have any shape.
+func decodeAccess(data json.RawMessage) (Access, error) {
+	var access Access
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if len(data) == 0 || json.Unmarshal(data, &kind) != nil {
+		return access, invalid("it has no access with a type")
+	}
+	access.Type = kind.Type
+	var fields struct {
+		LocalReference string `json:"localReference"`
+		Digest         string `json:"digest"`
+		MediaType      string `json:"mediaType"`
+		ReferenceName  string `json:"referenceName"`
+		ImageReference string `json:"imageReference"`
+	}
+	base := strings.TrimSuffix(kind.Type, "/v1")
+	if base != accessLocalBlob && base != accessLocalOCIBlob && base != accessOCIArtifact && base != accessOCIRegistry {
+		return access, nil
+	}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return access, invalid("its access of type %s cannot be read: %w", kind.Type, err)
+	}
+	switch base {
+	case accessLocalBlob:
+		access.LocalReference, access.MediaType, access.ReferenceName = fields.LocalReference, fields.MediaType, fields.ReferenceName
+	case accessLocalOCIBlob:
+		access.LocalReference = fields.Digest
+	default:
+		access.ImageReference = fields.ImageReference
+	}
+	return access, nil
+}

@@ -1,0 +1,135 @@
+package descriptor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+)
+
+// Mapping is how a component name becomes the path of an OCI repository.
+type Mapping string
+
+const (
+	// URLPath keeps the name: component-descriptors/<name>. It is OCM's default, and ours.
+	URLPath Mapping = "urlPath"
+	// SHA256 uses the hex sha256 of the name, for registries that allow two path segments only.
+	SHA256 Mapping = "sha256-digest"
+)
+
+const (
+	// DefaultMaxDescriptor is how many bytes a component descriptor may have when a Reader does not say.
+	DefaultMaxDescriptor = 100 << 10
+	// maxManifest is far above what a manifest of a hundred layers needs.
+	maxManifest = 1 << 20
+	// maxConfig is far above what the one descriptor in it needs.
+	maxConfig = 64 << 10
+	// patience is how long a registry may take for all requests of one call, so that a silent one blocks nobody for long.
+	patience = 30 * time.Second
+)
+
+// Registries says how to talk to a registry. The zero value is https without credentials.
+type Registries struct {
+	// PlainHTTP speaks http instead of https.
+	PlainHTTP bool
+	// Credentials returns what to log in with at host ("host[:port]"); nil means anonymous.
+	Credentials func(ctx context.Context, host string) (auth.Credential, error)
+	// Transport carries the requests; nil means http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+// Reader reads component versions from one registry. It is safe for concurrent use.
+type Reader struct {
+	// Registry is the registry's host with an optional port, without scheme and path.
+	Registry string
+	// SubPath is the path below the host under which the components lie; may be empty.
+	SubPath string
+	// Mapping is how names become repositories; empty means URLPath.
+	Mapping Mapping
+	Registries
+	// MaxDescriptor caps the size of component-descriptor.yaml; 0 means DefaultMaxDescriptor.
+	MaxDescriptor int64
+}
+
+// Get reads one component version: its manifest, its config and its descriptor, three requests in all. The error is an
+// *Error unless ctx was cancelled.
+func (r *Reader) Get(ctx context.Context, name, version string) (*Component, error) {
+	where, repository, err := r.open(name, version)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	component, err := r.read(within, repository, where.tag)
+	if err != nil {
+		return nil, where.explain(ctx, err)
+	}
+	if component.Name != name || component.Version != version {
+		return nil, where.explain(ctx, invalid("its descriptor is of %s:%s", component.Name, component.Version))
+	}
+	component.Repository = baseURL(r.Registry, where.repository)
+	component.RepositoryName = where.name
+	return component, nil
+}
+
+// GetDigest returns the digest of a component version's manifest with a single HEAD request, which is enough to notice
+// that a version was pushed again.
+func (r *Reader) GetDigest(ctx context.Context, name, version string) (string, error) {
+	where, repository, err := r.open(name, version)
+	if err != nil {
+		return "", err
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	manifest, err := repository.Manifests().Resolve(within, where.tag)
+	if err != nil {
+		return "", where.explain(ctx, err)
+	}
+	return manifest.Digest.String(), nil
+}
+
+// open finds the repository of a component version, without a request.
+func (r *Reader) open(name, version string) (place, *remote.Repository, error) {
+	where, err := locate(r.SubPath, r.Mapping, name, version)
+	if err != nil {
+		return place{}, nil, err
+	}
+	where.registry = baseURL(r.Registry, r.SubPath)
+	reference := registry.Reference{Registry: r.Registry, Repository: where.path(), Reference: where.tag}
+	if err := reference.ValidateRegistry(); err != nil {
+		return place{}, nil, &Error{Reason: ReasonUnreachable, Err: fmt.Errorf("registry must be host[:port] without scheme and path: %w", err)}
+	}
+	if err := reference.Validate(); err != nil {
+		return place{}, nil, where.explain(context.Background(), invalid("it has no valid place in a registry: %w", err))
+	}
+	return where, &remote.Repository{
+		Client: r.client(), Reference: reference, PlainHTTP: r.PlainHTTP, MaxMetadataBytes: maxManifest,
+	}, nil
+}
+
+// client makes the HTTP client of one call. Tokens are kept for that call only: it needs one, and nothing then has to
+// notice that credentials changed. It does not try again by itself, since callers have their own back-off.
+func (r *Reader) client() *auth.Client {
+	return &auth.Client{
+		Client: &http.Client{Transport: r.Transport},
+		Cache:  auth.NewCache(),
+		Credential: func(ctx context.Context, host string) (auth.Credential, error) {
+			if r.Credentials == nil {
+				return auth.EmptyCredential, nil
+			}
+			login, err := r.Credentials(ctx, host)
+			if err == nil && (login.Username == "") != (login.Password == "") && login.RefreshToken == "" && login.AccessToken == "" {
+				err = errors.New("user or password is missing")
+			}
+			if err != nil {
+				return auth.EmptyCredential, &Error{Reason: ReasonUnauthorized, Err: fmt.Errorf("credentials for %s: %w", host, err)}
+			}
+			return login, nil
+		},
+	}
+}

@@ -1,0 +1,165 @@
+package component_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/open-component-model/ocm/pkg/contexts/ocm"
+	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
+	_ "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/versions" // registers the schemas
+	"sigs.k8s.io/yaml"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// FuzzDecodersAgree holds our small decoder to the OCM library's. Fuzzing it compiles the whole library once more, with
+// counters in it; TestDecodersAgreeOnEverySmallChange goes most of the way in a second.
+func FuzzDecodersAgree(f *testing.F) {
+	for _, data := range goldens(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { mustAgree(t, data) })
+}
+
+func TestDecodersAgreeOnEverySmallChange(t *testing.T) {
+	compared := 0
+	for _, data := range goldens(t) {
+		if !mustAgree(t, data) {
+			t.Errorf("the library does not take this golden descriptor:\n%s", data)
+		}
+		var root any
+		if err := yaml.Unmarshal(data, &root); err != nil {
+			t.Fatal(err)
+		}
+		change(root, func() {
+			changed, err := json.Marshal(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mustAgree(t, changed) {
+				compared++
+			}
+		})
+	}
+	if compared < 100 {
+		t.Errorf("the library took %d of the changed descriptors only: this compares nothing", compared)
+	}
+}
+
+// change replaces every node below this one by everything that a careless or hostile author could put there, one at a
+// time, calls see, and puts the node back.
+func change(node any, see func()) {
+	others := []any{nil, "", "x", "v1", "1.0.0+b", "localBlob", "localOciBlob/v1", "ociArtifact", ones, 7, 1.5, true, []any{}, map[string]any{}}
+	visit := func(child any, set func(any)) {
+		for _, other := range others {
+			set(other)
+			see()
+		}
+		set(child)
+		change(child, see)
+	}
+	switch parent := node.(type) {
+	case map[string]any:
+		for key, child := range parent {
+			delete(parent, key)
+			see()
+			visit(child, func(other any) { parent[key] = other })
+		}
+	case []any:
+		for i, child := range parent {
+			visit(child, func(other any) { parent[i] = other })
+		}
+	}
+}
+
+const ones = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+
+func goldens(t testing.TB) (all [][]byte) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("descriptor", "testdata", "*.*"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("golden descriptors %v, error %v", files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data)
+	}
+	return all
+}
+
+// mustAgree compares both decoders and tells whether there was something to compare: a descriptor that the library takes,
+// ours must take too and read alike. Ours may refuse two things more: keys that occur twice, and names or versions that
+// have no place in a registry.
+func mustAgree(t *testing.T, data []byte) bool {
+	t.Helper()
+	library, err := compdesc.Decode(data)
+	if err != nil || descriptor.CheckIdentity(library.Name, library.Version) != nil {
+		return false
+	}
+	if _, err := yaml.YAMLToJSONStrict(data); err != nil {
+		return false
+	}
+	for _, r := range library.Resources { // which the library looks into only when it is asked for the resource
+		if _, err := ocm.DefaultContext().AccessSpecForSpec(r.Access); err != nil {
+			return false
+		}
+	}
+	ours, err := descriptor.Decode(data)
+	if err != nil {
+		t.Errorf("the library takes this descriptor, ours does not: %v\n%s", err, data)
+		return false
+	}
+	if diff := cmp.Diff(facts(t, library), ours); diff != "" {
+		t.Errorf("read differently (-library +ours):\n%s\n%s", diff, data)
+	}
+	return true
+}
+
+// facts puts what the library read into our form, by way of the library's own JSON for what has any shape.
+func facts(t *testing.T, library *compdesc.ComponentDescriptor) *descriptor.Component {
+	t.Helper()
+	component := &descriptor.Component{
+		Name: library.Name, Version: library.Version, Provider: string(library.Provider.Name), Schema: library.SchemaVersion(),
+	}
+	translate(t, library.Labels, &component.Labels)
+	for _, r := range library.Resources {
+		resource := descriptor.Resource{Name: r.Name, Version: r.Version, Type: r.Type, Relation: string(r.Relation)}
+		translate(t, r.Labels, &resource.Labels)
+		translate(t, r.Digest, &resource.Digest)
+		var access struct {
+			LocalReference, MediaType, ReferenceName, ImageReference, Digest string
+		}
+		resource.Access.Type = r.Access.GetType()
+		switch r.Access.GetKind() {
+		case "localBlob":
+			translate(t, r.Access, &access)
+			resource.Access.LocalReference, resource.Access.MediaType = access.LocalReference, access.MediaType
+			resource.Access.ReferenceName = access.ReferenceName
+		case "localOciBlob":
+			translate(t, r.Access, &access)
+			resource.Access.LocalReference = access.Digest
+		case "ociArtifact", "ociRegistry":
+			translate(t, r.Access, &access)
+			resource.Access.ImageReference = access.ImageReference
+		}
+		component.Resources = append(component.Resources, resource)
+	}
+	return component
+}
+
+func translate(t *testing.T, from, to any) {
+	t.Helper()
+	data, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(data, to)
+	}
+	if err != nil {
+		t.Skipf("not to be compared: %v", err)
+	}
+}

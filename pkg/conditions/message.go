@@ -1,0 +1,38 @@
+package conditions
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// MessageLimit is how many characters of a message are kept. The API allows 32,768, but a message is for people, and it is repeated
+// in every status that sums up others.
+const MessageLimit = 1024
+
+const ellipsis = "…"
+
+// Cut shortens a message to MessageLimit characters, at a word where there is one. What is no UTF-8 (an error may repeat the bytes of
+// a foreign server) is replaced as JSON would do it, so that the message is the same after it was read back.
+func Cut(message string) string {
+	message = strings.ToValidUTF8(message, string(utf8.RuneError))
+	if len(message) <= MessageLimit {
+		return message // at least one byte a character
+	}
+	room := MessageLimit - utf8.RuneCountInString(ellipsis)
+	count, end := 0, 0 // end of what fits when it has to be cut
+	for at := range message {
+		if count == room {
+			end = at
+		}
+		count++
+	}
+	if count <= MessageLimit {
+		return message
+	}
+	kept := message[:end]
+	// A character that is no space follows the cut: go back to the last word, but not further than half of the text.
+	if space := strings.LastIndexAny(kept, " \t\n"); space > len(kept)/2 && !strings.HasPrefix(message[end:], " ") {
+		kept = kept[:space]
+	}
+	return strings.TrimRight(kept, " \t\n,;:") + ellipsis
+}

@@ -1,0 +1,112 @@
+package content
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// FirstFile reads the first regular file of a tar archive, plain or gzip (source type oci-dir); files named "._*", which macOS adds, do
+// not count. The whole archive is looked at first: one entry that is not accepted refuses it, wherever it stands.
+func FirstFile(path string, limits Limits) (io.ReadCloser, error) {
+	archive, err := openLayer(path, limits)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := inspect(archive, archive.limits)
+	if err == nil {
+		err = archive.rewind()
+	}
+	if err != nil {
+		return nil, errors.Join(archive.wrap(err), archive.Close())
+	}
+	reader := tar.NewReader(archive.reader)
+	for range entry + 1 {
+		if _, err := reader.Next(); err != nil {
+			return nil, errors.Join(archive.wrap(err), archive.Close())
+		}
+	}
+	archive.reader = reader
+	return archive, nil
+}
+
+// inspect reads the whole archive and gives the number of the entry that is wanted.
+func inspect(archive io.Reader, limits Limits) (entry int, err error) {
+	reader := tar.NewReader(archive)
+	entry = -1
+	for count := 0; ; count++ {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return 0, unreadable(err)
+		}
+		if count >= limits.Entries {
+			return 0, refuse("it has more than %d entries", limits.Entries)
+		}
+		if err := checkEntry(header, limits); err != nil {
+			return 0, err
+		}
+		if entry < 0 && header.Typeflag == tar.TypeReg && !strings.HasPrefix(path.Base(header.Name), "._") {
+			entry = count
+		}
+	}
+	if entry < 0 {
+		return 0, invalid("it holds no regular file: put the manifest into it")
+	}
+	return entry, nil
+}
+
+// checkEntry refuses what a manifest never needs. Nothing is unpacked to disk, so a link could do no harm here; but an archive with
+// one was not made for us, and other tools that read the same bytes might follow it.
+func checkEntry(header *tar.Header, limits Limits) error {
+	switch header.Typeflag {
+	case tar.TypeReg, tar.TypeDir, tar.TypeXGlobalHeader:
+	case tar.TypeSymlink, tar.TypeLink:
+		return refuse("entry %q is a link to %q", header.Name, header.Linkname)
+	default:
+		return refuse("entry %q is neither file nor directory (tar type %q)", header.Name, header.Typeflag)
+	}
+	for key := range header.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return refuse("entry %q is sparse", header.Name)
+		}
+	}
+	switch name := header.Name; {
+	case name == "" || strings.ContainsAny(name, "\\\x00"):
+		return refuse("entry name %q is not accepted", name)
+	case path.IsAbs(name):
+		return refuse("entry name %q is absolute", name)
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return refuse("entry name %q leads out of the archive", name)
+	}
+	if header.Size > limits.Unpacked {
+		return tooLarge("entry %q has %d bytes and %d are accepted", header.Name, header.Size, limits.Unpacked)
+	}
+	return nil
+}
+
+// unreadable keeps errors that have a reason and gives one to those of the tar reader.
+func unreadable(err error) error {
+	var typed *Error
+	if errors.As(err, &typed) {
+		return err
+	}
+	if errors.Is(err, tar.ErrInsecurePath) {
+		return refuse("an entry leads out of it: %w", err)
+	}
+	return invalid("it cannot be read as a tar archive: %w", err)
+}
+
+func refuse(format string, args ...any) error {
+	return &Error{Reason: ReasonArchiveRefused, Err: fmt.Errorf("archive refused: "+format, args...)}
+}
+
+func invalid(format string, args ...any) error {
+	return &Error{Reason: ReasonContentInvalid, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,111 @@
+package content
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ratioFloor is below what the ratio is not looked at: a tar archive of one small file is mostly zeros.
+const ratioFloor = 1 << 20
+
+var gzipMagic = []byte{0x1f, 0x8b}
+
+// Plain reads a layer that is one file (source type oci-ref), decompressed when it is gzip.
+func Plain(path string, limits Limits) (io.ReadCloser, error) { return openLayer(path, limits) }
+
+// layer is an open file of the store, read through its decompression and its caps.
+type layer struct {
+	file   *os.File
+	size   int64
+	limits Limits
+	reader io.Reader
+}
+
+func openLayer(path string, limits Limits) (*layer, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open content: %w", err)
+	}
+	opened := &layer{file: file, limits: limits.orDefault()}
+	info, err := file.Stat()
+	if err == nil {
+		opened.size = info.Size()
+		err = opened.rewind()
+	}
+	if err != nil {
+		return nil, errors.Join(opened.wrap(err), file.Close())
+	}
+	return opened, nil
+}
+
+// rewind starts again at the first byte.
+func (l *layer) rewind() error {
+	if l.size > l.limits.Packed {
+		return tooLarge("it has %d bytes and %d are accepted", l.size, l.limits.Packed)
+	}
+	if _, err := l.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	buffered := bufio.NewReader(l.file)
+	magic, err := buffered.Peek(len(gzipMagic))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !bytes.Equal(magic, gzipMagic) {
+		l.reader = &capped{source: buffered, most: l.limits.Unpacked}
+		return nil
+	}
+	unpacked, err := gzip.NewReader(buffered)
+	if err != nil {
+		return invalid("it begins like gzip and is none: %w", err)
+	}
+	l.reader = &capped{source: unpacked, most: l.limits.Unpacked, mostByRatio: max(ratioFloor, l.size*l.limits.Ratio)}
+	return nil
+}
+
+// Read gives every error its context: the caller does not know where the bytes came from.
+func (l *layer) Read(p []byte) (int, error) {
+	n, err := l.reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = l.wrap(err)
+	}
+	return n, err
+}
+
+// Close ends the reading.
+func (l *layer) Close() error { return l.file.Close() }
+
+func (l *layer) wrap(err error) error {
+	return fmt.Errorf("layer %s: %w", filepath.Base(l.file.Name()), err)
+}
+
+// capped ends with an error, not with a short read, when there is more than expected.
+type capped struct {
+	source      io.Reader
+	most        int64
+	mostByRatio int64 // 0: the source is not compressed
+	count       int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	n, err := c.source.Read(p)
+	c.count += int64(n)
+	var local *fs.PathError
+	switch {
+	case c.count > c.most:
+		return 0, tooLarge("it has more than %d bytes unpacked: make it smaller or raise the limit", c.most)
+	case c.mostByRatio > 0 && c.count > c.mostByRatio:
+		return 0, refuse("it grows to more than %d bytes when unpacked, far more than its size suggests", c.mostByRatio)
+	case err == nil, errors.Is(err, io.EOF), errors.As(err, &local):
+		return n, err
+	default:
+		return n, invalid("it is damaged: %w", err)
+	}
+}

@@ -1,0 +1,32 @@
+package content
+
+// Limits are the caps on one piece of content. A zero field stands for its value in DefaultLimits.
+type Limits struct {
+	// Packed is the largest accepted size in bytes as fetched and stored.
+	Packed int64
+	// Unpacked is the largest accepted size in bytes after decompression.
+	Unpacked int64
+	// Entries is the largest accepted number of entries of an archive.
+	Entries int
+	// Ratio is the largest accepted quotient of unpacked and packed size.
+	Ratio int64
+}
+
+// DefaultLimits are what is accepted where nothing else is said. Etcd takes objects of a mebibyte or so, and a module has dozens of them.
+var DefaultLimits = Limits{Packed: 64 << 20, Unpacked: 256 << 20, Entries: 10_000, Ratio: 200}
+
+func (l Limits) orDefault() Limits {
+	if l.Packed <= 0 {
+		l.Packed = DefaultLimits.Packed
+	}
+	if l.Unpacked <= 0 {
+		l.Unpacked = DefaultLimits.Unpacked
+	}
+	if l.Entries <= 0 {
+		l.Entries = DefaultLimits.Entries
+	}
+	if l.Ratio <= 0 {
+		l.Ratio = DefaultLimits.Ratio
+	}
+	return l
+}

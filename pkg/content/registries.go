@@ -1,0 +1,168 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+const (
+	// DefaultTimeout bounds one request to a registry, its body included.
+	DefaultTimeout = 2 * time.Minute
+
+	dialTimeout   = 10 * time.Second
+	headerTimeout = 30 * time.Second
+	idleTimeout   = 90 * time.Second
+	maxRedirects  = 5
+	// maxAnswer cuts what a registry says about an error: it ends up in the status of an object.
+	maxAnswer = 200
+)
+
+// Registries says how to talk to registries. The zero value speaks https without credentials.
+type Registries struct {
+	// PlainHTTP tells which hosts (host[:port]) are spoken to without TLS; nil means none.
+	PlainHTTP func(host string) bool
+	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
+	Credentials func(ctx context.Context, host string) (auth.Credential, error)
+	// Transport does the requests; nil means one of our own with bounded dial, handshake and header times.
+	Transport http.RoundTripper
+	// Timeout bounds one request, its body included; 0 means DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Client is an HTTP client that logs in where it is asked to, with the credentials of that host only: a redirect to another host is
+// followed without them, one from https to http is refused. It keeps tokens, so make one and keep it.
+func (r Registries) Client() *auth.Client {
+	transport := r.Transport
+	if transport == nil {
+		transport = newTransport()
+	}
+	return &auth.Client{
+		Client: &http.Client{Transport: transport, Timeout: r.timeout(), CheckRedirect: checkRedirect},
+		// Asking for identity keeps a transport from unpacking bytes whose digest is about to be verified.
+		Header:     http.Header{"User-Agent": {"kyma-lifecycle-manager"}, "Accept-Encoding": {"identity"}},
+		Credential: r.credential,
+		Cache:      auth.NewCache(),
+	}
+}
+
+func (r Registries) timeout() time.Duration {
+	if r.Timeout > 0 {
+		return r.Timeout
+	}
+	return DefaultTimeout
+}
+
+func (r Registries) plainHTTP(host string) bool { return r.PlainHTTP != nil && r.PlainHTTP(host) }
+
+// credential makes sure that trouble with credentials is known as such after it went through the client.
+func (r Registries) credential(ctx context.Context, host string) (auth.Credential, error) {
+	if r.Credentials == nil {
+		return auth.EmptyCredential, nil
+	}
+	found, err := r.Credentials(ctx, host)
+	if err != nil {
+		return auth.EmptyCredential, unauthorized("find the credentials for registry %s: %w", host, err)
+	}
+	if found.RefreshToken == "" && found.AccessToken == "" && (found.Username == "") != (found.Password == "") {
+		return auth.EmptyCredential, unauthorized("the credentials for registry %s have a user name or a password, and need both", host)
+	}
+	return found, nil
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: headerTimeout,
+		IdleConnTimeout:       idleTimeout,
+	}
+}
+
+// checkRedirect is asked after the client has taken the credentials from a request that goes to another host.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	if via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return fmt.Errorf("redirect from https to %s, which is not followed", next.URL.Scheme)
+	}
+	return nil
+}
+
+// RegistryError gives an error of a request to a registry its reason. It returns nil for nil, an *Error as it is, and a cancellation by
+// the caller unchanged.
+func RegistryError(err error) error {
+	var typed *Error
+	var answer *errcode.ErrorResponse
+	switch {
+	case err == nil, errors.As(err, &typed), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, errdef.ErrNotFound):
+		return &Error{Reason: ReasonContentNotFound, Err: err}
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return unauthorized("the registry wants credentials and there are none for it: %w", err)
+	case errors.As(err, &answer):
+		return &Error{Reason: reasonOfStatus(answer.StatusCode), Err: errors.New(answerText(answer))}
+	default:
+		return &Error{Reason: ReasonRegistryUnreachable, Err: fmt.Errorf("the registry cannot be used now: %w", withoutQuery(err))}
+	}
+}
+
+func reasonOfStatus(status int) string {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return ReasonRegistryUnauthorized
+	case http.StatusNotFound, http.StatusGone:
+		return ReasonContentNotFound
+	default:
+		return ReasonRegistryUnreachable
+	}
+}
+
+// answerText repeats what a registry says, cut and without control characters, because it is not ours.
+func answerText(answer *errcode.ErrorResponse) string {
+	said := http.StatusText(answer.StatusCode)
+	if len(answer.Errors) > 0 {
+		said = answer.Errors.Error()
+	}
+	said = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, said)
+	if runes := []rune(said); len(runes) > maxAnswer {
+		said = string(runes[:maxAnswer]) + "..."
+	}
+	return fmt.Sprintf("%s answers %s with %d: %s", answer.URL.Host, answer.Method, answer.StatusCode, said)
+}
+
+// withoutQuery drops the address from an error of the HTTP client but for its host: the query of a redirect may be a secret.
+func withoutQuery(err error) error {
+	var failed *url.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	address, parseErr := url.Parse(failed.URL)
+	if parseErr != nil {
+		return failed.Err
+	}
+	return fmt.Errorf("%s %s: %w", strings.ToUpper(failed.Op), address.Host, failed.Err)
+}
+
+func unauthorized(format string, args ...any) error {
+	return &Error{Reason: ReasonRegistryUnauthorized, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,15 @@
+// Package health answers whether an object is ready and, when it is not, why, in words that a person can act on.
+//
+// [Of] judges by the kstatus rules (github.com/fluxcd/cli-utils), which the field agrees on, and is stricter where they would call
+// ready what was not yet observed: a generation that its controller has not seen, a Job that still runs, a Pod that failed, a
+// StatefulSet with the OnDelete strategy and no pod, a Ready condition that speaks of an older generation. Kinds that kstatus does not
+// know (Namespace, APIService) have rules here. [ModuleState] reads the Kyma convention, status.state, which Of leaves alone: whether
+// a module's own resource counts is not for this package to say.
+//
+// It is pure: no clock and no client, one object in, one verdict out. An object comes from a cluster that others write to, so nothing
+// in it is taken for well-formed: what cannot be read is Unknown, never ready and never a panic.
+//
+// Whoever keeps stripped objects has to keep what is read here: apiVersion, kind; metadata.namespace, name, generation,
+// deletionTimestamp, finalizers; status as a whole; of spec replicas, progressDeadlineSeconds, paused, updateStrategy, suspend,
+// type and clusterIP.
+package health

@@ -1,0 +1,77 @@
+package health
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// The words of the Kyma convention that are judged here; others are passed on.
+const (
+	stateReady      = "Ready"
+	stateProcessing = "Processing"
+	stateWarning    = "Warning"
+	stateDeleting   = "Deleting"
+)
+
+// maxState bounds status.state. What is longer is no word of any convention, and it would be copied into our own status.
+const maxState = 63
+
+// ModuleState is what a module's own resource reports of itself: the word in status.state and a sentence that explains it. Both are
+// empty when it reports none.
+//
+// The word is passed on as it is, with two exceptions, where it is known to be out of date: a Ready or Warning of an older generation
+// is Processing, and a resource that is being deleted is Deleting unless it reports trouble.
+func ModuleState(u *unstructured.Unstructured) (state, message string) {
+	if u == nil {
+		return "", ""
+	}
+	o := object{u}
+	state = o.text("status", "state")
+	if state == "" || len(state) > maxState {
+		return "", ""
+	}
+	if o.deleted() {
+		if state == stateReady || state == stateProcessing {
+			return stateDeleting, "the resource is being deleted"
+		}
+		return state, conditions.Cut(explanation(o))
+	}
+	observed, found := o.number("status", "observedGeneration")
+	if found && observed < o.GetGeneration() && (state == stateReady || state == stateWarning) {
+		return stateProcessing, fmt.Sprintf("generation %d was not observed yet, %s speaks of %d", o.GetGeneration(), state, observed)
+	}
+	return state, conditions.Cut(explanation(o))
+}
+
+// explanation is the text of the condition that tells most: Ready when it is not true, then whatever is false or unknown, then Ready
+// itself. Modules that have none write status.description. Conditions that are true and not Ready are left out: nothing tells
+// whether they are good news.
+func explanation(o object) string {
+	all := o.conditions()
+	first := func(matches func(condition) bool) string {
+		for _, c := range all {
+			if text := orElse(c.message, c.reason); text != "" && matches(c) {
+				return text
+			}
+		}
+		return ""
+	}
+	isReady := func(c condition) bool { return c.kind == "Ready" }
+	if o.text("status", "state") == stateReady { // a feature that is off on purpose does not explain it
+		return orElse(first(isReady), o.text("status", "description"))
+	}
+	for _, matches := range []func(condition) bool{
+		func(c condition) bool { return isReady(c) && c.status != "True" },
+		func(c condition) bool { return c.status == "False" },
+		func(c condition) bool { return c.status == "Unknown" },
+		isReady,
+	} {
+		if text := first(matches); text != "" {
+			return text
+		}
+	}
+	return o.text("status", "description")
+}

@@ -1,0 +1,145 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+)
+
+// replicated is kstatus behind one more check: a controller of this kind always reports what it has seen, so a status without it is
+// not that of the controller. Without the check, an object with zero replicas would be ready before anybody looked at it.
+func replicated(o object) Result {
+	if _, found := o.number("status", "observedGeneration"); !found {
+		return Result{InProgress, "was not observed by its controller yet"}
+	}
+	return kstatus(o)
+}
+
+// deployment adds to the counts of kstatus what keeps them from rising.
+func deployment(o object) Result {
+	result := replicated(o)
+	switch result.Status {
+	case Failed:
+		if progress, _ := o.condition("Progressing"); progress.reason == "ProgressDeadlineExceeded" {
+			result.Message = strings.TrimSuffix(progress.why(), ".")
+		}
+		result.Message += "; look at the pods and events" + o.where()
+	case InProgress:
+		if o.flag("spec", "paused") {
+			result.Message += "; the rollout is paused by spec.paused"
+		}
+		if failure, ok := o.is("ReplicaFailure", "True"); ok {
+			result.Message += "; pods cannot be created: " + failure.why()
+		}
+	default: // nothing to add
+	}
+	return result
+}
+
+// statefulSet counts pods under OnDelete, where kstatus does not look at all: updates wait for whoever deletes the pods, but pods
+// there must be.
+func statefulSet(o object) Result {
+	result := replicated(o)
+	if result.Status != Ready || o.text("spec", "updateStrategy", "type") != "OnDelete" {
+		return result
+	}
+	wanted, found := o.number("spec", "replicas")
+	if !found {
+		wanted = 1
+	}
+	if ready := o.count("status", "readyReplicas"); ready < wanted {
+		return Result{InProgress, fmt.Sprintf("Ready: %d/%d", ready, wanted)}
+	}
+	return result
+}
+
+// daemonSet does not wait for updated pods under OnDelete, as kstatus does: they wait for whoever deletes the old ones.
+func daemonSet(o object) Result {
+	if o.text("spec", "updateStrategy", "type") != "OnDelete" {
+		return kstatus(o)
+	}
+	wanted, found := o.number("status", "desiredNumberScheduled")
+	if _, observed := o.number("status", "observedGeneration"); !found || !observed {
+		return Result{InProgress, "was not observed by its controller yet"}
+	}
+	if available := o.count("status", "numberAvailable"); available < wanted {
+		return Result{InProgress, fmt.Sprintf("Available: %d/%d", available, wanted)}
+	}
+	return Result{Ready, "available on every node; pods are updated when somebody deletes them"}
+}
+
+// job is ready when its work is done. kstatus calls it so as soon as it runs.
+func job(o object) Result {
+	if failed, ok := o.is("Failed", "True"); ok {
+		return Result{Failed, orElse(failed.why(), "it failed") + "; look at the logs of its pods" + o.where()}
+	}
+	if _, ok := o.is("Complete", "True"); ok {
+		return Result{Ready, "complete"}
+	}
+	if _, ok := o.is("Suspended", "True"); ok && o.flag("spec", "suspend") {
+		return Result{Ready, "suspended, as spec.suspend asks"}
+	}
+	if o.text("status", "startTime") == "" {
+		return Result{InProgress, "was not started yet"}
+	}
+	return Result{InProgress, fmt.Sprintf("is running: %d active, %d succeeded, %d failed",
+		o.count("status", "active"), o.count("status", "succeeded"), o.count("status", "failed"))}
+}
+
+// pod has rules of its own because kstatus asks the clock how long a pod has been waiting for a node, and because a pod that failed is
+// not ready.
+func pod(o object) Result {
+	switch phase := o.text("status", "phase"); phase {
+	case "Succeeded":
+		return Result{Ready, "completed"}
+	case "Failed":
+		why := condition{reason: o.text("status", "reason"), message: o.text("status", "message")}.why()
+		return Result{Failed, orElse(why, "its containers failed") + "; look at its logs"}
+	case "Running":
+		if _, ok := o.is("Ready", "True"); ok {
+			return Result{Ready, "running and ready"}
+		}
+		return podWaits(o, "is running and not ready yet")
+	case "Pending":
+		if scheduled, ok := o.is("PodScheduled", "False"); ok {
+			return Result{InProgress, "has no node: " + orElse(scheduled.why(), "it was not scheduled yet")}
+		}
+		return podWaits(o, "is pending")
+	case "":
+		return Result{InProgress, "was not observed yet"}
+	default:
+		return Result{Unknown, fmt.Sprintf("is in the phase %q", phase)}
+	}
+}
+
+// podWaits names the containers that do not run and why. One that crashes again and again has failed.
+func podWaits(o object, otherwise string) Result {
+	verdict, reasons := InProgress, []string(nil)
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		for _, container := range o.list("status", list) {
+			state, _ := container["state"].(map[string]any)
+			waiting, _ := state["waiting"].(map[string]any)
+			reason, _ := waiting["reason"].(string)
+			if reason == "" {
+				continue
+			}
+			if reason == "CrashLoopBackOff" {
+				verdict = Failed
+			}
+			name, _ := container["name"].(string)
+			message, _ := waiting["message"].(string)
+			reasons = append(reasons, fmt.Sprintf("container %s waits: %s", name, condition{reason: reason, message: message}.why()))
+		}
+	}
+	if len(reasons) == 0 {
+		return Result{verdict, otherwise}
+	}
+	return Result{verdict, strings.Join(reasons, "; ")}
+}
+
+// where is " in namespace x" for a message.
+func (o object) where() string {
+	if o.GetNamespace() == "" {
+		return ""
+	}
+	return " in namespace " + o.GetNamespace()
+}

@@ -1,0 +1,139 @@
+package inventory
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Presence says whether an object was seen in the cluster.
+type Presence int
+
+const (
+	// Unknown: the kind was not listed yet. It is never taken for absence.
+	Unknown Presence = iota
+	// Absent: the kind was listed and the object is not there.
+	Absent
+	// Present: the object is there.
+	Present
+)
+
+// Live is what was observed of an object, from its metadata alone.
+type Live struct {
+	Presence
+	UID types.UID
+	// Fields is the FieldsHash of the object for our field manager.
+	Fields string
+	// Owner is the value of the owner mark on the object.
+	Owner string
+	// Terminating: it has a deletion timestamp.
+	Terminating bool
+}
+
+// Why an object has to be applied.
+type Why string
+
+const (
+	// WhyNew: never applied, or an apply was planned and its end was not recorded.
+	WhyNew Why = "New"
+	// WhyChanged: other content than what was applied last.
+	WhyChanged Why = "Changed"
+	// WhyMissing: somebody deleted it.
+	WhyMissing Why = "Missing"
+	// WhyReplaced: somebody deleted it and created another one of the same name.
+	WhyReplaced Why = "Replaced"
+	// WhyDrifted: somebody changed a field that is ours.
+	WhyDrifted Why = "Drifted"
+)
+
+// Step is one object to apply.
+type Step struct {
+	Object *unstructured.Unstructured
+	// Entry is what to record when the apply succeeded, but for UID and Fields: these are still those of the last write, which the
+	// apply needs to notice a foreign object, and are to be replaced by what the cluster returns.
+	Entry Entry
+	Why   Why
+}
+
+// Decision is what an installation needs.
+type Decision struct {
+	// Apply in the order of the desired objects; StepPhases brings them into phases.
+	Apply []Step
+	// Prune is recorded and no longer desired, in the order of the record.
+	Prune []Entry
+	// InOrder counts the desired objects that need nothing.
+	InOrder int
+}
+
+// Decide compares what is recorded, wanted and seen. The rules, of which the first that holds decides:
+//
+//  1. not recorded, or only planned -> apply, New
+//  2. seen to be absent             -> apply, Missing
+//  3. seen with another UID         -> apply, Replaced
+//  4. other content than recorded   -> apply, Changed
+//  5. seen with other owned fields  -> apply, Drifted
+//  6. otherwise, and also when its kind was not listed yet -> in order
+//
+// What the cluster lacks comes before what the content says (2 and 3 before 4), because it tells the apply to create instead of to
+// change. An object that is wanted twice counts once, the first time. The caller hands in a complete render: whatever is recorded
+// and missing from it is to be pruned.
+func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID) Live) Decision {
+	known := make(map[ID]int, len(recorded))
+	for at := range recorded {
+		known[recorded[at].ID] = at
+	}
+	wanted := make(map[ID]struct{}, len(desired))
+	var decision Decision
+	for _, object := range desired {
+		id := IDOf(object)
+		if _, twice := wanted[id]; twice {
+			continue
+		}
+		wanted[id] = struct{}{}
+		next := Entry{ID: id, Version: versionOf(object), Hash: ContentHash(object)}
+		why := WhyNew
+		if at, found := known[id]; found {
+			last := recorded[at]
+			why = compare(last, next.Hash, live(id))
+			next.UID, next.Fields = last.UID, last.Fields
+		}
+		if why == "" {
+			decision.InOrder++
+			continue
+		}
+		decision.Apply = append(decision.Apply, Step{Object: object, Entry: next, Why: why})
+	}
+	for _, entry := range recorded {
+		if _, found := wanted[entry.ID]; !found {
+			decision.Prune = append(decision.Prune, entry)
+		}
+	}
+	return decision
+}
+
+// Drifted says whether anything recorded has to be applied again whatever the content says: planned only, missing, replaced or
+// drifted. When it is false and the content is known to be the one that was applied, rendering can be skipped.
+func Drifted(recorded []Entry, live func(ID) Live) bool {
+	for _, entry := range recorded {
+		if compare(entry, entry.Hash, live(entry.ID)) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// compare is the rule list of Decide for one recorded entry; "" means in order.
+func compare(last Entry, hash string, live Live) Why {
+	switch {
+	case last.Hash == "":
+		return WhyNew
+	case live.Presence == Absent:
+		return WhyMissing
+	case live.Presence == Present && live.UID != last.UID:
+		return WhyReplaced
+	case hash != last.Hash:
+		return WhyChanged
+	case live.Presence == Present && live.Fields != last.Fields:
+		return WhyDrifted
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package inventory
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Entry is what is recorded of one object.
+type Entry struct {
+	ID
+	// Version under which the object was last written: the one that a delete can rely on.
+	Version string `json:"version"`
+	// UID of the object as the last write returned it.
+	UID types.UID `json:"uid,omitempty"`
+	// Hash is the ContentHash that was applied last. Empty means planned: it may exist, for an apply may have been interrupted.
+	Hash string `json:"hash,omitempty"`
+	// Fields is the FieldsHash of the object as the last write returned it.
+	Fields string `json:"fields,omitempty"`
+}
+
+// Planned is the record to write before the first apply: everything recorded and everything wanted. It makes sure that an apply
+// which is interrupted leaks nothing. Known entries stay as they are, the version too, because that is the one known to be served.
+func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
+	planned := make([]Entry, 0, max(len(recorded), len(desired)))
+	known := make(map[ID]struct{}, cap(planned))
+	add := func(entry Entry) {
+		if _, found := known[entry.ID]; !found {
+			known[entry.ID] = struct{}{}
+			planned = append(planned, entry)
+		}
+	}
+	for _, entry := range recorded {
+		add(entry)
+	}
+	for _, object := range desired {
+		add(Entry{ID: IDOf(object), Version: versionOf(object)})
+	}
+	return sorted(planned)
+}
+
+// Merge is the record after a write: the entries of done replace those with the same identity, those of gone are dropped.
+func Merge(entries []Entry, done []Entry, gone []ID) []Entry {
+	position := make(map[ID]int, len(entries)+len(done))
+	merged := make([]Entry, 0, len(entries)+len(done))
+	for _, list := range [2][]Entry{entries, done} {
+		for _, entry := range list {
+			if at, found := position[entry.ID]; found {
+				merged[at] = entry
+				continue
+			}
+			position[entry.ID] = len(merged)
+			merged = append(merged, entry)
+		}
+	}
+	if len(gone) > 0 {
+		drop := make(map[ID]struct{}, len(gone))
+		for _, id := range gone {
+			drop[id] = struct{}{}
+		}
+		merged = slices.DeleteFunc(merged, func(entry Entry) bool { _, found := drop[entry.ID]; return found })
+	}
+	return sorted(merged)
+}
+
+// Same says whether two records are equal but for Fields. The order does not count. A moved observation mark alone is not worth a
+// write to the hub: without it, the worst that a restart costs is one apply that changes nothing.
+func Same(a, b []Entry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if slices.EqualFunc(a, b, sameButFields) {
+		return true
+	}
+	return slices.EqualFunc(sorted(slices.Clone(a)), sorted(slices.Clone(b)), sameButFields)
+}
+
+func sameButFields(a, b Entry) bool {
+	a.Fields, b.Fields = "", ""
+	return a == b
+}
+
+// sorted sorts in place; the common case, a list that comes from here, costs one pass.
+func sorted(entries []Entry) []Entry {
+	byID := func(a, b Entry) int { return a.ID.Compare(b.ID) }
+	if !slices.IsSortedFunc(entries, byID) {
+		slices.SortStableFunc(entries, byID)
+	}
+	return entries
+}
+
+func versionOf(object *unstructured.Unstructured) string {
+	return object.GroupVersionKind().Version
+}

@@ -1,0 +1,106 @@
+package inventory
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// The phases of an apply. Each one is finished before the next one starts.
+const (
+	phaseNamespaces = iota
+	phaseDefinitions
+	phaseConfiguration
+	phaseWorkloads
+	phaseAdmission
+	phaseCustomResources
+	phaseCount
+)
+
+// Groups with a meaning of their own for the order.
+const (
+	groupAdmission   = "admissionregistration.k8s.io"
+	groupDefinitions = "apiextensions.k8s.io"
+	groupAPIServices = "apiregistration.k8s.io"
+	groupRBAC        = "rbac.authorization.k8s.io"
+)
+
+// builtin are the groups that an API server serves by itself. The suffix ".k8s.io" alone does not tell: gateway.networking.k8s.io
+// and snapshot.storage.k8s.io, for instance, come from CustomResourceDefinitions.
+var builtin = map[string]struct{}{
+	"": {}, "apps": {}, "autoscaling": {}, "batch": {}, "extensions": {}, "policy": {},
+	groupAdmission: {}, groupDefinitions: {}, groupAPIServices: {}, groupRBAC: {},
+	"authentication.k8s.io": {}, "authorization.k8s.io": {}, "certificates.k8s.io": {}, "coordination.k8s.io": {},
+	"discovery.k8s.io": {}, "events.k8s.io": {}, "flowcontrol.apiserver.k8s.io": {}, "internal.apiserver.k8s.io": {},
+	"lifecycle.k8s.io": {}, "networking.k8s.io": {}, "node.k8s.io": {}, "resource.k8s.io": {}, "scheduling.k8s.io": {},
+	"storage.k8s.io": {}, "storagemigration.k8s.io": {},
+}
+
+// Phase is the step of an apply that a kind belongs to:
+//
+//	0 namespaces
+//	1 CustomResourceDefinitions
+//	2 RBAC, configuration, storage, services and whatever else Kubernetes serves itself
+//	3 workloads and what scales them
+//	4 webhooks, admission policies and APIServices: they intercept others as soon as they exist, so what answers for them comes first
+//	5 custom resources: every group that is not Kubernetes' own
+func Phase(kind schema.GroupKind) int {
+	switch kind.Group {
+	case "":
+		switch kind.Kind {
+		case "Namespace":
+			return phaseNamespaces
+		case "Pod", "ReplicationController":
+			return phaseWorkloads
+		}
+		return phaseConfiguration
+	case groupDefinitions:
+		return phaseDefinitions
+	case "apps", "batch", "autoscaling":
+		return phaseWorkloads
+	case groupAdmission, groupAPIServices:
+		return phaseAdmission
+	}
+	if _, found := builtin[kind.Group]; found {
+		return phaseConfiguration
+	}
+	return phaseCustomResources
+}
+
+// Phases divides objects into the phases in which they are applied, sorted by identity in each; empty phases are left out.
+func Phases(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
+	return waves(objects, IDOf, phaseCount, func(id ID) int { return Phase(id.GroupKind()) })
+}
+
+// StepPhases is Phases for the steps of a Decision.
+func StepPhases(steps []Step) [][]Step {
+	return waves(steps, func(step Step) ID { return step.Entry.ID }, phaseCount, func(id ID) int { return Phase(id.GroupKind()) })
+}
+
+// waves divides items by the number that wave gives them, sorts each wave by identity and leaves out empty ones.
+func waves[T any](items []T, identify func(T) ID, count int, wave func(ID) int) [][]T {
+	type keyed struct {
+		id   ID
+		item T
+	}
+	buckets := make([][]keyed, count)
+	for _, item := range items {
+		id := identify(item)
+		at := wave(id)
+		buckets[at] = append(buckets[at], keyed{id, item})
+	}
+	var divided [][]T
+	for _, bucket := range buckets {
+		if len(bucket) == 0 {
+			continue
+		}
+		slices.SortStableFunc(bucket, func(a, b keyed) int { return a.id.Compare(b.id) })
+		list := make([]T, len(bucket))
+		for at := range bucket {
+			list[at] = bucket[at].item
+		}
+		divided = append(divided, list)
+	}
+	return divided
+}

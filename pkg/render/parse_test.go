@@ -1,0 +1,190 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+const testLimit = 1 << 20
+
+func parse(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := Parse(strings.NewReader(text), testLimit)
+	if err != nil {
+		t.Fatalf("Parse: %v", err)
+	}
+	return objects
+}
+
+func identities(objects []*unstructured.Unstructured) []string {
+	var all []string
+	for _, object := range objects {
+		all = append(all, inventory.IDOf(object).String())
+	}
+	return all
+}
+
+// config is a ConfigMap document.
+func config(name string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n"
+}
+
+func TestParseFindsEveryObject(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing declares nothing":                {"", nil},
+		"comments and separators declare nothing": {"# hello\n---\n# still\n---\n\n---   # so\n", nil},
+		"null documents declare nothing":          {"null\n---\n~\n", nil},
+		"one document needs no separator":         {config("a"), []string{"ConfigMap a"}},
+		"documents come in their order":           {config("b") + "---\n" + config("a"), []string{"ConfigMap b", "ConfigMap a"}},
+		"a separator may lead and trail":          {"---\n" + config("a") + "---\n", []string{"ConfigMap a"}},
+		"a separator may carry a comment": {
+			"--- # first\n" + config("a") + "--- # second\n" + config("b"), []string{"ConfigMap a", "ConfigMap b"},
+		},
+		"lines may end as on Windows": {
+			strings.ReplaceAll(config("a")+"---\n"+config("b"), "\n", "\r\n"), []string{"ConfigMap a", "ConfigMap b"},
+		},
+		"a byte order mark is no content":          {"\ufeff---\n" + config("a"), []string{"ConfigMap a"}},
+		"an end marker before nothing is accepted": {config("a") + "...\n# end\n", []string{"ConfigMap a"}},
+		"the last line needs no end":               {strings.TrimSpace(config("a")), []string{"ConfigMap a"}},
+		"YAML in flow style is YAML":               {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", []string{"ConfigMap a"}},
+		"JSON is accepted": {
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, []string{"ConfigMap a"},
+		},
+		"JSON values may follow each other": {
+			jsonConfig("a") + jsonConfig("b") + "\n" + jsonConfig("c"), []string{"ConfigMap a", "ConfigMap b", "ConfigMap c"},
+		},
+		"JSON and YAML may be mixed by separators": {
+			jsonConfig("a") + "\n---\n" + config("b") + "---\n" + jsonConfig("c"), []string{"ConfigMap a", "ConfigMap b", "ConfigMap c"},
+		},
+		"equal declarations count once": {config("a") + "---\n" + config("a"), []string{"ConfigMap a"}},
+		"same names in different namespaces are two": {
+			config("a") + "---\n" + config("a") + "  namespace: x\n", []string{"ConfigMap a", "ConfigMap x/a"},
+		},
+		"anchors and aliases are resolved": {
+			config("a") + "data: &d {k: v}\n---\n" + config("b") + "data: &e {k: v}\nother: *e\n", []string{"ConfigMap a", "ConfigMap b"},
+		},
+		"a key may override a merged one": {config("a") + "x: &x {k: v}\ndata:\n  <<: *x\n  k: w\n", []string{"ConfigMap a"}},
+		"names of roles may hold colons": {
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'a:b'}\n",
+			[]string{"ClusterRole.rbac.authorization.k8s.io a:b"},
+		},
+		"an empty namespace is none":                     {config("a") + "  namespace: ''\n", []string{"ConfigMap a"}},
+		"a null namespace is none":                       {config("a") + "  namespace:\n", []string{"ConfigMap a"}},
+		"a list gives its items":                         {list("List", config("a"), config("b")), []string{"ConfigMap a", "ConfigMap b"}},
+		"a typed list gives its items":                   {list("ConfigMapList", config("a")), []string{"ConfigMap a"}},
+		"items of a typed list may leave out their kind": {list("ConfigMapList", "metadata: {name: a}\n"), []string{"ConfigMap a"}},
+		"lists may hold lists": {
+			list("List", list("List", config("a")), config("b")), []string{"ConfigMap a", "ConfigMap b"},
+		},
+		"an empty list declares nothing":        {"apiVersion: v1\nkind: List\nitems: []\n", nil},
+		"a list without items declares nothing": {"apiVersion: v1\nkind: List\n", nil},
+		"an object whose kind ends in List is an object": {
+			"apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [1, 2]\n", []string{"AllowList.x.io a"},
+		},
+		"an object named List without items is an object": {
+			"apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: a}\n", []string{"AllowList.x.io a"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, identities(parse(t, test.text))); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func jsonConfig(name string) string {
+	return fmt.Sprintf("{\n \"apiVersion\": \"v1\", \"kind\": \"ConfigMap\",\n \"metadata\": {\"name\": %q}\n}", name)
+}
+
+func list(kind string, items ...string) string {
+	text := "apiVersion: v1\nkind: " + kind + "\nitems:\n"
+	for _, item := range items {
+		text += "- " + strings.ReplaceAll(strings.TrimSuffix(item, "\n"), "\n", "\n  ") + "\n"
+	}
+	return text
+}
+
+func TestParseKeepsValues(t *testing.T) {
+	objects := parse(t, config("a")+`
+data:
+  template: "{{ .Values.x }}"
+  block: |
+    {{ if .y }}
+    --- not a separator
+    {{ end }}
+  number: "1"
+spec: {whole: 3, large: 9007199254740993, part: 1.5, yes: true, none: null, list: [a, 2]}
+`)
+	want := map[string]any{
+		"data": map[string]any{
+			"template": "{{ .Values.x }}",
+			"block":    "{{ if .y }}\n--- not a separator\n{{ end }}\n",
+			"number":   "1",
+		},
+		"spec": map[string]any{
+			"whole": int64(3), "large": int64(9007199254740993), "part": 1.5, "true": true, "none": nil, "list": []any{"a", int64(2)},
+		},
+	}
+	got := map[string]any{"data": objects[0].Object["data"], "spec": objects[0].Object["spec"]}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseReadsNumbersInJSONAsInYAML(t *testing.T) {
+	objects := parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"spec":{"whole":9007199254740993,"part":1.5}}`)
+	want := map[string]any{"whole": int64(9007199254740993), "part": 1.5}
+	if diff := cmp.Diff(want, objects[0].Object["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseTidiesMetadata(t *testing.T) {
+	objects := parse(t, config("a")+`  uid: u
+  resourceVersion: "7"
+  generation: 3
+  creationTimestamp: null
+  managedFields: []
+  labels: {empty: , full: x}
+  annotations:
+`)
+	want := map[string]any{"name": "a", "labels": map[string]any{"empty": "", "full": "x"}}
+	if diff := cmp.Diff(want, objects[0].Object["metadata"]); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"empty": "", "full": "x"}, objects[0].GetLabels()); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseTakesAHugeLine(t *testing.T) {
+	value := strings.Repeat("x", 5<<20)
+	objects, err := Parse(strings.NewReader(config("a")+"data: {k: "+value+"}\n"), 6<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := unstructured.NestedString(objects[0].Object, "data", "k"); got != value {
+		t.Errorf("value of %d bytes came back with %d", len(value), len(got))
+	}
+}
+
+func TestParsePassesOnErrorsOfTheReader(t *testing.T) {
+	cause := &content.Error{Reason: content.ReasonArchiveRefused, Err: errors.New("refused")}
+	_, err := Parse(iotest.ErrReader(cause), testLimit)
+	if content.ReasonOf(err) != content.ReasonArchiveRefused {
+		t.Errorf("error %v has reason %q", err, content.ReasonOf(err))
+	}
+}

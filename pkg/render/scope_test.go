@@ -1,0 +1,97 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+func TestBuiltinScope(t *testing.T) {
+	for name, test := range map[string]struct {
+		group, kind       string
+		namespaced, known bool
+	}{
+		"a Namespace is in no namespace":                        {"", "Namespace", false, true},
+		"a ConfigMap is in a namespace":                         {"", "ConfigMap", true, true},
+		"a Deployment is in a namespace":                        {"apps", "Deployment", true, true},
+		"a ClusterRole is in no namespace":                      {"rbac.authorization.k8s.io", "ClusterRole", false, true},
+		"a Role is in a namespace":                              {"rbac.authorization.k8s.io", "Role", true, true},
+		"a CustomResourceDefinition is in no namespace":         {"apiextensions.k8s.io", "CustomResourceDefinition", false, true},
+		"an APIService is in no namespace":                      {"apiregistration.k8s.io", "APIService", false, true},
+		"a webhook configuration is in no namespace":            {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", false, true},
+		"a custom resource is unknown":                          {"operator.kyma-project.io", "Kyma", false, false},
+		"a group that only looks like Kubernetes' own":          {"gateway.networking.k8s.io", "Gateway", false, false},
+		"a kind with a built-in name in somebody else's group":  {"example.io", "Namespace", false, false},
+		"a kind that is not there yet is taken for a namespace": {"batch", "Novelty", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namespaced, known := BuiltinScope(schema.GroupVersionKind{Group: test.group, Version: "v1", Kind: test.kind})
+			if namespaced != test.namespaced || known != test.known {
+				t.Errorf("namespaced %t, known %t", namespaced, known)
+			}
+		})
+	}
+}
+
+// Guards the table against spelling mistakes and against groups that come with a new version of Kubernetes.
+func TestBuiltinScopeAgreesWithTheClient(t *testing.T) {
+	served := map[string][]string{}
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		served[gvk.Group] = append(served[gvk.Group], gvk.Kind)
+	}
+	extra := []string{"apiextensions.k8s.io", "apiregistration.k8s.io", "internal.apiserver.k8s.io", "lifecycle.k8s.io"}
+	// Never in client-go's scheme, or no objects that anybody stores.
+	gone := []string{"PodSecurityPolicy"}
+	none := []string{"__internal", "imagepolicy.k8s.io", "meta.k8s.io", "admission.k8s.io"}
+	for group, clusterScoped := range builtin {
+		if served[group] == nil && !slices.Contains(extra, group) {
+			t.Errorf("group %q is in the table and not in the client", group)
+		}
+		for _, kind := range clusterScoped {
+			if served[group] != nil && !slices.Contains(served[group], kind) && !slices.Contains(gone, kind) {
+				t.Errorf("kind %s.%s is in the table and not in the client", kind, group)
+			}
+		}
+	}
+	for group := range served {
+		if _, ok := builtin[group]; !ok && !slices.Contains(none, group) {
+			t.Errorf("group %q is in the client and not in the table", group)
+		}
+	}
+}
+
+func definition(group, kind, scope string) string {
+	return fmt.Sprintf("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: %s.%s}\n"+
+		"spec: {group: %q, scope: %s, names: {kind: %q}}\n", strings.ToLower(kind)+"s", group, group, scope, kind)
+}
+
+func TestScopesLearnsFromDefinitions(t *testing.T) {
+	objects := parse(t, strings.Join([]string{
+		definition("a.io", "Inside", "Namespaced"), definition("a.io", "Outside", "Cluster"), definition("a.io", "Odd", "Galaxy"),
+		definition("a.io", "", "Cluster"), config("x"),
+	}, "---\n"))
+	want := Learned{{Group: "a.io", Kind: "Inside"}: true, {Group: "a.io", Kind: "Outside"}: false}
+	if diff := cmp.Diff(want, Scopes(objects)); diff != "" {
+		t.Errorf("scopes (-want +got):\n%s", diff)
+	}
+}
+
+func TestFirstKnownTakesTheFirstAnswer(t *testing.T) {
+	learned := Learned{{Group: "a.io", Kind: "Inside"}: true, {Group: "", Kind: "Namespace"}: true}
+	scope := FirstKnown(BuiltinScope, learned.Scope)
+	for kind, want := range map[schema.GroupVersionKind][2]bool{
+		{Group: "a.io", Version: "v1", Kind: "Inside"}: {true, true},
+		{Version: "v1", Kind: "Namespace"}:             {false, true},
+		{Group: "b.io", Version: "v1", Kind: "Inside"}: {false, false},
+	} {
+		namespaced, known := scope(kind)
+		if got := [2]bool{namespaced, known}; got != want {
+			t.Errorf("%s: namespaced, known = %v, want %v", kind, got, want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package arch
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// A layer is a group of packages and what of this module it may import besides itself. A "*" stands for one folder, and each
+// such folder is a layer of its own.
+type layer struct {
+	name string
+	may  []string
+}
+
+// middle is what most of internal/ may import: never each other, setup joins them.
+var middle = []string{"api", "pkg", "internal/module", "internal/shard"}
+
+// layers holds the direction of imports. The first one that matches counts.
+var layers = []layer{
+	{"api", nil},
+	{"pkg", nil},
+	{"internal/shard", nil},
+	{"internal/module", []string{"api", "pkg", "internal/shard"}},
+	{"internal/provision", []string{"api", "pkg"}},
+	{"internal/cli", append([]string{"internal/view"}, middle...)},
+	{"internal/web", append([]string{"internal/view"}, middle...)},
+	{"internal/setup", []string{"api", "pkg", "internal"}},
+	{"internal/controller/*", middle},
+	{"internal/*", middle},
+	{"cmd", []string{"api", "pkg", "internal"}},
+	{"hack/*", []string{"api", "pkg", "internal"}},
+	{"tests", []string{"api", "pkg", "internal"}},
+}
+
+// forTests may be imported by every test file: they start real API servers.
+var forTests = []string{"tests/testkit", "internal/provision"}
+
+// ImportDirection finds imports of this module that go the wrong way, and packages that have no place in the layers.
+func ImportDirection(tree *Tree) []string {
+	var found []string
+	for _, p := range tree.Packages {
+		from, ok := layerOf(p.Dir)
+		if !ok {
+			found = append(found, p.Dir+": has no place in the layers: give it one in tests/arch/imports.go and in docs/architecture.md")
+			continue
+		}
+		for _, file := range p.Files {
+			for _, i := range tree.Imports(file) {
+				if i.Own == "" || allowed(from, i.Own) || file.Test && below(i.Own, forTests) {
+					continue
+				}
+				found = append(found, fmt.Sprintf("%s: %s must not import %s, but itself%s: "+
+					"declare a small interface where it is needed and let internal/setup join the two", i.At, p.Dir, i.Own, list(from.may)))
+			}
+		}
+	}
+	return found
+}
+
+func allowed(from layer, target string) bool {
+	return below(target, []string{from.name}) || below(target, from.may)
+}
+
+// layerOf finds the layer of a folder, with the folder's own name in place of "*".
+func layerOf(dir string) (layer, bool) {
+	for _, l := range layers {
+		depth := strings.Count(l.name, "/") + 1
+		elements := strings.Split(dir, "/")
+		if len(elements) < depth {
+			continue
+		}
+		head := path.Join(elements[:depth]...)
+		if match, err := path.Match(l.name, head); err == nil && match {
+			return layer{name: head, may: l.may}, true
+		}
+	}
+	return layer{}, false
+}
+
+func below(dir string, roots []string) bool {
+	for _, root := range roots {
+		if dir == root || strings.HasPrefix(dir, root+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return " alone"
+	}
+	return " and " + strings.Join(names, ", ")
+}
+
+// restricted are dependencies from outside that only some packages may have.
+var restricted = []struct {
+	prefix, why string
+	packages    func(dir string, test bool) bool
+}{
+	{
+		prefix:   "github.com/stretchr/testify",
+		why:      "use plain testing with go-cmp, or ginkgo with gomega in tests/integration and tests/e2e",
+		packages: func(string, bool) bool { return false },
+	},
+	{
+		prefix: ocmLibrary,
+		why:    "only pkg/component links the OCM library; the manager reads component versions by pkg/component/descriptor",
+		packages: func(dir string, test bool) bool {
+			return dir == "pkg/component" || test && below(dir, []string{"pkg/component"}) || below(dir, []string{"tests"})
+		},
+	},
+}
+
+// ocmLibrary is the module of the OCM library: 1,888 packages and 97 MiB at start.
+const ocmLibrary = "github.com/open-component-model/"
+
+// RestrictedImports finds dependencies where they do not belong.
+func RestrictedImports(tree *Tree) []string {
+	return eachImport(tree, func(p *Package, file *File, i Import) string {
+		for _, r := range restricted {
+			if strings.HasPrefix(i.Path, r.prefix) && !r.packages(p.Dir, file.Test) {
+				return fmt.Sprintf("must not import %s: %s", i.Path, r.why)
+			}
+		}
+		return ""
+	})
+}
+
+// APIImports finds imports of the API packages beyond the standard library and apimachinery, which everybody who uses the
+// types would inherit.
+func APIImports(tree *Tree) []string {
+	return eachImport(tree, func(p *Package, file *File, i Import) string {
+		standard := !strings.Contains(strings.Split(i.Path, "/")[0], ".")
+		if !below(p.Dir, []string{"api"}) || file.Test || standard || i.Own != "" || strings.HasPrefix(i.Path, "k8s.io/apimachinery/") {
+			return ""
+		}
+		return fmt.Sprintf("must not import %s: API types are made of apimachinery only", i.Path)
+	})
+}
+
+// notInManager are the beginnings of packages that the manager must not link, with who needs them.
+var notInManager = []struct{ prefix, who string }{
+	{ocmLibrary, "pkg/component"},
+	{"sigs.k8s.io/controller-runtime/pkg/envtest", "internal/provision"},
+	{"github.com/onsi/", "tests"},
+}
+
+// ManagerGraph finds what the manager must not link among its dependencies (go list -deps ./cmd).
+func ManagerGraph(dependencies []string) []string {
+	var found []string
+	for _, name := range dependencies {
+		for _, n := range notInManager {
+			if strings.HasPrefix(name, n.prefix) {
+				found = append(found, fmt.Sprintf("cmd: the manager links %s: find what it imports on the way to %s", name, n.who))
+			}
+		}
+	}
+	return found
+}
+
+func eachImport(tree *Tree, judge func(*Package, *File, Import) string) []string {
+	var found []string
+	for _, p := range tree.Packages {
+		for _, file := range p.Files {
+			for _, i := range tree.Imports(file) {
+				if message := judge(p, file, i); message != "" {
+					found = append(found, i.At+": "+message)
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,94 @@
+package arch
+
+import (
+	"strings"
+	"testing"
+)
+
+// importing gives a file that imports the given paths of the fixture's module.
+func importing(paths ...string) string {
+	return "package p\n\nimport (\n\t_ \"" + strings.Join(paths, "\"\n\t_ \"") + "\"\n)\n"
+}
+
+const own = "example.com/m/"
+
+func TestImportDirection(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file, imports, want string
+	}{
+		"a library may use a library":                      {"pkg/a/a.go", "pkg/b", ""},
+		"a library must not use the API":                   {"pkg/a/a.go", "api/v1", "pkg/a/a.go:4: pkg/a must not import api/v1"},
+		"a library must not use internals":                 {"pkg/a/a.go", "internal/module", "pkg/a/a.go:4"},
+		"the test of a library may start an API server":    {"pkg/a/a_test.go", "tests/testkit", ""},
+		"the test of a library must not use internals":     {"pkg/a/a_test.go", "internal/module", "pkg/a/a_test.go:4"},
+		"only tests may use the test suites":               {"internal/fleet/a.go", "tests/testkit", "internal/fleet/a.go:4"},
+		"the decisions may use the API":                    {"internal/module/a.go", "api/v1", ""},
+		"the decisions must not know the controllers":      {"internal/module/a.go", "internal/controller/kyma", "internal/module/a.go:4"},
+		"a controller may use the decisions":               {"internal/controller/kyma/a.go", "internal/module", ""},
+		"a controller may use its own parts":               {"internal/controller/kyma/a.go", "internal/controller/kyma/part", ""},
+		"a controller must not use the fleet":              {"internal/controller/a/a.go", "internal/fleet", "internal/controller/a/a.go:4"},
+		"the fleet must not use a controller":              {"internal/fleet/a.go", "internal/controller/kyma", "internal/fleet/a.go:4"},
+		"a controller must not use the next":               {"internal/controller/a/a.go", "internal/controller/b", "internal/controller/a"},
+		"a controller must not use setup":                  {"internal/controller/a/a.go", "internal/setup", "internal/controller/a/a.go:4"},
+		"setup joins controllers and fleet":                {"internal/setup/a.go", "internal/controller/kyma", ""},
+		"a program uses setup":                             {"cmd/a.go", "internal/setup", ""},
+		"a program must not use the test suites":           {"cmd/a.go", "tests/testkit", "cmd/a.go:4"},
+		"a name that only begins alike is another package": {"internal/fleet/a.go", "internal/module2", "internal/fleet/a.go:4"},
+		"another folder at the top has no place":           {"lib/other/a.go", "api/v1", "lib/other: has no place in the layers"},
+		"what stands beside the fleet must not use it":     {"internal/artifact/a.go", "internal/fleet", "internal/artifact/a.go:4"},
+		"the command line may use the status tree":         {"internal/cli/a.go", "internal/view", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ImportDirection(fixture(t, map[string]string{tc.file: importing(own + tc.imports)}))
+			expect(t, got, wanted(tc.want)...)
+		})
+	}
+	expect(t, ImportDirection(fixture(t, map[string]string{"pkg/a/a.go": importing("example.com/other/internal/module")})))
+}
+
+func wanted(place string) []string {
+	if place == "" {
+		return nil
+	}
+	return []string{place}
+}
+
+func TestRestrictedImports(t *testing.T) {
+	const (
+		ocm     = "github.com/open-component-model/ocm/pkg/contexts/ocm"
+		testify = "github.com/stretchr/testify/assert"
+	)
+	for name, tc := range map[string]struct {
+		file, imports, want string
+	}{
+		"testify is refused":                              {"pkg/a/a.go", testify, "pkg/a/a.go:4: must not import " + testify},
+		"testify is refused in tests":                     {"pkg/a/a_test.go", testify, "pkg/a/a_test.go:4"},
+		"the OCM library belongs to pkg/component":        {"pkg/component/a.go", ocm, ""},
+		"reading descriptors does without it":             {"pkg/component/descriptor/a.go", ocm, "pkg/component/descriptor/a.go:4"},
+		"the reader's tests compare with it":              {"pkg/component/descriptor/a_test.go", ocm, ""},
+		"test suites may use it":                          {"tests/integration/a.go", ocm, ""},
+		"nobody else may":                                 {"internal/fleet/a.go", ocm, "internal/fleet/a.go:4"},
+		"nor the tests of anybody else":                   {"internal/fleet/a_test.go", ocm, "internal/fleet/a_test.go:4"},
+		"a module whose name begins alike is another one": {"internal/fleet/a.go", "github.com/open-component-modelling/x", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := RestrictedImports(fixture(t, map[string]string{tc.file: importing(tc.imports)}))
+			expect(t, got, wanted(tc.want)...)
+		})
+	}
+}
+
+func TestAPIImports(t *testing.T) {
+	tree := fixture(t, map[string]string{
+		"api/v1/a.go":      importing("fmt", "net/url", "k8s.io/apimachinery/pkg/runtime", own+"api/v2", "sigs.k8s.io/yaml"),
+		"api/v1/a_test.go": importing("sigs.k8s.io/yaml"),
+		"pkg/a/a.go":       importing("sigs.k8s.io/yaml"),
+	})
+	expect(t, APIImports(tree), "api/v1/a.go:8: must not import sigs.k8s.io/yaml")
+}
+
+func TestManagerGraph(t *testing.T) {
+	expect(t, ManagerGraph([]string{"fmt", "oras.land/oras-go/v2"}))
+	expect(t, ManagerGraph([]string{"fmt", ocmLibrary + "ocm/pkg/common"}), "cmd: the manager links "+ocmLibrary)
+	expect(t, ManagerGraph([]string{"sigs.k8s.io/controller-runtime/pkg/envtest"}), "cmd: the manager links sigs")
+}

@@ -1,0 +1,91 @@
+package integration
+
+import (
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
+)
+
+// readyKyma makes a remote Kyma without modules that is Ready.
+func readyKyma(runtime *testkit.Cluster, options ...testkit.KymaOption) *v1beta2.Kyma {
+	GinkgoHelper()
+	kyma := testkit.Kyma(testkit.Unique("kyma"), options...)
+	env.AccessSecret(kyma.Name, runtime)
+	env.Hub.Create(kyma)
+	Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+	return kyma
+}
+
+// enable adds a module to a Kyma's spec.
+func enable(kyma *v1beta2.Kyma, module v1beta2.Module) {
+	GinkgoHelper()
+	testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules = append(k.Spec.Modules, module) })
+}
+
+// countable drops what is not counted: Events and Leases.
+func countable(counts calls.Counts) calls.Counts {
+	return counts.Plain().Where(func(c calls.Call) bool {
+		return c.Resource != "events.events.k8s.io" && c.Resource != "leases.coordination.k8s.io"
+	})
+}
+
+func writes(counts calls.Counts) calls.Counts {
+	return countable(counts).Where(calls.Call.Write)
+}
+
+var _ = Describe("Installing a module", func() {
+	for _, size := range []int{1, 20} {
+		It("costs at most 1.05 R + 3 runtime writes and 5 hub writes, R = "+strconv.Itoa(size), func() {
+			env.FaultFree()
+			kyma := readyKyma(env.Runtimes[0])
+			module := testkit.Unique("maps")
+			env.Offer(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", size), "regular")
+
+			hub, runtime := hubCalls.Snapshot(), runtimeCalls.Snapshot()
+			enable(kyma, v1beta2.Module{Name: module})
+			Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
+			Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+			hubWrites, runtimeWrites := writes(hubCalls.Since(hub)), writes(runtimeCalls.Since(runtime))
+			Expect(hubWrites.Total()).To(BeNumerically("<=", 5), hubWrites.String())
+			Expect(float64(runtimeWrites.Total())).To(BeNumerically("<=", 1.05*float64(size)+3), runtimeWrites.String())
+
+			By("calling nothing at rest")
+			settled := func() int { return countable(hubCalls.Snapshot()).Total() + countable(runtimeCalls.Snapshot()).Total() }
+			Eventually(func() bool { before := settled(); time.Sleep(time.Second); return settled() == before }).Should(BeTrue())
+			Consistently(settled, 5*time.Second).Should(Equal(settled()))
+		})
+	}
+
+	It("is Ready when its Deployment runs, not before", func() {
+		env.FaultFree()
+		kyma := readyKyma(env.Runtimes[0])
+		module := testkit.Unique("deploy")
+		env.Offer(module, "1.0.0", testkit.Deployment(module, "1.0.0"), "regular")
+		enable(kyma, v1beta2.Module{Name: module})
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
+			testkit.HaveState(v1beta2.StateReady),
+			testkit.HaveCondition(v1beta2.ConditionReady, metav1.ConditionTrue, v1beta2.ReasonReady),
+			testkit.HaveCondition(v1beta2.ConditionModules, metav1.ConditionTrue, "")))
+	})
+
+	It("installs CRD, operator and default CR, and takes them down in the safe order", func() {
+		env.FaultFree()
+		kyma := readyKyma(env.Runtimes[0])
+		module := testkit.Unique("oper")
+		content := testkit.Operator(module, "1.0.0")
+		env.Offer(module, "1.0.0", content, "regular")
+		enable(kyma, v1beta2.Module{Name: module})
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
+
+		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules = nil })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveNoModule(module), testkit.HaveState(v1beta2.StateReady)))
+	})
+})

@@ -1,0 +1,52 @@
+package testkit
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// violations compares two successive versions of an object and returns, as sentences, what must never be. The earlier
+// one is empty for an object that was not seen before.
+func violations(before, now subject) []string {
+	found := conditions.Check(now.generation, now.conditions)
+	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
+	if now.observed > now.generation {
+		add("the status speaks of generation %d of an object at generation %d", now.observed, now.generation)
+	}
+	if now.observed < before.observed {
+		add("the status spoke of generation %d and now speaks of %d", before.observed, now.observed)
+	}
+	for _, cond := range now.conditions {
+		old := conditions.Find(before.conditions, cond.Type)
+		if old != nil && old.Status == cond.Status && !old.LastTransitionTime.Equal(&cond.LastTransitionTime) {
+			add("condition %s is %s as before, and its lastTransitionTime moved", cond.Type, cond.Status)
+		}
+	}
+	return append(found, lies(now)...)
+}
+
+// lies returns where the state claims more than the rest of the status.
+func lies(now subject) []string {
+	var found []string
+	ready := conditions.IsTrue(now.conditions, v1beta2.ConditionReady)
+	switch now.state {
+	case v1beta2.StateReady:
+		if !ready {
+			found = append(found, "state is Ready and condition Ready is not True")
+		}
+		for _, module := range now.modules {
+			if module.State != v1beta2.StateReady && module.State != v1beta2.StateUnmanaged {
+				found = append(found, fmt.Sprintf("state is Ready and module %s is %s", module.Name, module.State))
+			}
+		}
+	case v1beta2.StateError, v1beta2.StateProcessing, v1beta2.StateDeleting:
+		if ready {
+			found = append(found, fmt.Sprintf("state is %s and condition Ready is %s", now.state, metav1.ConditionTrue))
+		}
+	}
+	return found
+}

@@ -1,0 +1,79 @@
+package testkit
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+)
+
+// Log is a logger that passes everything on and remembers errors.
+type Log struct {
+	out io.Writer
+
+	mu     sync.Mutex
+	errors []string
+}
+
+// NewLog passes on to out, such as GinkgoWriter, which shows it for specs that failed.
+func NewLog(out io.Writer) *Log { return &Log{out: out} }
+
+// Logger is what to give to a manager.
+func (l *Log) Logger() logr.Logger {
+	formatter := funcr.NewFormatter(funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"})
+	return logr.New(&logSink{Formatter: formatter, log: l})
+}
+
+// Errors are the error lines so far.
+func (l *Log) Errors() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.errors...)
+}
+
+func (l *Log) write(level, prefix, args string, isError bool) {
+	line := level + " " + prefix + " " + args
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if isError {
+		l.errors = append(l.errors, line)
+	}
+	_, _ = fmt.Fprintln(l.out, line) // a log that cannot be written has nowhere to say so
+}
+
+// logSink adapts Log to logr.
+type logSink struct {
+	funcr.Formatter
+	log *Log
+}
+
+// Enabled is true for what people turn on when they look for a fault, and false for client-go's details.
+func (s *logSink) Enabled(level int) bool { return level <= 1 }
+
+// Info logs a line.
+func (s *logSink) Info(level int, message string, pairs ...any) {
+	prefix, args := s.FormatInfo(level, message, pairs)
+	s.log.write("INFO ", prefix, args, false)
+}
+
+// Error logs a line and remembers it.
+func (s *logSink) Error(err error, message string, pairs ...any) {
+	prefix, args := s.FormatError(err, message, pairs)
+	s.log.write("ERROR", prefix, args, true)
+}
+
+// WithValues returns a sink that adds the pairs to every line.
+func (s *logSink) WithValues(pairs ...any) logr.LogSink {
+	child := &logSink{Formatter: s.Formatter, log: s.log}
+	child.AddValues(pairs)
+	return child
+}
+
+// WithName returns a sink that adds the name to every line.
+func (s *logSink) WithName(name string) logr.LogSink {
+	child := &logSink{Formatter: s.Formatter, log: s.log}
+	child.AddName(name)
+	return child
+}

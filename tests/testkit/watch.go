@@ -1,0 +1,169 @@
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Watch follows every Kyma and Manifest of the hub, event by event, so that a status that was wrong for a moment is seen
+// too.
+type Watch struct {
+	client client.WithWatch
+	out    io.Writer
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu         sync.Mutex
+	last       map[types.UID]subject
+	violations []string
+	errors     []string
+}
+
+// follow starts watching; when it returns, no later event is missed.
+func follow(hub client.WithWatch, out io.Writer) (*Watch, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Watch{client: hub, out: out, cancel: cancel, last: map[types.UID]subject{}}
+	for _, kind := range []client.ObjectList{&v1beta2.KymaList{}, &v1beta2.ManifestList{}} {
+		stream, err := w.open(ctx, kind, "")
+		if err != nil {
+			w.stop()
+			return nil, fmt.Errorf("cannot watch %T: %w", kind, err)
+		}
+		w.done.Go(func() { w.run(ctx, kind, stream) })
+	}
+	return w, nil
+}
+
+// Violations are the invariants that were violated so far, as sentences.
+func (w *Watch) Violations() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.violations...)
+}
+
+// Errors tell about every time an object turned to state Error so far.
+func (w *Watch) Errors() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.errors...)
+}
+
+// CatchUp waits until everything was seen that the hub knew when CatchUp was called.
+func (w *Watch) CatchUp() error {
+	ctx, cancel := background()
+	defer cancel()
+	var kymas v1beta2.KymaList
+	var manifests v1beta2.ManifestList
+	if err := w.client.List(ctx, &kymas); err != nil {
+		return err
+	}
+	if err := w.client.List(ctx, &manifests); err != nil {
+		return err
+	}
+	var wanted []client.Object
+	for i := range kymas.Items {
+		wanted = append(wanted, &kymas.Items[i])
+	}
+	for i := range manifests.Items {
+		wanted = append(wanted, &manifests.Items[i])
+	}
+	return wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) {
+		for _, object := range wanted {
+			if !w.saw(object) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+func (w *Watch) saw(object client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last[object.GetUID()].revision >= revisionOf(object)
+}
+
+func (w *Watch) open(ctx context.Context, kind client.ObjectList, version string) (watch.Interface, error) {
+	// Without a version the stream begins with what exists.
+	return w.client.Watch(ctx, kind, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
+}
+
+// run reads a stream and opens the next one where it ended.
+func (w *Watch) run(ctx context.Context, kind client.ObjectList, stream watch.Interface) {
+	version := ""
+	for {
+		for event := range stream.ResultChan() {
+			object, ok := event.Object.(client.Object)
+			if !ok || event.Type == watch.Error { // the version is too old: begin with what exists
+				version = ""
+				break
+			}
+			version = object.GetResourceVersion()
+			w.record(object)
+		}
+		stream.Stop()
+		var err error
+		for stream, err = w.open(ctx, kind, version); err != nil; stream, err = w.open(ctx, kind, version) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+}
+
+func (w *Watch) record(object client.Object) {
+	now, err := subjectOf(object)
+	if err != nil {
+		return // no Kyma and no Manifest
+	}
+	now.revision = revisionOf(object)
+	name := fmt.Sprintf("%s %s %s", time.Now().Format("15:04:05.000"), kindOf(object), client.ObjectKeyFromObject(object))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, known := w.last[object.GetUID()]
+	if known && now.revision <= before.revision {
+		return // a stream that began anew
+	}
+	w.last[object.GetUID()] = now
+	for _, violation := range violations(before, now) {
+		w.violations = append(w.violations, name+": "+violation)
+		_, _ = fmt.Fprintf(w.out, "VIOLATION %s: %s\n", name, violation) // shows it among the events of the spec at fault
+	}
+	if now.state == v1beta2.StateError && before.state != v1beta2.StateError {
+		w.errors = append(w.errors, fmt.Sprintf("%s: %s", name, now))
+	}
+}
+
+func (w *Watch) stop() {
+	w.cancel()
+	w.done.Wait()
+}
+
+func revisionOf(object client.Object) uint64 {
+	revision, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("an API server numbers %T with %q", object, object.GetResourceVersion()))
+	}
+	return revision
+}
+
+func kindOf(object client.Object) string {
+	if _, ok := object.(*v1beta2.Kyma); ok {
+		return "Kyma"
+	}
+	return "Manifest"
+}
