@@ -16,7 +16,7 @@ IMG ?= lifecycle-manager:dev
 CLUSTER ?=
 # Further arguments for `make run`, such as RUN_ARGS=--help.
 RUN_ARGS ?=
-# Which kustomization `make deploy` applies: default, or local to allow Kymas with spec.remote: false.
+# Which kustomization `make deploy` applies: default (a hub), or local (one cluster that is hub and runtime).
 DEPLOY ?= default
 # Further arguments for go test, such as TESTARGS='-run Kyma'.
 TESTARGS ?=
@@ -191,7 +191,7 @@ uninstall: ## Delete the CRDs and with them every Kyma; the manager must still r
 	$(with-assets) $(kubectl) delete --ignore-not-found -k config/crd
 
 .PHONY: deploy
-deploy: ## Deploy the manager with the image IMG; DEPLOY=local allows Kymas with spec.remote: false.
+deploy: ## Deploy the manager with the image IMG; DEPLOY=local for a single cluster.
 	$(with-assets) $(kubectl) kustomize config/$(DEPLOY) | sed 's|image: lifecycle-manager:dev|image: $(IMG)|' | $(kubectl) apply --server-side -f -
 
 .PHONY: undeploy

@@ -2,10 +2,10 @@ package artifact
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -32,13 +32,14 @@ type Objects struct {
 	// Secrets reads registry credentials, past any cache.
 	Secrets client.Reader
 
-	parsed  *lru.Cache
-	flights singleflight.Group
+	parsed   *lru.Cache
+	fetchers *lru.Cache
+	flights  singleflight.Group
 }
 
 // NewObjects reads by oci; secrets is asked for the credentials that a source selects.
 func NewObjects(oci *content.OCI, secrets client.Reader) *Objects {
-	return &Objects{OCI: oci, Secrets: secrets, parsed: lru.New(keptContents)}
+	return &Objects{OCI: oci, Secrets: secrets, parsed: lru.New(keptContents), fetchers: lru.New(keptContents)}
 }
 
 // Objects returns the objects of a Manifest's source, verified and parsed. They are shared: whoever changes one copies it first.
@@ -53,17 +54,16 @@ func (o *Objects) Objects(ctx context.Context, manifest *v1beta2.Manifest, sourc
 		objects, _ := parsed.([]*unstructured.Unstructured)
 		return objects, nil
 	}
-	oci, err := o.fetcher(ctx, manifest.Namespace, source, reference.Registry, plainHTTP)
+	oci, err := o.fetcher(ctx, manifest.Namespace, source, plainHTTP)
 	if err != nil {
 		return nil, err
 	}
-	parsed, err, _ := o.flights.Do(key, func() (any, error) {
-		path, err := oci.Layer(ctx, reference)
-		if err != nil {
-			return nil, err
-		}
-		return parse(path, source.Type, oci.Store.Limits)
-	})
+	path, err := oci.Layer(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	// What is in the store is verified, so it does not matter who asks: one parses for all.
+	parsed, err, _ := o.flights.Do(key, func() (any, error) { return parse(path, source.Type, oci.Store.Limits) })
 	if err != nil {
 		return nil, err
 	}
@@ -81,37 +81,50 @@ func parse(path string, kind v1beta2.RefType, limits content.Limits) ([]*unstruc
 	if err != nil {
 		return nil, err
 	}
-	defer func(c io.Closer) { _ = c.Close() }(reader)
-	limit := limits.Unpacked
-	if limit == 0 {
-		limit = content.DefaultLimits.Unpacked
-	}
-	return render.Parse(reader, limit)
+	defer func() { _ = reader.Close() }()
+	return render.Parse(reader, render.DefaultLimit)
 }
 
-// fetcher is the common one, or one with the credentials that the source selects.
-func (o *Objects) fetcher(ctx context.Context, namespace string, source v1beta2.ImageSpec, host string, plainHTTP bool) (*content.OCI, error) {
-	if source.CredSecretSelector == nil && (!plainHTTP || isPlain(o.OCI, host)) {
+// fetcher is the common one, or one that says how to reach this source's registry. Those are kept by what they were made from, because
+// each remembers tokens and how long a registry asked to be left alone.
+func (o *Objects) fetcher(ctx context.Context, namespace string, source v1beta2.ImageSpec, plainHTTP bool) (*content.OCI, error) {
+	if source.CredSecretSelector == nil && !plainHTTP {
 		return o.OCI, nil
 	}
-	registries := o.OCI.Registries
-	if plainHTTP {
-		registries.PlainHTTP = func(string) bool { return true }
-	}
+	var logins []byte
 	if source.CredSecretSelector != nil {
-		store, err := o.keychain(ctx, namespace, source.CredSecretSelector)
-		if err != nil {
+		var err error
+		if logins, err = o.logins(ctx, namespace, source.CredSecretSelector); err != nil {
 			return nil, err
 		}
-		registries.Credentials = func(ctx context.Context, host string) (auth.Credential, error) { return store.Get(ctx, host) }
 	}
-	return &content.OCI{Store: o.OCI.Store, Registries: registries}, nil
+	key := fetcherKey{logins: sha256.Sum256(logins), plainHTTP: plainHTTP}
+	if known, ok := o.fetchers.Get(key); ok {
+		oci, _ := known.(*content.OCI)
+		return oci, nil
+	}
+	oci := &content.OCI{Store: o.OCI.Store, Registries: o.OCI.Registries}
+	if plainHTTP {
+		oci.PlainHTTP = func(string) bool { return true }
+	}
+	if logins != nil {
+		store, err := credentials.NewMemoryStoreFromDockerConfig(logins)
+		if err != nil {
+			return nil, &content.Error{Reason: content.ReasonRegistryUnauthorized, Err: errors.New("the registry Secrets hold no usable logins")}
+		}
+		oci.Credentials = func(ctx context.Context, host string) (auth.Credential, error) { return store.Get(ctx, host) }
+	}
+	o.fetchers.Add(key, oci)
+	return oci, nil
 }
 
-func isPlain(oci *content.OCI, host string) bool { return oci.PlainHTTP != nil && oci.PlainHTTP(host) }
+type fetcherKey struct {
+	logins    [sha256.Size]byte
+	plainHTTP bool
+}
 
-// keychain collects the logins of all Secrets that the selector finds.
-func (o *Objects) keychain(ctx context.Context, namespace string, selector *metav1.LabelSelector) (credentials.Store, error) {
+// logins collects the logins of all Secrets that the selector finds, as one docker config.
+func (o *Objects) logins(ctx context.Context, namespace string, selector *metav1.LabelSelector) ([]byte, error) {
 	labels, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
 		return nil, &content.Error{Reason: content.ReasonSourceInvalid, Err: fmt.Errorf("credSecretSelector: %w", err)}
@@ -129,19 +142,15 @@ func (o *Objects) keychain(ctx context.Context, namespace string, selector *meta
 	}
 	merged := map[string]json.RawMessage{}
 	for i := range list.Items {
-		if err := logins(&list.Items[i], merged); err != nil {
+		if err := addLogins(&list.Items[i], merged); err != nil {
 			return nil, err
 		}
 	}
-	config, err := json.Marshal(map[string]any{"auths": merged})
-	if err != nil {
-		return nil, err
-	}
-	return credentials.NewMemoryStoreFromDockerConfig(config)
+	return json.Marshal(map[string]any{"auths": merged})
 }
 
-// logins adds the logins of a Secret of type kubernetes.io/dockerconfigjson.
-func logins(secret *corev1.Secret, into map[string]json.RawMessage) error {
+// addLogins adds the logins of a Secret of type kubernetes.io/dockerconfigjson.
+func addLogins(secret *corev1.Secret, into map[string]json.RawMessage) error {
 	config := struct {
 		Auths map[string]json.RawMessage `json:"auths"`
 	}{}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -115,8 +116,18 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if kind != markStream {
 		resp.Body = &capped{ReadCloser: resp.Body, left: maxBody}
+		impatient(resp)
 	}
 	return resp, nil
+}
+
+// impatient keeps client-go from waiting for as long as a server likes, up to ten times, with a worker in its hands. A longer wait is
+// for the workqueue; the answer's body tells it as well.
+func impatient(resp *http.Response) {
+	const longest = 2
+	if resp.Header.Get("Retry-After") != "" && (retryAfter(resp) == 0 || retryAfter(resp) > longest) {
+		resp.Header.Del("Retry-After")
+	}
 }
 
 // enter waits for its turn while no connection is proven, and refuses while the runtime is down. The refusal looks like a failed dial,
@@ -144,7 +155,7 @@ func (c *connection) enter(ctx context.Context, probe bool) (leave func(), err e
 
 func (c *connection) refused(probe bool) error {
 	if c.ctx.Err() != nil {
-		return &net.OpError{Op: "dial", Net: "tcp", Err: net.ErrClosed}
+		return &net.OpError{Op: "dial", Net: "tcp", Err: errWithdrawn}
 	}
 	if probe {
 		return nil
@@ -154,8 +165,14 @@ func (c *connection) refused(probe bool) error {
 	if c.breaker.phase != down {
 		return nil
 	}
-	return &net.OpError{Op: "dial", Net: "tcp", Err: c.breaker.answer(time.Now())}
+	return &net.OpError{Op: "dial", Net: "tcp", Err: errDown}
 }
+
+// Their texts name no cause: client-go repeats a GET ten times, a second apart, when it reads "connection reset" in an error.
+var (
+	errWithdrawn = errors.New("the access to this runtime was withdrawn or replaced")
+	errDown      = errors.New("the runtime is not called, because it is known not to answer")
+)
 
 // await waits until the runtime is up.
 func (c *connection) await(ctx context.Context) error {

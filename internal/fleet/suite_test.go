@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -33,6 +35,7 @@ import (
 var cluster *envtest.Environment
 
 func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
 	if os.Getenv("KUBEBUILDER_ASSETS") != "" {
 		cluster = &envtest.Environment{}
 		if _, err := cluster.Start(); err != nil {
@@ -52,7 +55,7 @@ func TestMain(m *testing.M) {
 // realCluster gives the API server, or skips the test.
 func realCluster(t *testing.T) *rest.Config {
 	t.Helper()
-	if cluster == nil {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" { // asked once more, because go test does not see what TestMain asks, and would cache the skip
 		t.Skip("KUBEBUILDER_ASSETS is not set: no API server to test against; set it to the output of hack/controlplane/build.sh")
 	}
 	return cluster.Config

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"reflect"
@@ -48,6 +49,9 @@ func compare(have, want *v1beta2.Manifest) difference {
 		d.Extra["metadata"] = extra
 	}
 	d.Meta = d.Meta || !owned(have, want)
+	if sameSpec(&have.Spec, &want.Spec) {
+		return d
+	}
 	specHave, readable := ownSpec(have)
 	specWant, encodable := ownSpec(want)
 	if !readable || !encodable {
@@ -84,6 +88,14 @@ func owned(have, want *v1beta2.Manifest) bool {
 		}
 	}
 	return true
+}
+
+// sameSpec says whether two specs are the same as they stand, which is how it is at rest. Where they are not, JSON tells more.
+func sameSpec(have, want *v1beta2.ManifestSpec) bool {
+	return have.Remote == want.Remote && have.Version == want.Version && have.CustomResourcePolicy == want.CustomResourcePolicy &&
+		have.Install.Name == want.Install.Name && bytes.Equal(have.Install.Source.Raw, want.Install.Source.Raw) &&
+		slices.Equal(have.LocalizedImages, want.LocalizedImages) && reflect.DeepEqual(have.Manager, want.Manager) &&
+		reflect.DeepEqual(have.Resource, want.Resource)
 }
 
 // ownSpec is the part of a spec that is ours, as JSON; false when raw JSON in it is none.

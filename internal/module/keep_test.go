@@ -22,6 +22,7 @@ func TestDowngradeIsRefused(t *testing.T) {
 			strings.Replace(saysDowngrade, "to regular", "to version 1.0.0", 1)},
 		{"from a pinned version", []func(*World){installedAt("", v2)}, strings.Replace(saysDowngrade, "from fast", "from version 2.0.0", 1)},
 		{"the component of the lower version need not be readable", []func(*World){installedAt("fast", v2), notRead(v1)}, saysDowngrade},
+		{"the component of the kept version need not be readable", []func(*World){installedAt("fast", v2), notRead(v2)}, saysDowngrade},
 		{"the Manifest is gone and only the status knows", []func(*World){statusAt("fast", v2)}, saysDowngrade},
 		{"the status is gone and only the Manifest knows",
 			[]func(*World){installedAt("fast", v2), func(w *World) { w.Kyma.Status.Modules = nil }}, saysDowngrade},
@@ -157,6 +158,20 @@ func TestWhatIsKeptIsPutBack(t *testing.T) {
 	}
 }
 
+func TestARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
+	// The Manifest is at 2.0.0 with the source of 2.0.0, the status still says 1.0.0, and now the channel is gone.
+	w := sampleWorld(installedAt("fast", v2), ofChannel("rapid"), theEntry(func(e *v1beta2.ModuleStatus) {
+		e.Channel, e.Version = "regular", v1
+	}))
+	got := only(t, w)
+	if got.Kind != Keep || got.Version != v2 || got.Channel != "fast" {
+		t.Errorf("verdict %s, channel %s, version %s", got.Kind, got.Channel, got.Version)
+	}
+	if plan := MakePlan(w, []Verdict{got}); !plan.Empty() {
+		t.Errorf("plan %+v", plan)
+	}
+}
+
 func TestWhatCannotBePutBackStaysRefused(t *testing.T) {
 	// The status says 2.0.0, the Manifest was removed by force and its template is gone. Still no lower version is installed.
 	w := sampleWorld(statusAt("fast", v2), func(w *World) { delete(w.Templates, "template-operator-2.0.0") })
@@ -213,6 +228,9 @@ func TestNeeded(t *testing.T) {
 		{"both in doubt", []func(*World){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }),
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = newComponentSource("other") })},
 			[]ComponentKey{{component, v1}, {component, v2}}},
+		{"both in doubt before either was read", []func(*World){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+			e.Version = v1
+		}), func(w *World) { w.Components = nil }}, []ComponentKey{{component, v1}, {component, v2}}},
 		{"nothing for a module that is removed", []func(*World){installedAt("fast", v2), disabled}, nil},
 		{"nothing for a Kyma that is deleted", []func(*World){installedAt("fast", v2), kymaDeleted}, nil},
 		{"nothing for a module that is unmanaged", []func(*World){installedAt("fast", v2), unmanaged}, nil},

@@ -90,7 +90,8 @@ func TestTheModulesOwnResource(t *testing.T) {
 		workloads, moduleCR, all entryWords
 	}{
 		{"it says Ready", []func(*World){resource("Ready", "")}, readyEntry, readyEntry, readyEntry},
-		{"it says Warning", []func(*World){resource("Warning", "odd")}, readyEntry, says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
+		{"it says Warning", []func(*World){resource("Warning", "odd")}, readyEntry,
+			says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
 		{"it says Error", []func(*World){resource("Error", "")}, readyEntry, says("Error", "Error"), says("Error", "Error")},
 		{"it says Processing", []func(*World){resource("Processing", "")}, readyEntry, says("Processing", "Processing"),
 			says("Processing", "Processing")},
@@ -112,7 +113,8 @@ func TestTheModulesOwnResource(t *testing.T) {
 			entryWords{"Error", "ModuleError", "no answer"}},
 	} {
 		for readiness, want := range map[v1beta2.Readiness]entryWords{
-			"": test.workloads, v1beta2.ReadinessWorkloads: test.workloads, v1beta2.ReadinessModuleCR: test.moduleCR, v1beta2.ReadinessBoth: test.all,
+			"": test.workloads, v1beta2.ReadinessWorkloads: test.workloads,
+			v1beta2.ReadinessModuleCR: test.moduleCR, v1beta2.ReadinessBoth: test.all,
 		} {
 			t.Run(test.name+", readiness "+string(readiness), func(t *testing.T) {
 				w := sampleWorld(append([]func(*World){installedAt("regular", v1),
@@ -136,7 +138,8 @@ func TestWhatIsKeptMayBeInErrorItself(t *testing.T) {
 		edit []func(*World)
 		want entryWords
 	}{
-		{"a refusal that warns", []func(*World){broken}, entryWords{"Error", "ModuleError", saysDowngrade + "; what is kept: Deployment foo failed"}},
+		{"a refusal that warns", []func(*World){broken},
+			entryWords{"Error", "ModuleError", saysDowngrade + "; what is kept: Deployment foo failed"}},
 		{"a refusal that is an error", []func(*World){broken, ofChannel("rapid")}, entryWords{"Error", "ChannelNotFound",
 			`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"; what is kept: Deployment foo failed`}},
 		{"it was not looked at", []func(*World){broken, theManifest(func(m *v1beta2.Manifest) { m.Generation++ })},
@@ -204,7 +207,8 @@ func TestAWriteThatFailed(t *testing.T) {
 			entryWords{"Error", "ManifestConflict", `Manifest "` + name + `" exists and does not belong to this module of this Kyma`}, ""},
 		{"an upgrade is refused", []func(*World){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestRefused", Message: "no"},
 			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: no`}, v1},
-		{"another writer was faster", []func(*World){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestPending", Message: "x"},
+		{"another writer was faster", []func(*World){installedAt("regular", v1), ofChannel("fast")},
+			Result{Reason: "ManifestPending", Message: "x"},
 			entryWords{"Processing", "ManifestPending", saysPending}, v1},
 		{"another writer was faster with a deletion", []func(*World){installedAt("regular", v1), disabled}, Result{Reason: "ManifestPending"},
 			entryWords{"Deleting", "ModuleDeleting", "the module is being removed"}, v1},
@@ -224,6 +228,17 @@ func TestAWriteThatFailed(t *testing.T) {
 				t.Errorf("version %q, component %q", entry.Version, entry.OCMComponentName)
 			}
 		})
+	}
+}
+
+func TestWhatWasDeletedMeanwhileIsNotReady(t *testing.T) {
+	w := sampleWorld(installedAt("regular", v1))
+	written := w.Manifests[0].DeepCopy()
+	dying(written)
+	written.Status.ObservedGeneration = written.Generation
+	want := entryWords{"Processing", "ManifestPending", saysPending}
+	if diff := cmp.Diff(want, tellOf(w, map[string]Result{operator: {Manifest: written}})); diff != "" {
+		t.Errorf("entry (-want +got):\n%s", diff)
 	}
 }
 

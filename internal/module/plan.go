@@ -30,7 +30,7 @@ type Adjustment struct {
 }
 
 // Empty says whether there is nothing to write.
-func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
+func (p *Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
 
 // MakePlan compares what the verdicts want with the Manifests that exist.
 //

@@ -42,7 +42,7 @@ func TestANewManifestIsComplete(t *testing.T) {
 		Spec: v1beta2.ManifestSpec{
 			Remote: true, CustomResourcePolicy: "CreateAndDelete", Version: v1,
 			Install: v1beta2.InstallInfo{Name: "raw-manifest", Source: runtime.RawExtension{Raw: []byte(
-				`{"repo":"registry.local/component-descriptors","name":"` + component + `","ref":"sha256:1.0.0","type":"oci-ref"}`)}},
+				`{"name":"` + component + `","ref":"sha256:1.0.0","repo":"registry.local/component-descriptors","type":"oci-ref"}`)}},
 			LocalizedImages: []string{"registry.local/operator:1.0.0"},
 			Manager: &v1beta2.Manager{Name: operator, Namespace: "kyma-system",
 				GroupVersionKind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}},

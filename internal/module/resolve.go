@@ -140,8 +140,11 @@ func (r *resolver) enabled(v *Verdict, asked wish) {
 	}
 	have, doubt := r.standing(v.Module, v.Manifest, found)
 	v.stands(have)
-	if doubt != nil && r.unread(v, *doubt, r.component(*doubt)) {
-		return
+	if doubt != nil {
+		r.component(found.key()) // Needed names both, so that one round of reading is enough
+		if r.unread(v, *doubt, r.component(*doubt)) {
+			return
+		}
 	}
 	if lower(found.Version, have.Version) {
 		r.refused(v, refuse(ruleDowngrade, "from", display(have.Channel, have.Version),

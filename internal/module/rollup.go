@@ -129,11 +129,11 @@ func summary(kyma *v1beta2.Kyma, ranked []told) string {
 	case kyma.DeletionTimestamp != nil && len(ranked) == 0:
 		return "all modules are gone"
 	case kyma.DeletionTimestamp != nil:
-		fmt.Fprintf(&text, "%d modules are being deleted", len(ranked))
+		fmt.Fprintf(&text, "modules left to delete: %d", len(ranked))
 	case len(ranked) == 0:
 		return "the spec names no module"
 	default:
-		fmt.Fprintf(&text, "%d of %d modules are ready", len(ranked)-open, len(ranked))
+		fmt.Fprintf(&text, "%d of %d modules ready", len(ranked)-open, len(ranked))
 	}
 	for _, module := range ranked[:min(open, named)] {
 		fmt.Fprintf(&text, "; %s: %s: %s", module.entry.Name, module.cause, module.entry.Message)
@@ -147,10 +147,10 @@ func summary(kyma *v1beta2.Kyma, ranked []told) string {
 // setOperation writes upstream's words. The time moves only with them.
 func setOperation(w World, status *v1beta2.KymaStatus) {
 	operation := v1beta2.OperationWaitingModules
-	switch status.State {
-	case v1beta2.StateReady:
+	switch {
+	case status.State == v1beta2.StateReady:
 		operation = v1beta2.OperationKymaReady
-	case v1beta2.StateDeleting:
+	case status.State == v1beta2.StateDeleting:
 		operation = v1beta2.OperationWaitingDeletion
 	}
 	if status.Operation != operation {

@@ -29,8 +29,9 @@ func TestTheWholeStatusOfAReadyKyma(t *testing.T) {
 	want := v1beta2.KymaStatus{
 		ObservedGeneration: 7, State: "Ready", ModulesReady: "1/1", ActiveChannel: "regular",
 		Conditions: []metav1.Condition{
-			{Type: "Modules", Status: "True", Reason: "Ready", Message: "all modules are in ready state", ObservedGeneration: 7, LastTransitionTime: noon},
-			{Type: "Ready", Status: "True", Reason: "Ready", Message: "1 of 1 modules are ready", ObservedGeneration: 7, LastTransitionTime: noon},
+			{Type: "Modules", Status: "True", Reason: "Ready", Message: "all modules are in ready state",
+				ObservedGeneration: 7, LastTransitionTime: noon},
+			{Type: "Ready", Status: "True", Reason: "Ready", Message: "1 of 1 modules ready", ObservedGeneration: 7, LastTransitionTime: noon},
 		},
 		LastOperation: v1beta2.LastOperation{Operation: "kyma is ready", LastUpdateTime: noon},
 		Modules: []v1beta2.ModuleStatus{{
@@ -120,7 +121,9 @@ func kymaWith(states ...v1beta2.State) (World, []Verdict) {
 	var verdicts []Verdict
 	for i, state := range states {
 		name := string(rune('a' + i))
-		verdicts = append(verdicts, Verdict{Module: name, Kind: Refused, State: state, Reason: "Reason" + string(state), Message: "message of " + name})
+		verdicts = append(verdicts, Verdict{
+			Module: name, Kind: Refused, State: state, Reason: "Reason" + string(state), Message: "message of " + name,
+		})
 	}
 	return w, verdicts
 }
@@ -137,18 +140,18 @@ func TestTheWorstModuleIsTheKyma(t *testing.T) {
 		count, channel  string
 	}{
 		{"no module", nil, ready, "NoModules", "the spec names no module", "0/0", "regular"},
-		{"all ready", s{ready, ready}, ready, "Ready", "2 of 2 modules are ready", "2/2", "regular"},
-		{"unmanaged counts as ready", s{ready, unmanaged}, ready, "Ready", "2 of 2 modules are ready", "2/2", "regular"},
+		{"all ready", s{ready, ready}, ready, "Ready", "2 of 2 modules ready", "2/2", "regular"},
+		{"unmanaged counts as ready", s{ready, unmanaged}, ready, "Ready", "2 of 2 modules ready", "2/2", "regular"},
 		{"one is processing", s{ready, processing}, processing, "ReasonProcessing",
-			"1 of 2 modules are ready; b: ReasonProcessing: message of b", "1/2", ""},
+			"1 of 2 modules ready; b: ReasonProcessing: message of b", "1/2", ""},
 		{"one is deleting", s{deleting, ready}, processing, "ReasonDeleting",
-			"1 of 2 modules are ready; a: ReasonDeleting: message of a", "1/2", ""},
+			"1 of 2 modules ready; a: ReasonDeleting: message of a", "1/2", ""},
 		{"a warning beats processing", s{processing, warning}, warning, "ReasonWarning",
-			"0 of 2 modules are ready; b: ReasonWarning: message of b; a: ReasonProcessing: message of a", "0/2", "regular"},
+			"0 of 2 modules ready; b: ReasonWarning: message of b; a: ReasonProcessing: message of a", "0/2", "regular"},
 		{"an error beats a warning", s{warning, ready, broken}, broken, "ReasonError",
-			"1 of 3 modules are ready; c: ReasonError: message of c; a: ReasonWarning: message of a", "1/3", ""},
+			"1 of 3 modules ready; c: ReasonError: message of c; a: ReasonWarning: message of a", "1/3", ""},
 		{"only three are told about", s{processing, broken, processing, deleting, broken}, broken, "ReasonError",
-			"0 of 5 modules are ready; b: ReasonError: message of b; e: ReasonError: message of e; " +
+			"0 of 5 modules ready; b: ReasonError: message of b; e: ReasonError: message of e; " +
 				"a: ReasonProcessing: message of a; and 2 more", "0/5", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,7 +166,8 @@ func TestTheWorstModuleIsTheKyma(t *testing.T) {
 				t.Errorf("condition Ready is %s", condition.Status)
 			}
 			modules := *conditions.Find(got.Conditions, v1beta2.ConditionModules)
-			if says := map[bool]string{true: "all modules are in ready state", false: "not all modules are in ready state"}[test.state == ready]; modules.Message != says {
+			says := map[bool]string{true: "all modules are in ready state", false: "not all modules are in ready state"}
+			if modules.Message != says[test.state == ready] {
 				t.Errorf("condition Modules says %q", modules.Message)
 			}
 			if broken := conditions.Check(w.Kyma.Generation, got.Conditions); len(broken) > 0 {
@@ -177,7 +181,7 @@ func TestAKymaThatIsBeingDeleted(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), kymaDeleted, theManifest(isDying), reported("Error", "RuntimeUnreachable", "no answer"))
 	got := Rollup(w, Resolve(w), nil)
 	want := []any{v1beta2.StateDeleting, "waiting for modules to be deleted", "Deleting",
-		"1 modules are being deleted; template-operator: RuntimeUnreachable: no answer", v1beta2.StateError}
+		"modules left to delete: 1; template-operator: RuntimeUnreachable: no answer", v1beta2.StateError}
 	told := []any{got.State, got.Operation, readyOf(got).Reason, readyOf(got).Message, got.Modules[0].State}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
@@ -200,7 +204,8 @@ func TestTimesMoveOnlyWithWhatTheySpeakOf(t *testing.T) {
 	reported("Error", "ObjectFailed", "bad")(&w)
 	w.Kyma.Status = again
 	broken := Rollup(w, Resolve(w), nil)
-	if broken.LastUpdateTime != one || readyOf(broken).LastTransitionTime != one || broken.Operation != "waiting for all modules to become ready" {
+	const waiting = "waiting for all modules to become ready"
+	if broken.LastUpdateTime != one || readyOf(broken).LastTransitionTime != one || broken.Operation != waiting {
 		t.Errorf("after an error: %+v", broken)
 	}
 	if readyOf(again).Status != metav1.ConditionTrue {

@@ -66,8 +66,16 @@ func sourceOf(manifest *v1beta2.Manifest) (*v1beta2.ImageSpec, bool) {
 	return source, true
 }
 
+// encodeSource spells a source as the API server does, with sorted keys: what is equal is then equal byte by byte.
 func encodeSource(source *v1beta2.ImageSpec) []byte {
+	fields := map[string]any{}
 	raw, err := json.Marshal(source)
+	if err == nil {
+		err = json.Unmarshal(raw, &fields)
+	}
+	if err == nil {
+		raw, err = json.Marshal(fields)
+	}
 	if err != nil {
 		// A struct of strings and a label selector: there is no value of it that cannot be encoded.
 		panic(err)

@@ -219,13 +219,18 @@ func assertGone(t *testing.T, pids []int) {
 
 func eventually(t *testing.T, what string, done func() (bool, error)) {
 	t.Helper()
-	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		var ok bool
-		if ok, err = done(); ok {
+	deadline := time.After(patience)
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		ok, err := done()
+		if ok {
 			return
 		}
+		select {
+		case <-poll.C:
+		case <-deadline:
+			t.Fatalf("waited %s in vain for: %s: %v", patience, what, err)
+		}
 	}
-	t.Fatalf("waited %s in vain for: %s: %v", patience, what, err)
 }
-

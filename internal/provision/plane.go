@@ -89,18 +89,24 @@ func (cp *ControlPlane) awaitServing(ctx context.Context) error {
 	}
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, pollInterval, startTimeout, true, func(ctx context.Context) (bool, error) {
-		if last = clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); last != nil {
-			return false, nil
-		}
-		for _, namespace := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem} {
-			if _, last = clients.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{}); last != nil {
-				return false, nil
-			}
-		}
-		return true, nil
+		last = serves(ctx, clients)
+		return last == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("the API server did not become ready: %w%s", errors.Join(last, err), cp.tail(programAPIServer))
+	}
+	return nil
+}
+
+// serves returns what is not there yet, nil when everything is.
+func serves(ctx context.Context, clients kubernetes.Interface) error {
+	if err := clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+		return err
+	}
+	for _, namespace := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem} {
+		if _, err := clients.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -34,8 +34,11 @@ func (cp *ControlPlane) assign(program string, path *string, stdout, stderr *io.
 	}
 	script := fmt.Sprintf(launcher, quote(cp.scratch.pidFile(program)), binder, quote(filepath.Join(cp.assets, program)))
 	*path, *stdout, *stderr = filepath.Join(cp.scratch.dir, program), log, log
-	return os.WriteFile(*path, []byte(script), 0o700)
+	return os.WriteFile(*path, []byte(script), 0o700) //nolint:gosec // it has to be executable; the folder is ours alone
 }
+
+// errEnded stands for an end without a failure, which is one nevertheless.
+var errEnded = errors.New("it should go on")
 
 // child is a program that was started directly.
 type child struct {
@@ -70,7 +73,7 @@ func (cp *ControlPlane) ended(children []*child) error {
 	for _, c := range children {
 		select {
 		case <-c.done:
-			return fmt.Errorf("%s ended: %v%s", c.name, c.err, cp.tail(c.name))
+			return fmt.Errorf("%s ended: %w%s", c.name, errors.Join(errEnded, c.err), cp.tail(c.name))
 		default:
 		}
 	}

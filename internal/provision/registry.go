@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -91,11 +92,7 @@ func (r *Registry) Count(kind Kind) int {
 func (r *Registry) Counts() map[Kind]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := make(map[Kind]int, len(r.counts))
-	for kind, n := range r.counts {
-		out[kind] = n
-	}
-	return out
+	return maps.Clone(r.counts)
 }
 
 // ResetCounts starts counting from zero.

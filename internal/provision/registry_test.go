@@ -24,7 +24,8 @@ func TestRegistryServesWhatWasPushed(t *testing.T) {
 			if status, body := fetch(t, http.MethodGet, blobURL(registry, digest)); status != http.StatusOK || body != blobContent {
 				t.Errorf("got %d %q", status, body)
 			}
-			if status, _ := fetch(t, http.MethodGet, blobURL(registry, fmt.Sprintf("sha256:%x", sha256.Sum256(nil)))); status != http.StatusNotFound {
+			absent := fmt.Sprintf("sha256:%x", sha256.Sum256(nil))
+			if status, _ := fetch(t, http.MethodGet, blobURL(registry, absent)); status != http.StatusNotFound {
 				t.Errorf("a blob that is not there gives %d", status)
 			}
 		})
@@ -81,6 +82,7 @@ func TestFaults(t *testing.T) {
 	registry := startRegistry(t, provision.RegistryOptions{})
 	digest := push(t, registry)
 	url := blobURL(registry, digest)
+	as := func(login string) string { return strings.Replace(url, "//", "//"+login+"@", 1) }
 	for name, c := range map[string]struct {
 		fault  provision.Fault
 		url    string
@@ -91,8 +93,8 @@ func TestFaults(t *testing.T) {
 		"a failing registry fails":                   {provision.Fail(http.StatusInternalServerError), url, http.StatusInternalServerError, ""},
 		"a denied request is unauthorized":           {provision.Deny(), url, http.StatusUnauthorized, ""},
 		"a missing login is unauthorized":            {provision.RequireLogin("me", "secret"), url, http.StatusUnauthorized, ""},
-		"a wrong login is unauthorized":              {provision.RequireLogin("me", "secret"), strings.Replace(url, "//", "//me:wrong@", 1), http.StatusUnauthorized, ""},
-		"the right login serves":                     {provision.RequireLogin("me", "secret"), strings.Replace(url, "//", "//me:secret@", 1), http.StatusOK, blobContent},
+		"a wrong login is unauthorized":              {provision.RequireLogin("me", "secret"), as("me:wrong"), http.StatusUnauthorized, ""},
+		"the right login serves":                     {provision.RequireLogin("me", "secret"), as("me:secret"), http.StatusOK, blobContent},
 		"a corrupt blob has other bytes":             {provision.Corrupt(digest), url, http.StatusOK, "\x88" + blobContent[1:]},
 		"corruption leaves other blobs alone":        {provision.Corrupt("sha256:other"), url, http.StatusOK, blobContent},
 		"a fault for other requests lets this pass":  {provision.Only(provision.Deny(), provision.ManifestGet), url, http.StatusOK, blobContent},

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -35,7 +38,7 @@ type scratch struct {
 // files go.
 func scratchParent(dir string) string {
 	var stat syscall.Statfs_t
-	if err := syscall.Statfs(memory, &stat); err == nil && uint64(stat.Bavail)*uint64(stat.Bsize) >= memoryNeeded {
+	if err := syscall.Statfs(memory, &stat); err == nil && stat.Bavail*uint64(stat.Bsize) >= memoryNeeded {
 		if probe, err := os.MkdirTemp(memory, unfinished+scratchPrefix()); err == nil && os.Remove(probe) == nil {
 			return memory
 		}
@@ -147,17 +150,15 @@ func (s *scratch) kill() {
 }
 
 func (s *scratch) awaitEnd(timeout time.Duration) error {
-	deadline := time.Now().Add(timeout)
-	for {
-		running := s.processes()
-		if len(running) == 0 {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("processes %v still run after SIGKILL", running)
-		}
-		time.Sleep(10 * time.Millisecond)
+	var running []int
+	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
+		running = s.processes()
+		return len(running) == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("processes %v still run %s after SIGKILL", running, timeout)
 	}
+	return nil
 }
 
 // remove deletes the folder and gives up its lock.

@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +17,8 @@ func TestSweep(t *testing.T) {
 		survives  bool // the process still runs afterwards
 		remains   bool // the folder is still there afterwards
 	}{
-		"a folder in use is left alone with its processes":                  {abandoned: false, ours: true, survives: true, remains: true},
-		"a folder without owner goes with its processes":                    {abandoned: true, ours: true, survives: false, remains: false},
+		"a folder in use is left alone with its processes":                   {abandoned: false, ours: true, survives: true, remains: true},
+		"a folder without owner goes with its processes":                     {abandoned: true, ours: true, survives: false, remains: false},
 		"a process that only inherited a noted id from the system is spared": {abandoned: true, ours: false, survives: true, remains: false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,29 +89,11 @@ func TestScratchIsInMemoryOnlyWhereThereIsRoom(t *testing.T) {
 	var stat syscall.Statfs_t
 	err := syscall.Statfs(memory, &stat)
 	want := dir
-	if err == nil && uint64(stat.Bavail)*uint64(stat.Bsize) >= memoryNeeded {
+	if err == nil && stat.Bavail*uint64(stat.Bsize) >= memoryNeeded {
 		want = memory
 	}
 	if got := scratchParent(dir); got != want {
 		t.Errorf("it goes to %s, want %s", got, want)
-	}
-}
-
-func TestKeeperRunsEverythingOnOneThread(t *testing.T) {
-	k := newKeeper()
-	defer k.close()
-	threads := map[int]bool{}
-	for range 100 {
-		if err := k.do(func() error { threads[syscall.Getpid()] = true; return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	failed := errors.New("failed")
-	if err := k.do(func() error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("the error is lost: %v", err)
-	}
-	if len(threads) != 1 {
-		t.Errorf("%d threads were used", len(threads))
 	}
 }
 

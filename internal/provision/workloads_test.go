@@ -42,12 +42,19 @@ func deploymentAvailable(t *testing.T, clients kubernetes.Interface) {
 }
 
 func foreignNode(t *testing.T, clients kubernetes.Interface) {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}}
-	if _, err := clients.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	nodes := clients.CoreV1().Nodes()
+	foreign := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}}
+	later := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "later", Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"}}}
+	for _, node := range []*corev1.Node{foreign, later} {
+		if _, err := nodes.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	time.Sleep(2 * time.Second) // kwok needs a fraction of that for its own node
-	live, err := clients.CoreV1().Nodes().Get(t.Context(), node.Name, metav1.GetOptions{})
+	eventually(t, "kwok has come to the later node", func() (bool, error) {
+		live, err := nodes.Get(t.Context(), later.Name, metav1.GetOptions{})
+		return err == nil && live.Status.NodeInfo.KubeletVersion != "", err
+	})
+	live, err := nodes.Get(t.Context(), foreign.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +65,8 @@ func foreignNode(t *testing.T, clients kubernetes.Interface) {
 
 func namespaceGoes(t *testing.T, clients kubernetes.Interface) {
 	namespaces := clients.CoreV1().Namespaces()
-	if _, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "brief"}}, metav1.CreateOptions{}); err != nil {
+	brief := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "brief"}}
+	if _, err := namespaces.Create(t.Context(), brief, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	note := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "note"}}

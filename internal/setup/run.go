@@ -28,6 +28,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
+// longestReconcile ends what hangs; 10,000 objects at the default rate of 50 calls a second take less.
+const longestReconcile = 5 * time.Minute
+
 // Hooks let a test look into the running manager. The zero value changes nothing.
 type Hooks struct {
 	// WrapHub and WrapRuntime are put around the transports to the hub and to every runtime, to count calls.
@@ -118,6 +121,7 @@ func (c *Config) controller(workers int, hooks Hooks) controller.Options {
 		CacheSyncTimeout:        c.CacheSyncTimeout,
 		SkipNameValidation:      &skip,
 		RateLimiter:             rateLimiter(c),
+		ReconciliationTimeout:   longestReconcile,
 	}
 }
 

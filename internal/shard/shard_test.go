@@ -57,7 +57,8 @@ func TestAllOwnsEveryBucketAndNoOther(t *testing.T) {
 }
 
 func TestBucketAllocatesNothing(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() { Bucket("kcp-system", "kyma-sample") }); n != 0 {
+	sum := 0
+	if n := testing.AllocsPerRun(100, func() { sum += Bucket("kcp-system", "kyma-sample") }); n != 0 {
 		t.Errorf("Bucket allocates %v times", n)
 	}
 }

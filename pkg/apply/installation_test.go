@@ -50,7 +50,9 @@ func (i *installation) installs(action Action, object *unstructured.Unstructured
 	if len(outcomes) != 1 {
 		i.Fatalf("%d steps, want 1", len(outcomes))
 	}
-	i.is(outcomes[0], action, "")
+	if i.is(outcomes[0], action, ""); outcomes[0].Err != nil {
+		i.FailNow()
+	}
 	return i.get(object)
 }
 

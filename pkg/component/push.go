@@ -150,6 +150,13 @@ func add(ctx context.Context, component ocm.ComponentAccess, version Version) (e
 			return fmt.Errorf("upload resource %s: %w", r.Name, err)
 		}
 	}
+	text, err := compdesc.Encode(draft.GetDescriptor())
+	if err != nil {
+		return fmt.Errorf("write descriptor: %w", err)
+	}
+	if len(text) > descriptor.DefaultMaxDescriptor {
+		return fmt.Errorf("its descriptor has %d bytes, readers accept %d: split the component", len(text), descriptor.DefaultMaxDescriptor)
+	}
 	if err := component.AddVersion(draft, true); err != nil {
 		return fmt.Errorf("tag version: %w", err)
 	}

@@ -3,6 +3,7 @@ package component_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/opencontainers/go-digest"
+	"golang.org/x/sync/errgroup"
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
@@ -173,6 +175,20 @@ func TestThePushOfSomethingThatIsThereChangesNothing(t *testing.T) {
 	}
 }
 
+func TestVersionsCanBePushedAtTheSameTime(t *testing.T) {
+	to := serve(t)
+	var pushes errgroup.Group
+	for i := range 8 {
+		pushes.Go(func() error {
+			_, err := component.Push(t.Context(), to.Registry, harbour(fmt.Sprintf("1.%d.0", i)))
+			return err
+		})
+	}
+	if err := pushes.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheSameVersionHasTheSameDigestInEveryRegistry(t *testing.T) {
 	here, there := serve(t), serve(t)
 	there.SubPath = "elsewhere"
@@ -186,16 +202,24 @@ func TestOtherContentUnderAVersionIsRefusedUnlessItIsToBeOverwritten(t *testing.
 		change           func(*component.Version)
 		existing, offers string
 	}{
-		"other content":      {func(v *component.Version) { v.Resources[0].Data = []byte("x") }, digest.FromString(manifest).String(), digest.FromString("x").String()},
-		"another media type": {func(v *component.Version) { v.Resources[0].MediaType = "text/plain" }, "application/yaml", "text/plain"},
-		"another type":       {func(v *component.Version) { v.Resources[0].Type = "blob" }, "type PlainText", "type blob"},
-		"another provider":   {func(v *component.Version) { v.Provider = "example.com" }, "provider example.org", "provider example.com"},
+		"other content": {
+			func(v *component.Version) { v.Resources[0].Data = []byte("x") }, digest.FromString(manifest).String(), digest.FromString("x").String(),
+		},
+		"another media type": {
+			func(v *component.Version) { v.Resources[0].MediaType = "text/plain" }, "application/yaml", "text/plain",
+		},
+		"another type": {func(v *component.Version) { v.Resources[0].Type = "blob" }, "type PlainText", "type blob"},
+		"another provider": {
+			func(v *component.Version) { v.Provider = "example.com" }, "provider example.org", "provider example.com",
+		},
 		"another schema":     {func(v *component.Version) { v.Schema = descriptor.SchemaV3Alpha1 }, "schema v2", "schema ocm"},
 		"one resource fewer": {func(v *component.Version) { v.Resources = nil }, "resource raw-manifest", "no further resource"},
 		"one resource more": {func(v *component.Version) {
 			v.Resources = append(v.Resources, component.Resource{Name: "config", Data: []byte("y")})
 		}, "no further resource", "resource config"},
-		"everything replaced": {func(v *component.Version) { v.Resources = []component.Resource{{Name: "config", Data: []byte("y")}} }, "raw-manifest", "config"},
+		"everything replaced": {
+			func(v *component.Version) { v.Resources = []component.Resource{{Name: "config", Data: []byte("y")}} }, "raw-manifest", "config",
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			to := serve(t)

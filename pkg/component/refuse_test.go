@@ -44,13 +44,19 @@ func TestPushRefusesWhatNobodyCouldUse(t *testing.T) {
 		change  func(*component.Version)
 		message string
 	}{
-		"a name without a domain":      {func(v *component.Version) { v.Name = "harbour" }, "no OCM component name"},
-		"a version that is none":       {func(v *component.Version) { v.Version = "latest" }, "no version"},
-		"no provider":                  {func(v *component.Version) { v.Provider = "" }, "no provider"},
-		"an unknown schema":            {func(v *component.Version) { v.Schema = "v1" }, `schema "v1"`},
-		"an empty resource":            {func(v *component.Version) { v.Resources[0].Data = nil }, "resource raw-manifest is empty"},
-		"a resource name with a blank": {func(v *component.Version) { v.Resources[0].Name = "raw manifest" }, "no name for a resource"},
-		"two resources of one name":    {func(v *component.Version) { v.Resources = append(v.Resources, v.Resources[0]) }, "two resources raw-manifest"},
+		"a name without a domain": {func(v *component.Version) { v.Name = "harbour" }, "no OCM component name"},
+		"a version that is none":  {func(v *component.Version) { v.Version = "latest" }, "no version"},
+		"no provider":             {func(v *component.Version) { v.Provider = "" }, "no provider"},
+		"an unknown schema":       {func(v *component.Version) { v.Schema = "v1" }, `schema "v1"`},
+		"an empty resource": {
+			func(v *component.Version) { v.Resources[0].Data = nil }, "resource raw-manifest is empty",
+		},
+		"a resource name with a blank": {
+			func(v *component.Version) { v.Resources[0].Name = "raw manifest" }, "no name for a resource",
+		},
+		"two resources of one name": {
+			func(v *component.Version) { v.Resources = append(v.Resources, v.Resources[0]) }, "two resources raw-manifest",
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			to := serve(t)
@@ -61,5 +67,18 @@ func TestPushRefusesWhatNobodyCouldUse(t *testing.T) {
 				t.Errorf("error %v after %d writes, want one that says %q", err, to.writes.Load(), test.message)
 			}
 		})
+	}
+}
+
+func TestADescriptorThatNoReaderAcceptsIsNotTagged(t *testing.T) {
+	to := serve(t)
+	version := harbour("1.0.0")
+	version.Provider = strings.Repeat("x", descriptor.DefaultMaxDescriptor)
+	_, err := component.Push(t.Context(), to.Registry, version)
+	if err == nil || !strings.Contains(err.Error(), "split the component") {
+		t.Errorf("error %v, want one about the descriptor's size", err)
+	}
+	if _, err := to.reader().GetDigest(t.Context(), name, "1.0.0"); descriptor.ReasonOf(err) != descriptor.ReasonNotFound {
+		t.Errorf("error %v, want reason %s", err, descriptor.ReasonNotFound)
 	}
 }

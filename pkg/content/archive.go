@@ -93,8 +93,7 @@ func checkEntry(header *tar.Header, limits Limits) error {
 
 // unreadable keeps errors that have a reason and gives one to those of the tar reader.
 func unreadable(err error) error {
-	var typed *Error
-	if errors.As(err, &typed) {
+	if _, typed := errors.AsType[*Error](err); typed {
 		return err
 	}
 	if errors.Is(err, tar.ErrInsecurePath) {

@@ -151,6 +151,6 @@ type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) {
 	fmt.Println("all bytes are there")
-	time.Sleep(time.Minute)
+	<-time.After(time.Minute)
 	return 0, io.EOF
 }

@@ -48,8 +48,7 @@ func ReasonOf(err error) string {
 	if err == nil {
 		return ""
 	}
-	var typed *Error
-	if errors.As(err, &typed) {
+	if typed, ok := errors.AsType[*Error](err); ok {
 		return typed.Reason
 	}
 	return ReasonInternal

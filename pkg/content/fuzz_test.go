@@ -15,7 +15,8 @@ import (
 // parsing it again changes nothing.
 func FuzzParseReference(f *testing.F) {
 	for _, repo := range []string{
-		"example.com/a", "http://localhost:5000/a/", "[::1]:5000/a", "a@b/c", "A.b/c", "https://x", "x:1:2/a", "[::ffff:1.2.3.4]/a", "-a/b", "a//b",
+		"example.com/a", "http://localhost:5000/a/", "[::1]:5000/a", "a@b/c", "A.b/c", "https://x", "x:1:2/a", "[::ffff:1.2.3.4]/a",
+		"-a/b", "a//b",
 	} {
 		for _, name := range []string{"", "b", "../b", "b?c", "b@sha256:0", "b:1", "B"} {
 			f.Add(repo, name, zeros)

@@ -59,13 +59,15 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	hanging := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	hanging := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	dripping := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
+		drop := time.NewTicker(5 * time.Millisecond)
+		defer drop.Stop()
 		for r.Context().Err() == nil {
 			_, _ = io.WriteString(w, "x")
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(5 * time.Millisecond)
+			<-drop.C
 		}
 	}
 	for name, handler := range map[string]http.HandlerFunc{"nobody listens": nil, "it hangs": hanging, "it drips": dripping} {
@@ -80,7 +82,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 			if ReasonOf(err) != ReasonRegistryUnreachable || !strings.Contains(err.Error(), host) {
 				t.Errorf("error %v with reason %q", err, ReasonOf(err))
 			}
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("took %s", took)
 			}
 			if left := files(t, source.Store); len(left) > 0 {

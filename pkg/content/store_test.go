@@ -232,8 +232,8 @@ func TestTwoStoresOnOneDirectory(t *testing.T) {
 	for worker := range 8 {
 		store := stores[worker%2]
 		group.Go(func() {
-			for round := range 40 {
-				data := fmt.Sprintf("content %d %s", round%10, strings.Repeat("x", 64<<10))
+			for round := range 15 {
+				data := fmt.Sprintf("content %d %s", round%5, strings.Repeat("x", 64<<10))
 				if _, err := store.Put(digestOf(data), -1, iotest.HalfReader(strings.NewReader(data))); err != nil {
 					t.Errorf("Put: %v", err)
 					return
@@ -254,7 +254,7 @@ func TestTwoStoresOnOneDirectory(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if left := files(t, stores[0]); len(left) != 10 {
-		t.Errorf("%d files, want 10: %v", len(left), left)
+	if left := files(t, stores[0]); len(left) != 5 {
+		t.Errorf("%d files, want 5: %v", len(left), left)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -77,7 +77,7 @@ func tidyMetadata(metadata map[string]any) error {
 	if err != nil {
 		return fmt.Errorf("metadata.%w", err)
 	}
-	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return fmt.Errorf("metadata.name %q %s", name, strings.Join(problems, " and "))
 	}
 	if err := tidyNamespace(metadata); err != nil {
@@ -98,7 +98,7 @@ func tidyNamespace(metadata map[string]any) error {
 			delete(metadata, "namespace")
 			return nil
 		}
-		if problems := path.IsValidPathSegmentName(namespace); len(problems) > 0 {
+		if problems := content.IsPathSegmentName(namespace); len(problems) > 0 {
 			return fmt.Errorf("metadata.namespace %q %s", namespace, strings.Join(problems, " and "))
 		}
 	default:

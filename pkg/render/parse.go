@@ -16,8 +16,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// MaxObjects is how many objects one content may declare.
-const MaxObjects = 10_000
+const (
+	// MaxObjects is how many objects one content may declare.
+	MaxObjects = 10_000
+	// DefaultLimit is a limit for Parse that fits a manager: objects take about 14 times their text while they are parsed and half of
+	// that afterwards, and text that is made to be costly 70 times.
+	DefaultLimit = 16 << 20
+)
 
 var (
 	byteOrderMark = []byte("\ufeff")

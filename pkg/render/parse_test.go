@@ -110,11 +110,12 @@ func jsonConfig(name string) string {
 }
 
 func list(kind string, items ...string) string {
-	text := "apiVersion: v1\nkind: " + kind + "\nitems:\n"
+	var text strings.Builder
+	text.WriteString("apiVersion: v1\nkind: " + kind + "\nitems:\n")
 	for _, item := range items {
-		text += "- " + strings.ReplaceAll(strings.TrimSuffix(item, "\n"), "\n", "\n  ") + "\n"
+		text.WriteString("- " + strings.ReplaceAll(strings.TrimSuffix(item, "\n"), "\n", "\n  ") + "\n")
 	}
-	return text
+	return text.String()
 }
 
 func TestParseKeepsValues(t *testing.T) {

@@ -20,6 +20,12 @@ var (
 	env *testkit.Env
 	// hubCalls and runtimeCalls count what the manager sends.
 	hubCalls, runtimeCalls calls.Counter
+
+	// access is the manager's, as its ServiceAccount; contentDir survives a restart of it.
+	access     *rest.Config
+	contentDir string
+	// stopManager ends the manager that runs.
+	stopManager = func() {}
 )
 
 func TestIntegration(t *testing.T) {
@@ -32,27 +38,36 @@ func TestIntegration(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	env = testkit.Start(testkit.Options{Runtimes: 2, Workloads: true, HubWorkloads: true})
-	startManager(env.ManagerConfig("config/local"))
+	access = env.ManagerConfig("config/local")
+	dir, err := os.MkdirTemp("", "content-")
+	Expect(err).NotTo(HaveOccurred())
+	contentDir = dir
+	DeferCleanup(os.RemoveAll, dir)
+	startManager()
+	DeferCleanup(func() { stopManager() })
 })
 
-// startManager runs the real manager until the suite ends.
-func startManager(access *rest.Config) {
+// startManager runs the real manager as its ServiceAccount.
+func startManager() {
+	GinkgoHelper()
 	config := setup.Defaults()
 	config.RegistryHost = "http://" + env.Registry.Host
 	config.MetricsAddress, config.ProbeAddress = "0", "0"
 	config.RuntimeQPS, config.RuntimeBurst = 500, 1000
-	dir, err := os.MkdirTemp("", "content-")
-	Expect(err).NotTo(HaveOccurred())
-	config.ContentDir = dir
+	config.ContentDir = contentDir
 	Expect(config.Validate()).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	hooks := setup.Hooks{WrapHub: hubCalls.Wrap, WrapRuntime: runtimeCalls.Wrap, AllowManyManagers: true}
 	go func() { done <- setup.Run(ctx, access, config, env.Log.Logger(), hooks) }()
-	DeferCleanup(func() {
+	stopManager = func() {
+		GinkgoHelper()
 		cancel()
 		Eventually(done).Should(Receive(BeNil()), "the manager ends without an error")
-		Expect(os.RemoveAll(dir)).To(Succeed())
-	})
+		stopManager = func() {}
+	}
 }
+
+// ctx is the context of the running spec.
+func ctx() context.Context { return context.Background() }

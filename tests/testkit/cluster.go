@@ -14,14 +14,12 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -136,39 +134,6 @@ func (c *Cluster) Delete(objects ...client.Object) {
 	defer cancel()
 	for _, object := range objects {
 		gomega.Expect(client.IgnoreNotFound(c.Client.Delete(ctx, object))).To(gomega.Succeed(), describe(object))
-	}
-}
-
-// Edit changes an object as it is now, as often as somebody else is faster, and leaves the result in object.
-func Edit[T client.Object](c *Cluster, object T, change func(T)) {
-	ginkgo.GinkgoHelper()
-	ctx, cancel := background()
-	defer cancel()
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-			return err
-		}
-		change(object)
-		return c.Client.Update(ctx, object)
-	})
-	gomega.Expect(err).NotTo(gomega.HaveOccurred(), describe(object))
-}
-
-// Live is for Eventually: the object as it is now.
-func Live[T client.Object](c *Cluster, object T) func() (T, error) {
-	return func() (T, error) {
-		ctx, cancel := background()
-		defer cancel()
-		live := object.DeepCopyObject().(T)
-		return live, c.Client.Get(ctx, client.ObjectKeyFromObject(object), live)
-	}
-}
-
-// Gone is for Eventually: whether the object no longer exists.
-func Gone(c *Cluster, object client.Object) func() (bool, error) {
-	return func() (bool, error) {
-		_, err := Live(c, object)()
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	}
 }
 

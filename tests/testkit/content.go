@@ -89,15 +89,17 @@ apiVersion: %s/v1
 kind: %s
 metadata: {name: default, namespace: %s}
 spec: {size: 1}`, contentGroup, kind, contentNamespace), version)
-	objects := append([]*unstructured.Unstructured{sample(fmt.Sprintf(crdTemplate, plural, contentGroup, kind, strings.ToLower(kind)), version)},
-		Deployment(module, version).Objects...)
+	crd := sample(fmt.Sprintf(crdTemplate, plural, contentGroup, kind, strings.ToLower(kind)), version)
+	objects := append([]*unstructured.Unstructured{crd}, Deployment(module, version).Objects...)
 	objects = append(objects,
 		sample(fmt.Sprintf(`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {name: %s}
+metadata: {name: %[1]s}
 rules:
-- {apiGroups: [%s], resources: [%s, %s/status], verbs: [get, list, watch, update, patch]}`, module, contentGroup, plural, plural), version),
+- apiGroups: [%[2]s]
+  resources: [%[3]s, %[3]s/status]
+  verbs: [get, list, watch, update, patch]`, module, contentGroup, plural), version),
 		sample(fmt.Sprintf(`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding

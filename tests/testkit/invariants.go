@@ -47,6 +47,7 @@ func lies(now subject) []string {
 		if ready {
 			found = append(found, fmt.Sprintf("state is %s and condition Ready is %s", now.state, metav1.ConditionTrue))
 		}
+	case v1beta2.StateWarning, v1beta2.StateUnmanaged: // what runs may be ready
 	}
 	return found
 }

@@ -100,7 +100,7 @@ func Launch(ctx context.Context, opts Options) (*Env, error) {
 	if err := group.Wait(); err != nil {
 		return nil, errors.Join(err, env.Stop())
 	}
-	if env.Watch, err = follow(env.Hub.Client, ginkgo.GinkgoWriter); err != nil {
+	if env.Watch, err = follow(ctx, env.Hub.Client, ginkgo.GinkgoWriter); err != nil {
 		return nil, errors.Join(err, env.Stop())
 	}
 	return env, nil

@@ -35,6 +35,17 @@ var _ = Describe("what a suite stands on", func() {
 		)
 	})
 
+	It("finds the Manifest of a Kyma's module", func() {
+		kyma, module := testkit.Unique("alice"), testkit.Unique("redis")
+		_, err := env.ManifestOf(kyma, module)()
+		Expect(err).To(MatchError(ContainSubstring("has 0 Manifests")))
+		manifest := testkit.Manifest(testkit.Unique("made"), v1beta2.ImageSpec{}, testkit.Remote(kyma), func(m *v1beta2.Manifest) {
+			m.Labels[v1beta2.LabelModuleName] = module
+		})
+		env.Hub.Create(manifest)
+		Eventually(env.ManifestOf(kyma, module)).Should(HaveField("Name", manifest.Name))
+	})
+
 	It("publishes what descriptor reads, and replaces it", func(ctx context.Context) {
 		module := testkit.Unique("redis")
 		env.Offer(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", 2), "regular", "fast")

@@ -31,9 +31,9 @@ type Watch struct {
 	errors     []string
 }
 
-// follow starts watching; when it returns, no later event is missed.
-func follow(hub client.WithWatch, out io.Writer) (*Watch, error) {
-	ctx, cancel := context.WithCancel(context.Background())
+// follow starts watching until stop; when it returns, no later event is missed.
+func follow(ctx context.Context, hub client.WithWatch, out io.Writer) (*Watch, error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &Watch{client: hub, out: out, cancel: cancel, last: map[types.UID]subject{}}
 	for _, kind := range []client.ObjectList{&v1beta2.KymaList{}, &v1beta2.ManifestList{}} {
 		stream, err := w.open(ctx, kind, "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,6 +40,9 @@ type Reconciler struct {
 	Now func() metav1.Time
 
 	shards shardCache
+	// tracked says which connection feeds a Manifest, by its key; released are the UIDs of those that were let go of, until the cache
+	// has seen it: their objects are still deleting, and an event of one of them must not start anything again.
+	tracked, released sync.Map
 }
 
 // Reconcile is the path of one Manifest.
@@ -55,6 +59,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			r.forget(req.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if _, gone := r.released.Load(manifest.UID); gone {
+		return ctrl.Result{}, nil
 	}
 	kyma := manifest.Labels[v1beta2.LabelKymaName]
 	if kyma == "" {
@@ -133,10 +140,13 @@ func (r *Reconciler) dropFinalizers(ctx context.Context, w *work) error {
 		before = w.manifest.DeepCopy()
 		w.manifest.Finalizers = held
 	}
+	uid := w.manifest.UID
 	err := r.Client.Patch(ctx, w.manifest, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizers of Manifest %s: %w", w.key, err)
 	}
+	r.untrack(w.key)
+	r.released.Store(uid, w.key)
 	return nil
 }
 
@@ -150,7 +160,28 @@ func (r *Reconciler) pause(key types.NamespacedName, found finding) time.Duratio
 	return max(found.retry, r.Backoff.Get(key.String()))
 }
 
+// track asks for the events of what the Manifest has or wants.
+func (r *Reconciler) track(w *work) {
+	if before, ok := r.tracked.Swap(w.key, w.runtime); ok && before != w.runtime {
+		before.(Runtime).Untrack(w.key) //nolint:forcetypeassert // only this function stores
+	}
+	w.runtime.Track(w.key, w.interests())
+}
+
+func (r *Reconciler) untrack(key types.NamespacedName) {
+	if runtime, ok := r.tracked.LoadAndDelete(key); ok {
+		runtime.(Runtime).Untrack(key) //nolint:forcetypeassert // only track stores
+	}
+}
+
 func (r *Reconciler) forget(key types.NamespacedName) {
+	r.untrack(key)
+	r.released.Range(func(uid, released any) bool {
+		if released == key {
+			r.released.Delete(uid)
+		}
+		return true
+	})
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
 }

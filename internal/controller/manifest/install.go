@@ -30,7 +30,7 @@ func (r *Reconciler) install(ctx context.Context, w *work) (finding, error) {
 	if err := r.connect(ctx, w); err != nil {
 		return r.failure(err)
 	}
-	w.runtime.Track(w.key, w.interests())
+	r.track(w)
 	if w.settled() {
 		return w.healthy(), nil
 	}
@@ -41,7 +41,7 @@ func (r *Reconciler) converge(ctx context.Context, w *work) (finding, error) {
 	if err := r.want(ctx, w); err != nil {
 		return r.failure(err)
 	}
-	w.runtime.Track(w.key, w.interests())
+	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
 	w.resolved()
 	if len(decision.Apply)+len(decision.Prune) > 0 {

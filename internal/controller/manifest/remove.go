@@ -39,7 +39,7 @@ func (r *Reconciler) remove(ctx context.Context, w *work) (finding, error) {
 	if err := r.connect(ctx, w); err != nil {
 		return r.cannotReach(ctx, w, err)
 	}
-	w.runtime.Track(w.key, w.interests())
+	r.track(w)
 	waiting, err := r.removeModuleCRs(ctx, w)
 	if err != nil || waiting != nil {
 		return deleting(waiting, err)
@@ -48,7 +48,6 @@ func (r *Reconciler) remove(ctx context.Context, w *work) (finding, error) {
 	if err != nil || waiting != nil {
 		return deleting(waiting, err)
 	}
-	w.runtime.Untrack(w.key)
 	return finding{gone: true}, r.dropFinalizers(ctx, w)
 }
 
@@ -59,6 +58,10 @@ func deleting(waiting *finding, err error) (finding, error) {
 			return failed(problem), nil
 		}
 		return finding{state: v1beta2.StateDeleting, reason: problem.Reason, message: problem.Message, retry: problem.Retry}, nil
+	}
+	var stop *stopped
+	if errors.As(err, &stop) {
+		return finding(*stop), nil
 	}
 	if err != nil {
 		return finding{}, err
@@ -145,7 +148,7 @@ func (r *Reconciler) blocked(ctx context.Context, w *work, kind string, names []
 	source, problem := sourceOf(w.manifest.Spec)
 	if w.source = source; problem == nil && !w.settledButModuleCR() {
 		if err := r.want(ctx, w); err == nil {
-			w.runtime.Track(w.key, w.interests())
+			r.track(w)
 			w.resolved()
 			if err := r.plan(ctx, w); err != nil {
 				return nil, err
@@ -204,9 +207,6 @@ func (r *Reconciler) release(ctx context.Context, w *work) (finding, error) {
 		} else if err := w.unmark(ctx); err != nil {
 			return r.failure(err)
 		}
-	}
-	if w.runtime != nil {
-		w.runtime.Untrack(w.key)
 	}
 	if w.manifest.DeletionTimestamp.IsZero() {
 		uid := w.manifest.UID

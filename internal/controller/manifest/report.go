@@ -54,6 +54,9 @@ func (w *work) refused(bad []apply.Outcome) error {
 			first = outcome
 		}
 	}
+	if first.Class == apply.ClassCanceled {
+		return &stopped{gone: true}
+	}
 	problem := w.problemOfClass(first.Class, fmt.Errorf("%s: %w", first.ID, first.Err))
 	if len(bad) > 1 {
 		problem.Message += fmt.Sprintf(" (and %d more)", len(bad)-1)
@@ -80,7 +83,11 @@ func (w *work) clusterProblem(err error) error {
 		return nil
 	}
 	w.runtime.Report(err)
-	return w.problemOfClass(apply.Classify(err), err)
+	class := apply.Classify(err)
+	if class == apply.ClassCanceled {
+		return &stopped{gone: true}
+	}
+	return w.problemOfClass(class, err)
 }
 
 func (w *work) problemOfClass(class apply.Class, err error) *Problem {

@@ -138,7 +138,8 @@ func (r *Reconciler) createShard(ctx context.Context, manifest *v1beta2.Manifest
 		Immutable: &immutable,
 		Data:      map[string][]byte{shardKey: data},
 	}
-	err := r.Client.Create(ctx, secret)
+	// The cache does not hold these Secrets, so nobody may wait until it has seen them.
+	err := r.Client.Create(ctx, secret, client.DisableReadYourWritesConsistency)
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("store inventory shard %s/%s: %w", manifest.Namespace, name, err)
 	}
@@ -149,7 +150,7 @@ func (r *Reconciler) createShard(ctx context.Context, manifest *v1beta2.Manifest
 func (r *Reconciler) dropStaleShards(ctx context.Context, w *work) error {
 	for _, name := range w.staleShards {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.key.Namespace, Name: name}}
-		if err := r.Client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
+		if err := r.Client.Delete(ctx, secret, client.DisableReadYourWritesConsistency); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete inventory shard %s/%s: %w", w.key.Namespace, name, err)
 		}
 	}

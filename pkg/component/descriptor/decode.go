@@ -142,9 +142,6 @@ func assemble(schema string, about identity, resources []resource) (*Component, 
 		if err != nil {
 			return nil, invalid("resource %q of component %s: %w", entry.Name, about.Name, err)
 		}
-		if entry.Version == "" && entry.Relation == relationLocal {
-			entry.Version = about.Version // what is local may leave it out and has the component's
-		}
 		component.Resources = append(component.Resources, Resource{
 			Name: entry.Name, Version: entry.Version, Type: entry.Type, Relation: entry.Relation,
 			Labels: entry.Labels, Access: access, Digest: entry.Digest,
@@ -153,38 +150,40 @@ func assemble(schema string, about identity, resources []resource) (*Component, 
 	return component, nil
 }
 
-// decodeAccess reads the fields that belong to the access's type and leaves those of types that nobody asks for alone:
-// their fields may have any shape.
+// decodeAccess reads the fields that belong to the access's type and no others: those may have any shape.
 func decodeAccess(data json.RawMessage) (Access, error) {
-	var access Access
 	var kind struct {
 		Type string `json:"type"`
 	}
 	if len(data) == 0 || json.Unmarshal(data, &kind) != nil {
-		return access, invalid("it has no access with a type")
+		return Access{}, invalid("it has no access with a type")
 	}
-	access.Type = kind.Type
-	var fields struct {
-		LocalReference string `json:"localReference"`
-		Digest         string `json:"digest"`
-		MediaType      string `json:"mediaType"`
-		ReferenceName  string `json:"referenceName"`
-		ImageReference string `json:"imageReference"`
-	}
-	base := strings.TrimSuffix(kind.Type, "/v1")
-	if base != accessLocalBlob && base != accessLocalOCIBlob && base != accessOCIArtifact && base != accessOCIRegistry {
-		return access, nil
-	}
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return access, invalid("its access of type %s cannot be read: %w", kind.Type, err)
-	}
-	switch base {
+	access := Access{Type: kind.Type}
+	var err error
+	switch strings.TrimSuffix(kind.Type, "/v1") {
 	case accessLocalBlob:
+		var fields struct {
+			LocalReference string `json:"localReference"`
+			MediaType      string `json:"mediaType"`
+			ReferenceName  string `json:"referenceName"`
+		}
+		err = json.Unmarshal(data, &fields)
 		access.LocalReference, access.MediaType, access.ReferenceName = fields.LocalReference, fields.MediaType, fields.ReferenceName
 	case accessLocalOCIBlob:
+		var fields struct {
+			Digest string `json:"digest"`
+		}
+		err = json.Unmarshal(data, &fields)
 		access.LocalReference = fields.Digest
-	default:
+	case accessOCIArtifact, accessOCIRegistry:
+		var fields struct {
+			ImageReference string `json:"imageReference"`
+		}
+		err = json.Unmarshal(data, &fields)
 		access.ImageReference = fields.ImageReference
+	}
+	if err != nil {
+		return Access{}, invalid("its access of type %s cannot be read: %w", kind.Type, err)
 	}
 	return access, nil
 }

@@ -53,7 +53,7 @@ func lighthouse() *Component {
 				Name: "scanned", Version: "2.0.0", Type: "ociImage", Relation: "external",
 				Access: Access{Type: "ociRegistry", ImageReference: "registry.example.org/scanned:2.0.0"},
 			},
-			{Name: "elsewhere", Version: "1.0.0", Type: "blob", Relation: "external", Access: Access{Type: "s3"}},
+			{Name: "elsewhere", Version: "1.0.0", Type: "blob", Relation: "external", Access: Access{Type: "shelf"}},
 		},
 	}
 }
@@ -95,27 +95,53 @@ func TestDecodeRefusesWhatItCannotVouchFor(t *testing.T) {
 		return strings.Replace(text, old, replacement, 1)
 	}
 	for name, test := range map[string]struct{ data, message string }{
-		"nothing at all has no schema":                      {"", `has schema ""`},
-		"bytes that are no text are no YAML":                {"\x00\x01\xff", "no YAML"},
-		"a list is no descriptor":                           {"- a\n- b\n", "does not tell its schema"},
-		"an HTML page is no descriptor":                     {"<html><body>404</body></html>", "does not tell its schema"},
-		"an unknown schema is named":                        {swap(good, "schemaVersion: v2", "schemaVersion: v7"), `schema "v7"`},
-		"two schemas at once are refused":                   {good + "\napiVersion: ocm.software/v3alpha1\n", "both meta.schemaVersion and apiVersion"},
-		"another kind is refused":                           {swap(three, "kind: ComponentVersion", "kind: Pod"), `kind "Pod"`},
-		"a key that occurs twice is refused":                {good + "\nmeta: {schemaVersion: v2}\n", "already set"},
-		"a component of another shape is refused":           {"meta: {schemaVersion: v2}\ncomponent: [1]\n", "does not follow schema v2"},
-		"metadata of another shape is refused":              {swap(three, "spec:", "spec: 1\nunread:"), "does not follow schema ocm"},
-		"a provider of another shape is refused":            {swap(good, "provider: example.org", "provider: [1]"), "does not follow schema v2"},
-		"a component name without domain is refused":        {swap(good, "name: example.org/module/harbour", "name: harbour"), "OCM component name"},
-		"a component name that climbs is refused":           {swap(good, "name: example.org/module/harbour", "name: example.org/../x"), "OCM component name"},
-		"a version that YAML takes for a number is refused": {swap(good, "version: 1.4.0", "version: 1.10"), "cannot unmarshal number"},
-		"a version that is none is refused":                 {swap(good, "version: 1.4.0", "version: latest"), "semantic version"},
-		"a resource without a name is refused":              {swap(good, "name: raw-manifest", "name: ''"), "resource 1 of component"},
-		"a resource without access is refused":              {swap(good, "access:\n        type: localBlob/v1", "oops:\n        type: x"), "no access"},
-		"a resource whose access is a text is refused":      {swap(good, "access:\n        type: localBlob/v1\n", "access: text\n      oops:\n"), "no access"},
-		"a resource whose access has no type is refused":    {swap(good, "type: localBlob/v1", "type: ''"), "no access with a type"},
-		"a layer whose reference is a number is refused":    {swap(good, "localReference: "+twos, "localReference: 7"), "access of type localBlob/v1"},
-		"a resource that is neither local nor not refused":  {swap(good, "relation: external", "relation: distant"), `relation "distant"`},
+		"nothing at all has no schema":       {"", `has schema ""`},
+		"bytes that are no text are no YAML": {"\x00\x01\xff", "no YAML"},
+		"a list is no descriptor":            {"- a\n- b\n", "does not tell its schema"},
+		"an HTML page is no descriptor":      {"<html><body>404</body></html>", "does not tell its schema"},
+		"an unknown schema is named":         {swap(good, "schemaVersion: v2", "schemaVersion: v7"), `schema "v7"`},
+		"two schemas at once are refused": {
+			good + "\napiVersion: ocm.software/v3alpha1\n", "both meta.schemaVersion and apiVersion",
+		},
+		"another kind is refused":            {swap(three, "kind: ComponentVersion", "kind: Pod"), `kind "Pod"`},
+		"a key that occurs twice is refused": {good + "\nmeta: {schemaVersion: v2}\n", "already set"},
+		"a component of another shape is refused": {
+			"meta: {schemaVersion: v2}\ncomponent: [1]\n", "does not follow schema v2",
+		},
+		"metadata of another shape is refused": {
+			swap(three, "spec:", "spec: 1\nunread:"), "does not follow schema ocm",
+		},
+		"a provider of another shape is refused": {
+			swap(good, "provider: example.org", "provider: [1]"), "does not follow schema v2",
+		},
+		"a component name without domain is refused": {
+			swap(good, "name: example.org/module/harbour", "name: harbour"), "OCM component name",
+		},
+		"a component name that climbs is refused": {
+			swap(good, "name: example.org/module/harbour", "name: example.org/../x"), "OCM component name",
+		},
+		"a version that YAML takes for a number is refused": {
+			swap(good, "version: 1.4.0", "version: 1.10"), "cannot unmarshal number",
+		},
+		"a version that is none is refused": {swap(good, "version: 1.4.0", "version: latest"), "semantic version"},
+		"a resource without a name is refused": {
+			swap(good, "name: raw-manifest", "name: ''"), "resource 1 of component",
+		},
+		"a resource without access is refused": {
+			swap(good, "access:\n        type: localBlob/v1", "oops:\n        type: x"), "no access",
+		},
+		"a resource whose access is a text is refused": {
+			swap(good, "access:\n        type: localBlob/v1\n", "access: text\n      oops:\n"), "no access",
+		},
+		"a resource whose access has no type is refused": {
+			swap(good, "type: localBlob/v1", "type: ''"), "no access with a type",
+		},
+		"a layer whose reference is a number is refused": {
+			swap(good, "localReference: "+twos, "localReference: 7"), "access of type localBlob/v1",
+		},
+		"a resource that is neither local nor not refused": {
+			swap(good, "relation: external", "relation: distant"), `relation "distant"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Decode([]byte(test.data))
@@ -145,7 +171,8 @@ func FuzzDecode(f *testing.F) {
 	for _, file := range []string{"v2.yaml", "v3alpha1.yaml", "legacy.json"} {
 		f.Add(golden(f, file))
 	}
-	f.Add([]byte("meta: {schemaVersion: v2}\ncomponent: {name: a.bc/d, version: 1, resources: [{name: x, relation: local, access: {type: t}}]}"))
+	f.Add([]byte("meta: {schemaVersion: v2}\n" +
+		"component: {name: a.bc/d, version: 1, resources: [{name: x, relation: local, access: {type: t}}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		component, err := Decode(data)
 		if err != nil {

@@ -50,8 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // ReasonOf returns the Reason of the first Error that err wraps, and "" when there is none.
 func ReasonOf(err error) string {
-	var typed *Error
-	if errors.As(err, &typed) {
+	if typed, ok := errors.AsType[*Error](err); ok {
 		return typed.Reason
 	}
 	return ""

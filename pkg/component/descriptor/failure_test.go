@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -21,30 +22,53 @@ import (
 
 func TestContentThatIsNoComponentVersionIsInvalid(t *testing.T) {
 	good := descriptorTar(golden(t, "v2.yaml"))
+	index := []byte(`{"schemaVersion":2,"manifests":[]}`)
+	noDigest := []byte(`{"config":{"mediaType":"` + configMediaTypes[0] + `","digest":"x"}}`)
+	renamed := func(from, to string) []byte {
+		return descriptorTar(bytes.ReplaceAll(golden(t, "v2.yaml"), []byte(from), []byte(to)))
+	}
 	large := descriptorTar(append(golden(t, "v2.yaml"), bytes.Repeat([]byte("# filler\n"), 12_000)...))
 	for name, test := range map[string]struct {
 		put     artifact
 		message string
 		is      error
 	}{
-		"an ordinary image":                      {artifact{layer: good, configMediaType: ocispec.MediaTypeImageConfig}, "no component version", nil},
-		"an image index":                         {artifact{layer: good, mediaType: ocispec.MediaTypeImageIndex, manifest: []byte(`{"schemaVersion":2,"manifests":[]}`)}, "no component version", nil},
-		"a manifest that is garbage":             {artifact{layer: good, manifest: []byte("garbage")}, "no OCI manifest", nil},
-		"a manifest over its cap":                {artifact{layer: good, manifest: bytes.Repeat([]byte(" "), maxManifest+1)}, "manifest has", ErrTooLarge},
-		"a config that is garbage":               {artifact{layer: good, config: []byte("garbage")}, "config is no JSON", nil},
-		"a config over its cap":                  {artifact{layer: good, config: bytes.Repeat([]byte(" "), maxConfig+1)}, "config has", ErrTooLarge},
-		"a config that points nowhere":           {artifact{layer: good, config: []byte("{}")}, "componentDescriptorLayer", nil},
-		"a config whose digest is none":          {artifact{layer: good, manifest: []byte(`{"config":{"mediaType":"` + configMediaTypes[0] + `","digest":"x"}}`)}, "config has no valid digest", nil},
-		"a descriptor of an unknown media type":  {artifact{layer: good, layerMediaType: "text/html"}, `"text/html"`, nil},
-		"a descriptor that is missing":           {artifact{layer: good, skipLayer: true}, "is missing in the registry", nil},
-		"a descriptor of another size":           {artifact{layer: good, layerSize: 7}, "component descriptor", nil},
-		"a descriptor of negative size":          {artifact{layer: good, layerSize: -7}, "component descriptor has -7 bytes", ErrTooLarge},
-		"a descriptor over its cap":              {artifact{layer: golden(t, "v2.yaml"), layerMediaType: plainMediaTypes[0], layerSize: 1 << 40}, "component descriptor has", ErrTooLarge},
+		"an ordinary image": {
+			artifact{layer: good, configMediaType: ocispec.MediaTypeImageConfig}, "no component version", nil,
+		},
+		"an image index": {
+			artifact{layer: good, mediaType: ocispec.MediaTypeImageIndex, manifest: index}, "no component version", nil,
+		},
+		"a manifest that is garbage": {artifact{layer: good, manifest: []byte("garbage")}, "no OCI manifest", nil},
+		"a manifest over its cap": {
+			artifact{layer: good, manifest: bytes.Repeat([]byte(" "), maxManifest+1)}, "manifest has", ErrTooLarge,
+		},
+		"a config that is garbage": {artifact{layer: good, config: []byte("garbage")}, "config is no JSON", nil},
+		"a config over its cap": {
+			artifact{layer: good, config: bytes.Repeat([]byte(" "), maxConfig+1)}, "config has", ErrTooLarge,
+		},
+		"a config that points nowhere": {artifact{layer: good, config: []byte("{}")}, "componentDescriptorLayer", nil},
+		"a config whose digest is none": {
+			artifact{layer: good, manifest: noDigest}, "config has no valid digest", nil,
+		},
+		"a descriptor of an unknown media type": {artifact{layer: good, layerMediaType: "text/html"}, `"text/html"`, nil},
+		"a descriptor that is missing":          {artifact{layer: good, skipLayer: true}, "is missing in the registry", nil},
+		"a descriptor of another size":          {artifact{layer: good, layerSize: 7}, "component descriptor", nil},
+		"a descriptor of negative size": {
+			artifact{layer: good, layerSize: -7}, "component descriptor has -7 bytes", ErrTooLarge,
+		},
+		"a descriptor over its cap": {
+			artifact{layer: golden(t, "v2.yaml"), layerMediaType: plainMediaTypes[0], layerSize: 1 << 40}, "component descriptor has", ErrTooLarge,
+		},
 		"a descriptor over its cap inside a tar": {artifact{layer: large}, "component-descriptor.yaml has", ErrTooLarge},
 		"a descriptor that is no tar":            {artifact{layer: bytes.Repeat([]byte("garbage"), 200)}, "no readable tar", nil},
 		"a descriptor that is garbage":           {artifact{layer: descriptorTar([]byte("\x00"))}, "no YAML", nil},
-		"the descriptor of another component":    {artifact{layer: descriptorTar(bytes.ReplaceAll(golden(t, "v2.yaml"), []byte("harbour"), []byte("haven")))}, "is of example.org/module/haven:1.4.0", nil},
-		"the descriptor of another version":      {artifact{layer: descriptorTar(bytes.ReplaceAll(golden(t, "v2.yaml"), []byte("1.4.0"), []byte("1.3.0")))}, "is of example.org/module/harbour:1.3.0", nil},
+		"the descriptor of another component": {
+			artifact{layer: renamed("harbour", "haven")}, "is of example.org/module/haven:1.4.0", nil,
+		},
+		"the descriptor of another version": {
+			artifact{layer: renamed("1.4.0", "1.3.0")}, "is of example.org/module/harbour:1.3.0", nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			host := start(t)
@@ -84,14 +108,20 @@ func TestARegistryThatFailsIsToldApartByHow(t *testing.T) {
 		reason      string
 		message     string
 	}{
-		"a version that is not there is unknown":         {nil, nil, "1.5.0", ReasonNotFound, harbourPath + ":1.5.0"},
-		"a login that is asked for and not there":        {guard, nil, "", ReasonUnauthorized, "check the credentials"},
-		"a login with another password":                  {guard, login("user", "guess"), "", ReasonUnauthorized, "check the credentials"},
-		"a login without password":                       {guard, login("user", ""), "", ReasonUnauthorized, "user or password is missing"},
-		"a login that cannot be had":                     {guard, broken, "", ReasonUnauthorized, "secret is gone"},
-		"a registry that forbids":                        {answer(http.StatusForbidden), nil, "", ReasonUnauthorized, "403"},
-		"a registry that wants a login of another kind":  {answer(http.StatusUnauthorized), nil, "", ReasonUnauthorized, "401"},
-		"a registry that is broken":                      {answer(http.StatusServiceUnavailable), nil, "", ReasonUnreachable, "503"},
+		"a version that is not there is unknown":  {nil, nil, "1.5.0", ReasonNotFound, harbourPath + ":1.5.0"},
+		"a login that is asked for and not there": {guard, nil, "", ReasonUnauthorized, "check the credentials"},
+		"a login with another password": {
+			guard, login("user", "guess"), "", ReasonUnauthorized, "check the credentials",
+		},
+		"a login without password": {
+			guard, login("user", ""), "", ReasonUnauthorized, "user or password is missing",
+		},
+		"a login that cannot be had":                    {guard, broken, "", ReasonUnauthorized, "secret is gone"},
+		"a registry that forbids":                       {answer(http.StatusForbidden), nil, "", ReasonUnauthorized, "403"},
+		"a registry that wants a login of another kind": {answer(http.StatusUnauthorized), nil, "", ReasonUnauthorized, "401"},
+		"a registry that is broken": {
+			answer(http.StatusServiceUnavailable), nil, "", ReasonUnreachable, "503",
+		},
 		"a registry that has had enough":                 {answer(http.StatusTooManyRequests), nil, "", ReasonUnreachable, "429"},
 		"a web server that is no registry":               {page, nil, "", ReasonInvalid, "text/html"},
 		"a blob with other bytes than its digest":        {tamper, nil, "", ReasonInvalid, "does not match its digest"},
@@ -205,9 +235,7 @@ func answers(to string, change func(w http.ResponseWriter, body []byte)) middlew
 			}
 			kept := httptest.NewRecorder()
 			next.ServeHTTP(kept, r)
-			for name, values := range kept.Header() {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), kept.Header())
 			change(w, kept.Body.Bytes())
 		})
 	}

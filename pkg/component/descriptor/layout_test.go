@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,22 +18,30 @@ func TestLocateMapsNamesAndVersions(t *testing.T) {
 		name, version    string
 		reference, fails string
 	}{
-		"the default keeps the name":            {"", "", name, "1.0.0", "component-descriptors/" + name + ":1.0.0", ""},
-		"urlPath keeps the name":                {"", URLPath, name, "1.0.0", "component-descriptors/" + name + ":1.0.0", ""},
-		"a sub path comes before":               {"prod/one", URLPath, name, "1.0.0", "prod/one/component-descriptors/" + name + ":1.0.0", ""},
-		"slashes around a sub path do not hurt": {"/prod/", URLPath, name, "v1.0.0", "prod/component-descriptors/" + name + ":v1.0.0", ""},
-		"sha256-digest hashes the name":         {"", SHA256, name, "1.0.0", sum + ":1.0.0", ""},
-		"sha256-digest keeps the sub path":      {"prod", SHA256, name, "1.0.0", "prod/" + sum + ":1.0.0", ""},
-		"a plus becomes .build-":                {"", "", name, "1.0.0-rc.1+a.b", "component-descriptors/" + name + ":1.0.0-rc.1.build-a.b", ""},
-		"a short version is allowed":            {"", "", name, "v1", "component-descriptors/" + name + ":v1", ""},
-		"an unknown mapping is refused":         {"", "md5", name, "1.0.0", "", `mapping "md5"`},
-		"a name without path is refused":        {"", "", "example.org", "1.0.0", "", "no OCM component name"},
-		"a name with a tag is refused":          {"", "", name + ":x", "1.0.0", "", "no OCM component name"},
-		"a name in upper case is refused":       {"", "", "Example.org/m", "1.0.0", "", "no OCM component name"},
-		"a name that is too long is refused":    {"", "", "example.org/" + strings.Repeat("m", 250), "1.0.0", "", "no OCM component name"},
-		"an empty version is refused":           {"", "", name, "", "", "no version"},
-		"a version with a slash is refused":     {"", "", name, "1.0.0/x", "", "no version"},
-		"a version that starts with 0 is not":   {"", "", name, "01.0.0", "", "no version"},
+		"the default keeps the name": {"", "", name, "1.0.0", "component-descriptors/" + name + ":1.0.0", ""},
+		"urlPath keeps the name":     {"", URLPath, name, "1.0.0", "component-descriptors/" + name + ":1.0.0", ""},
+		"a sub path comes before": {
+			"prod/one", URLPath, name, "1.0.0", "prod/one/component-descriptors/" + name + ":1.0.0", "",
+		},
+		"slashes around a sub path do not hurt": {
+			"/prod/", URLPath, name, "v1.0.0", "prod/component-descriptors/" + name + ":v1.0.0", "",
+		},
+		"sha256-digest hashes the name":    {"", SHA256, name, "1.0.0", sum + ":1.0.0", ""},
+		"sha256-digest keeps the sub path": {"prod", SHA256, name, "1.0.0", "prod/" + sum + ":1.0.0", ""},
+		"a plus becomes .build-": {
+			"", "", name, "1.0.0-rc.1+a.b", "component-descriptors/" + name + ":1.0.0-rc.1.build-a.b", "",
+		},
+		"a short version is allowed":      {"", "", name, "v1", "component-descriptors/" + name + ":v1", ""},
+		"an unknown mapping is refused":   {"", "md5", name, "1.0.0", "", `mapping "md5"`},
+		"a name without path is refused":  {"", "", "example.org", "1.0.0", "", "no OCM component name"},
+		"a name with a tag is refused":    {"", "", name + ":x", "1.0.0", "", "no OCM component name"},
+		"a name in upper case is refused": {"", "", "Example.org/m", "1.0.0", "", "no OCM component name"},
+		"a name that is too long is refused": {
+			"", "", "example.org/" + strings.Repeat("m", 250), "1.0.0", "", "no OCM component name",
+		},
+		"an empty version is refused":         {"", "", name, "", "", "no version"},
+		"a version with a slash is refused":   {"", "", name, "1.0.0/x", "", "no version"},
+		"a version that starts with 0 is not": {"", "", name, "01.0.0", "", "no version"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			got, err := locate(test.sub, test.mapping, test.name, test.version)
@@ -54,31 +63,38 @@ func TestUnpackTakesTheDescriptorOutOfItsTar(t *testing.T) {
 	file := func(name, text string) tar.Header {
 		return tar.Header{Name: name, Linkname: text, Typeflag: tar.TypeReg}
 	}
-	many := make([]tar.Header, maxTarEntries)
-	for i := range many {
-		many[i] = file("x", "y")
-	}
+	many := append(slices.Repeat([]tar.Header{file("x", "y")}, maxTarEntries), file(fileName, "text"))
 	for name, test := range map[string]struct {
 		mediaType string
 		layer     []byte
 		want      string
 		fails     string
 	}{
-		"a plain layer is the descriptor":         {plainMediaTypes[0], []byte("text"), "text", ""},
-		"the file is found":                       {media, pack(file(fileName, "text")), "text", ""},
-		"a leading slash does not hide it":        {media, pack(file("/"+fileName, "text")), "text", ""},
-		"a leading dot does not hide it":          {media, pack(file("./"+fileName, "text")), "text", ""},
-		"other entries are passed by":             {media, pack(file("a", "b"), file(fileName, "text")), "text", ""},
-		"a file above its folder is another one":  {media, pack(file("../"+fileName, "text")), "", "has no component-descriptor.yaml"},
-		"a tar without it is refused":             {media, pack(file("a", "b")), "", "has no component-descriptor.yaml"},
-		"the search ends":                         {media, pack(append(many, file(fileName, "text"))...), "", "first 16 entries"},
-		"an empty layer is refused":               {media, nil, "", "has no component-descriptor.yaml"},
-		"garbage is no tar":                       {media, []byte(strings.Repeat("garbage", 200)), "", "no readable tar"},
-		"a link is refused":                       {media, pack(tar.Header{Name: fileName, Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}), "", "not a regular file"},
-		"a folder of that name is refused":        {media, pack(tar.Header{Name: fileName, Typeflag: tar.TypeDir}), "", "not a regular file"},
-		"a file over the cap is refused":          {media, pack(file(fileName, strings.Repeat("x", 101))), "", "101 bytes, 100 are allowed"},
-		"a file that is cut off is refused":       {media, pack(file(fileName, strings.Repeat("x", 99)))[:600], "", "cut off"},
-		"a file of exactly the cap is just right": {media, pack(file(fileName, strings.Repeat("x", 100))), strings.Repeat("x", 100), ""},
+		"a plain layer is the descriptor":  {plainMediaTypes[0], []byte("text"), "text", ""},
+		"the file is found":                {media, pack(file(fileName, "text")), "text", ""},
+		"a leading slash does not hide it": {media, pack(file("/"+fileName, "text")), "text", ""},
+		"a leading dot does not hide it":   {media, pack(file("./"+fileName, "text")), "text", ""},
+		"other entries are passed by":      {media, pack(file("a", "b"), file(fileName, "text")), "text", ""},
+		"a file above its folder is another one": {
+			media, pack(file("../"+fileName, "text")), "", "has no component-descriptor.yaml",
+		},
+		"a tar without it is refused": {media, pack(file("a", "b")), "", "has no component-descriptor.yaml"},
+		"the search ends":             {media, pack(many...), "", "first 16 entries"},
+		"an empty layer is refused":   {media, nil, "", "has no component-descriptor.yaml"},
+		"garbage is no tar":           {media, []byte(strings.Repeat("garbage", 200)), "", "no readable tar"},
+		"a link is refused": {
+			media, pack(tar.Header{Name: fileName, Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}), "", "not a regular file",
+		},
+		"a folder of that name is refused": {
+			media, pack(tar.Header{Name: fileName, Typeflag: tar.TypeDir}), "", "not a regular file",
+		},
+		"a file over the cap is refused": {
+			media, pack(file(fileName, strings.Repeat("x", 101))), "", "101 bytes, 100 are allowed",
+		},
+		"a file that is cut off is refused": {media, pack(file(fileName, strings.Repeat("x", 99)))[:600], "", "cut off"},
+		"a file of exactly the cap is just right": {
+			media, pack(file(fileName, strings.Repeat("x", 100))), strings.Repeat("x", 100), "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := unpack(test.mediaType, test.layer, 100)

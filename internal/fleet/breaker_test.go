@@ -1,0 +1,226 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func TestTheBackoffDoublesUpToItsLimit(t *testing.T) {
+	const unreachable, unauthorized = v1beta2.ReasonRuntimeUnreachable, v1beta2.ReasonRuntimeUnauthorized
+	cases := []struct {
+		name     string
+		failures int
+		reason   string
+		from, to time.Duration
+	}{
+		{"the first failure waits up to a second", 0, unreachable, 500 * time.Millisecond, time.Second},
+		{"the second one twice that", 1, unreachable, time.Second, 2 * time.Second},
+		{"the sixth one half a minute", 5, unreachable, 16 * time.Second, 32 * time.Second},
+		{"then it stays at a minute", 6, unreachable, 30 * time.Second, time.Minute},
+		{"however long it takes", 10_000, unreachable, 30 * time.Second, time.Minute},
+		{"refused credentials wait longer", 0, unauthorized, 15 * time.Second, 30 * time.Second},
+		{"up to a quarter of an hour", 40, unauthorized, 450 * time.Second, 15 * time.Minute},
+		{"so does a missing impersonation", 0, v1beta2.ReasonLocalAccessMissing, 15 * time.Second, 30 * time.Second},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := backoff(c.failures, c.reason, 0); got != c.from {
+				t.Errorf("without jitter %s, want %s", got, c.from)
+			}
+			if got := backoff(c.failures, c.reason, 1); got != c.to {
+				t.Errorf("with full jitter %s, want %s", got, c.to)
+			}
+		})
+	}
+}
+
+func TestTheBreakerAnswersForItsRuntime(t *testing.T) {
+	now := time.Unix(1000, 0)
+	gone := &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "gone"}
+	var b breaker
+	if p := b.answer(now); p == nil || p.Reason != v1beta2.ReasonRuntimeConnecting {
+		t.Fatalf("new: %v", p)
+	}
+	if !b.succeeded() || b.answer(now) != nil || b.succeeded() {
+		t.Fatal("an answer makes it up, once")
+	}
+	b.failed(gone, now, 1)
+	if p := b.answer(now); p == nil || p.RetryAfter != time.Second+probeTimeout || p.Message != "gone" || b.told() {
+		t.Fatalf("after one failure: %+v, told %v", p, b.told())
+	}
+	b.failed(gone, now, 1)
+	if p := b.answer(now.Add(time.Hour)); p == nil || p.RetryAfter != probeTimeout || !b.told() {
+		t.Fatalf("after two failures, long ago: %+v, told %v", p, b.told())
+	}
+	if gone.RetryAfter != 0 {
+		t.Error("the shared problem was changed")
+	}
+	if !b.succeeded() {
+		t.Error("not recovered")
+	}
+	b.failed(&Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}, now, 1)
+	if !b.told() {
+		t.Error("refused credentials are told at once")
+	}
+}
+
+// closedPort is an address where nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func TestADeadRuntimeCostsOneDialPerBackoff(t *testing.T) {
+	b, s := newBench(t, nil), newStub(t)
+	cfg := s.config()
+	cfg.Host = "https://" + closedPort(t)
+	target := b.remote(t, "dead", cfg)
+	_, err := b.Get(t.Context(), target)
+	p := wantReason(t, err, v1beta2.ReasonRuntimeUnreachable)
+	if p.RetryAfter <= 0 {
+		t.Errorf("RetryAfter = %s", p.RetryAfter)
+	}
+	begun := time.Now()
+	for time.Since(begun) < 3*time.Second {
+		asked := time.Now()
+		if _, err := b.Get(t.Context(), target); err == nil {
+			t.Fatal("a dead runtime was handed out")
+		}
+		if took := time.Since(asked); took > 100*time.Millisecond {
+			t.Fatalf("Get took %s", took)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := len(b.calls.all()); n < 2 || n > 5 { // at 0, 0.5-1, 1.5-3 and so on
+		t.Errorf("%d probes in 3 s", n)
+	}
+}
+
+func TestARuntimeThatDoesNotAnswerHoldsFewWorkers(t *testing.T) {
+	b := newBench(t, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts in the kernel, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	cfg := newStub(t).config()
+	cfg.Host = "https://" + l.Addr().String()
+	var workers sync.WaitGroup
+	var mu sync.Mutex
+	slow := 0
+	for i := range 20 {
+		target := b.remote(t, fmt.Sprintf("silent-%d", i), cfg)
+		target.Owner = ownerNamed(target.Name)
+		workers.Go(func() {
+			asked := time.Now()
+			_, err := b.Get(t.Context(), target)
+			mu.Lock()
+			defer mu.Unlock()
+			wantReason(t, err, v1beta2.ReasonRuntimeConnecting)
+			if time.Since(asked) > connectionPatience/2 {
+				slow++
+			}
+		})
+	}
+	workers.Wait()
+	if slow > patientWorkers {
+		t.Errorf("%d workers waited, want %d at most", slow, patientWorkers)
+	}
+}
+
+func TestTheFirstAnswerEnqueuesWhoWasTurnedAway(t *testing.T) {
+	b, s := newBench(t, nil), newStub(t)
+	let := make(chan struct{})
+	s.on("GET /version", func(w http.ResponseWriter, _ *http.Request) { <-let; w.WriteHeader(http.StatusForbidden) })
+	target := b.remote(t, "slow", s.config())
+	target.Owner = ownerNamed("asks")
+	_, err := b.Get(t.Context(), target)
+	wantReason(t, err, v1beta2.ReasonRuntimeConnecting)
+	b.wantQuiet(t, "there is no answer yet")
+	close(let)
+	b.wantWake(t, target.Owner, "the runtime answered")
+	b.mustGet(t, target)
+}
+
+func TestAnOwnerThatIsTurnedAwayIsToldOfTheFirstFailure(t *testing.T) {
+	b, s := newBench(t, nil), newStub(t)
+	let := make(chan struct{})
+	s.on("GET /version", func(w http.ResponseWriter, _ *http.Request) { <-let; w.WriteHeader(http.StatusServiceUnavailable) })
+	target := b.remote(t, "failing", s.config())
+	target.Owner = ownerNamed("asks")
+	_, err := b.Get(t.Context(), target)
+	wantReason(t, err, v1beta2.ReasonRuntimeConnecting)
+	close(let)
+	b.wantWake(t, target.Owner, "the runtime failed")
+	_, err = b.Get(t.Context(), target)
+	wantReason(t, err, v1beta2.ReasonRuntimeUnreachable)
+}
+
+func TestCallsThatStartTogetherDialOnce(t *testing.T) {
+	b, s := newBench(t, nil), newStub(t)
+	s.on("GET /api/v1/configmaps", jsonAnswer(`{}`))
+	r := b.mustGet(t, b.remote(t, "together", s.config()))
+	for round := range 3 {
+		var workers sync.WaitGroup
+		for range 20 {
+			workers.Go(func() {
+				if _, err := r.page(t.Context(), mustFind(t, r, configMaps), needs{}, "", func(*wireObject) {}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		workers.Wait()
+		if n := int(s.opened.Load()); n != round+1 {
+			t.Fatalf("%d connections after round %d, want one per round", n, round+1)
+		}
+		r.conn.sockets.closeAll()
+		r.conn.doubt()
+	}
+}
+
+func TestWhatIsReportedTakesARuntimeDownOrNot(t *testing.T) {
+	b, s := newBench(t, nil), newStub(t)
+	dial := &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connection refused")}
+	cases := []struct {
+		name   string
+		err    error
+		down   bool
+		probes int
+	}{
+		{"success changes nothing", nil, false, 0},
+		{"a caller that gave up changes nothing", context.Canceled, false, 0},
+		{"an object that is refused changes nothing", apierrors.NewBadRequest("no"), false, 0},
+		{"a call that took too long is checked at once", context.DeadlineExceeded, false, 1},
+		{"nobody to dial takes it down", dial, true, 0},
+		{"refused credentials take it down", apierrors.NewUnauthorized("no"), true, 0},
+	}
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			target := b.remote(t, fmt.Sprintf("reported-%d", i), s.config())
+			r := b.mustGet(t, target)
+			before := len(b.calls.all())
+			r.Report(c.err)
+			time.Sleep(100 * time.Millisecond)
+			if _, err := b.Get(t.Context(), target); (err != nil) != c.down {
+				t.Errorf("afterwards %v, want down: %v", err, c.down)
+			}
+			if n := len(b.calls.all()) - before; n != c.probes {
+				t.Errorf("%d probes, want %d", n, c.probes)
+			}
+		})
+	}
+}

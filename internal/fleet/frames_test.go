@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func readFrames(src io.Reader, limit int) (objects []string, err error) {
+	f := newFrames(src, limit)
+	defer f.release()
+	for {
+		data, err := f.next()
+		switch {
+		case errors.Is(err, errOversized):
+			objects = append(objects, "oversized")
+		case err != nil:
+			return objects, err
+		default:
+			objects = append(objects, string(data))
+		}
+	}
+}
+
+func TestAStreamIsCutIntoObjects(t *testing.T) {
+	long := `{"a":"` + strings.Repeat("x", 100_000) + `"}`
+	cases := []struct {
+		name   string
+		stream string
+		want   []string
+		err    error
+	}{
+		{"an empty stream has no object", "", nil, io.EOF},
+		{"white space alone is none either", " \n\r\t\n", nil, io.EOF},
+		{"objects end by line breaks", "{}\n{\"a\":1}\n", []string{"{}", `{"a":1}`}, io.EOF},
+		{"or by nothing at all", `{}{"a":1}{}`, []string{"{}", `{"a":1}`, "{}"}, io.EOF},
+		{"a line break within an object does not end it", "{\n\"a\":\n1}\n{}", []string{"{\n\"a\":\n1}", "{}"}, io.EOF},
+		{"braces in a text do not count", `{"a":"}{][\"}"}{}`, []string{`{"a":"}{][\"}"}`, "{}"}, io.EOF},
+		{"a backslash before a quote may be one of two", `{"a":"\\"}{}`, []string{`{"a":"\\"}`, "{}"}, io.EOF},
+		{"objects nest", `{"a":[{"b":{}},[]]} {}`, []string{`{"a":[{"b":{}},[]]}`, "{}"}, io.EOF},
+		{"an object larger than any buffer", long + "\n{}", []string{long, "{}"}, io.EOF},
+		{"a stream that ends within an object", `{}{"a":`, []string{"{}"}, io.ErrUnexpectedEOF},
+		{"a stream that ends within a text", `{"a":"`, nil, io.ErrUnexpectedEOF},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for how, src := range map[string]io.Reader{
+				"at once":      strings.NewReader(c.stream),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(c.stream)),
+				"in halves":    iotest.HalfReader(strings.NewReader(c.stream)),
+				"with its end": iotest.DataErrReader(strings.NewReader(c.stream)),
+			} {
+				got, err := readFrames(src, 1<<20)
+				if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
+					t.Errorf("%s: %v %s", how, err, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsNoObjectEndsAStream(t *testing.T) {
+	for _, stream := range []string{"[]", "1", "null", `"a"`, "{}\x00", "<html>", "{}]"} {
+		if _, err := readFrames(strings.NewReader(stream), 1<<20); err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("%q: %v", stream, err)
+		}
+	}
+}
+
+func TestAnOversizedObjectIsSkipped(t *testing.T) {
+	big := `{"a":"` + strings.Repeat(`{\"`, 50_000) + `"}`
+	for _, src := range []io.Reader{
+		strings.NewReader(`{"n":1}` + big + `{"n":2}` + "\n" + big + "\n" + `{"n":3}`),
+		iotest.HalfReader(strings.NewReader(`{"n":1}` + big + `{"n":2}` + "\n" + big + "\n" + `{"n":3}`)),
+	} {
+		got, err := readFrames(src, 40_000)
+		want := []string{`{"n":1}`, "oversized", `{"n":2}`, "oversized", `{"n":3}`}
+		if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, io.EOF) {
+			t.Errorf("%v %s", err, diff)
+		}
+	}
+}
+
+func TestAStreamAtRestHoldsNoBuffer(t *testing.T) {
+	in, out := io.Pipe()
+	f := newFrames(in, 1<<20)
+	go func() { _, _ = io.WriteString(out, `{"a":"`+strings.Repeat("x", 9_000)+`"}`); _ = out.Close() }()
+	if _, err := f.next(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.next(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if f.buf != nil {
+		t.Error("the buffer was kept")
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a"}}}`+"\n"+`{}`), uint64(1))
+	f.Add([]byte(`{"a":"}\""}{`), uint64(2))
+	f.Fuzz(func(t *testing.T, stream []byte, seed uint64) {
+		got, err := readFrames(choppy{bytes.NewReader(stream), rand.New(rand.NewPCG(seed, 0))}, 1<<16)
+		if err == nil {
+			t.Fatal("no end")
+		}
+		// What is valid for encoding/json is cut at the same places.
+		dec := json.NewDecoder(bytes.NewReader(stream))
+		for i := 0; ; i++ {
+			var object json.RawMessage
+			if dec.Decode(&object) != nil || object[0] != '{' {
+				return
+			}
+			if i >= len(got) || got[i] != string(object) {
+				t.Fatalf("object %d of %q: %q, want %q", i, stream, got, object)
+			}
+		}
+	})
+}
+
+// choppy reads as many bytes at a time as it likes.
+type choppy struct {
+	src io.Reader
+	rnd *rand.Rand
+}
+
+func (c choppy) Read(p []byte) (int, error) { return c.src.Read(p[:1+c.rnd.IntN(len(p))]) }

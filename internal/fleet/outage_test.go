@@ -1,0 +1,95 @@
+package fleet
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+func TestACutStreamResumes(t *testing.T) {
+	cfg := realCluster(t)
+	b, foreign := newBench(t, nil), stranger(t, cfg)
+	r := b.mustGet(t, b.remote(t, "cut", cfg))
+	owner := ownerNamed("cut")
+	ns := newNamespace(t, foreign, "cut")
+	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: secrets}, Interest{GroupVersionKind: services})
+	watched := func() int { return b.calls.count("WATCH /api/v1/configmaps") }
+	eventually(t, "the kind is watched", func() bool { return watched() == 1 })
+
+	for round := range 3 {
+		r.conn.sockets.closeAll()
+		o := newObject(configMaps, ns, "while-cut", owner) // made in the gap, or right after it
+		if _, err := at(t, r, foreign, o).Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		b.wantWake(t, owner, "an object was made while the stream was cut")
+		eventually(t, "all streams are back", func() bool {
+			return b.calls.count("WATCH /api/v1/secrets") == round+2 && b.calls.count("WATCH /api/v1/services") == round+2
+		})
+		if n := r.conn.sockets.count(); n != 1 {
+			t.Errorf("round %d: %d connections, want one", round, n)
+		}
+		if err := at(t, r, foreign, o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		b.wantWake(t, owner, "it was deleted")
+	}
+	if n := b.calls.count("GET /api/v1/configmaps"); n != 1 {
+		t.Errorf("%d lists, want the first one only", n)
+	}
+}
+
+func TestARestartedAPIServerIsFoundAgain(t *testing.T) {
+	realCluster(t)
+	env := &envtest.Environment{}
+	env.ControlPlane.GetAPIServer().CertDir = t.TempDir()                    // or it would come back with another certificate authority
+	env.ControlPlane.GetAPIServer().Configure().Set("request-timeout", "2s") // also how long it waits for our streams when it stops
+	cfg, err := env.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = env.Stop() })
+	b := newBench(t, nil)
+	target := b.remote(t, "restart", cfg)
+	r := b.mustGet(t, target)
+	owner, late := ownerNamed("restart"), ownerNamed("late")
+	ns := newNamespace(t, stranger(t, cfg), "restart")
+	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	o := newObject(configMaps, ns, "survives", owner)
+	own(t, r, o)
+
+	if err := env.ControlPlane.APIServer.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.wantWake(t, owner, "the runtime is down")
+	target.Owner = late
+	_, err = b.Get(t.Context(), target)
+	wantReason(t, err, v1beta2.ReasonRuntimeUnreachable)
+	if live := r.Live(idOf(o)); live.Presence != inventory.Present {
+		t.Errorf("Live = %+v, want what was known before", live)
+	}
+	if err := env.ControlPlane.APIServer.Start(); err != nil {
+		t.Fatal(err)
+	}
+	seen := b.woken()
+	eventuallyWithin(t, time.Minute, "both owners are enqueued", func() bool {
+		seen = append(seen, b.woken()...)
+		return slices.Contains(seen, owner) && slices.Contains(seen, late)
+	})
+	if again := b.mustGet(t, target); again != r {
+		t.Error("another connection for the same Secret")
+	}
+	var live unstructured.Unstructured
+	o.DeepCopyInto(&live)
+	if err := at(t, r, stranger(t, cfg), o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the stream goes on", func() bool { return r.Live(idOf(o)).Presence == inventory.Absent })
+}

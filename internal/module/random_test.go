@@ -1,0 +1,160 @@
+package module
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// dice makes Worlds in which everything may be wrong at once.
+type dice struct{ *rand.Rand }
+
+func (d dice) one(of ...string) string { return of[d.IntN(len(of))] }
+
+// rarely is true one time in n.
+func (d dice) rarely(n int) bool { return d.IntN(n) == 0 }
+
+func (d dice) version() string { return d.one("1.0.0", "1.0.0-rc", "1.2.0", "2.0.0", "10.0.0") }
+
+var letters = []string{"alpha", "beta", "gamma", "delta"}
+
+// world is a random World of up to four modules.
+func (d dice) world() World {
+	kyma := newKyma()
+	kyma.Spec.Channel = d.one("regular", "regular", "regular", "fast", "none", "")
+	if d.rarely(3) {
+		kyma.Labels = map[string]string{v1beta2.LabelBeta: "true"}
+	}
+	if d.rarely(12) {
+		kyma.DeletionTimestamp = noon.DeepCopy()
+	}
+	w := World{Kyma: kyma, Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
+		Components: map[ComponentKey]Component{}, Now: noon}
+	for _, name := range letters {
+		d.release(&w, name)
+		if !d.rarely(4) {
+			kyma.Spec.Modules = append(kyma.Spec.Modules, d.module(name))
+		}
+		if d.rarely(2) {
+			d.status(&w, name)
+		}
+		for !d.rarely(2) {
+			d.manifest(&w, name)
+		}
+	}
+	return w
+}
+
+func (d dice) module(name string) v1beta2.Module {
+	spec := v1beta2.Module{Name: name, Channel: d.one("", "", "regular", "fast", "fast", "none", "rapid")}
+	if d.rarely(5) {
+		spec.Version = d.version()
+		if !d.rarely(4) {
+			spec.Channel = ""
+		}
+	}
+	if d.rarely(6) {
+		managed := d.rarely(3)
+		spec.Managed = &managed
+	}
+	spec.CustomResourcePolicy = v1beta2.CustomResourcePolicy(d.one("", "CreateAndDelete", "Ignore"))
+	return spec
+}
+
+// release adds the release of a module, its templates and components.
+func (d dice) release(w *World, name string) {
+	if d.rarely(8) {
+		return
+	}
+	release := newRelease(name, "regular", d.version(), "fast", d.version())
+	if d.rarely(10) {
+		release.Spec.OCMComponentName = d.one("", componentOfModule("renamed"))
+	}
+	if d.rarely(12) {
+		release.Spec.Mandatory = &v1beta2.Mandatory{Version: v1}
+	}
+	if d.rarely(12) {
+		release.Spec.KymaSelector = &metav1.LabelSelector{MatchLabels: map[string]string{v1beta2.LabelBeta: "true"}}
+		w.Restricted = []string{name}
+	}
+	w.Releases[name] = release
+	for _, version := range []string{"1.0.0", "1.0.0-rc", "1.2.0", "2.0.0", "10.0.0"} {
+		if d.rarely(8) {
+			continue
+		}
+		template := newTemplate(name, version)
+		template.Spec.Readiness = v1beta2.Readiness(d.one("", "Workloads", "ModuleCR", "Both"))
+		if d.rarely(8) {
+			template.Labels = map[string]string{d.one(v1beta2.LabelBeta, v1beta2.LabelInternal, v1beta2.LabelControllerName): "true"}
+		}
+		if d.rarely(8) {
+			template.Spec.Data, template.Spec.Manager = nil, nil
+		}
+		w.Templates[template.Name] = template
+		if !d.rarely(5) {
+			w.Components[ComponentKey{componentOfModule(name), version}] = d.component(version)
+		}
+	}
+}
+
+func (d dice) component(version string) Component {
+	if d.rarely(6) {
+		return Component{Reason: d.one("ComponentNotFound", "ComponentInvalid", "RegistryUnreachable", "RegistryUnauthorized"), Message: "no"}
+	}
+	return newComponent(version)
+}
+
+// status adds what may have been told before.
+func (d dice) status(w *World, name string) {
+	w.Kyma.Status.Modules = append(w.Kyma.Status.Modules, v1beta2.ModuleStatus{
+		Name: name, OCMComponentName: componentOfModule(name), Channel: d.one("", "regular", "fast"),
+		Version: d.one("", d.version(), d.version(), d.version()),
+		State:   v1beta2.State(d.one("Ready", "Ready", "Processing", "Error", "Warning", "Deleting", "Unmanaged")),
+	})
+}
+
+// manifest adds a Manifest as it may be found: of any version, edited, dying, or somebody else's.
+func (d dice) manifest(w *World, name string) {
+	version := d.version()
+	template := newTemplate(name, version)
+	m := stored(wanted(w.Kyma, &Verdict{Module: name, Channel: d.one("", "regular", "fast"), Version: version,
+		ComponentName: componentOfModule(name), Template: template, Source: newSource(version)}), nil)
+	for i := range w.Manifests {
+		if w.Manifests[i].Name == m.Name {
+			m.Name = fmt.Sprintf("%s-%d", m.Name, len(w.Manifests))
+			m.UID += "x"
+		}
+	}
+	reporting(m, v1beta2.State(d.one("", "Ready", "Ready", "Processing", "Error", "Warning", "Deleting")), "ObjectFailed", "because")
+	m.Status.ResourceState = v1beta2.State(d.one("", "Ready", "Warning", "Error", "Processing"))
+	if d.rarely(5) {
+		d.edit(m)
+	}
+	if d.rarely(6) {
+		dying(m)
+	}
+	w.Manifests = append(w.Manifests, *m)
+}
+
+// edit does by hand what hands do.
+func (d dice) edit(m *v1beta2.Manifest) {
+	switch d.IntN(7) {
+	case 0:
+		m.Generation++
+	case 1:
+		m.Spec.Version = "9.9.9"
+	case 2:
+		m.OwnerReferences = nil
+	case 3:
+		m.Labels = map[string]string{v1beta2.LabelModuleName: "other"}
+	case 4:
+		m.Annotations = map[string]string{v1beta2.AnnotationIsUnmanaged: "true"}
+	case 5:
+		m.OwnerReferences[0].UID = "other"
+	case 6:
+		m.Spec.Install.Source.Raw = []byte(`{"type":"oci-ref"}`)
+	}
+}
