@@ -20,7 +20,9 @@ func TestARedirectDoesNotCarryTheCredentialsAway(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { asked <- req.Header.Get("Authorization") }))
 	defer other.Close()
 	b, s := newBench(t, nil), newStub(t)
-	away := func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, other.URL, http.StatusTemporaryRedirect) }
+	away := func(w http.ResponseWriter, req *http.Request) {
+		http.Redirect(w, req, other.URL, http.StatusTemporaryRedirect)
+	}
 	s.on("GET /api/v1/namespaces/a/configmaps/b", away)
 	s.on(listConfigMap, away)
 	r := b.mustGet(t, b.remote(t, "redirect", s.config()))

@@ -30,14 +30,14 @@ type Adjustment struct {
 }
 
 // Empty says whether there is nothing to write.
-func (p *Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
+func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
 
 // MakePlan compares what the verdicts want with the Manifests that exist.
 //
 // A Manifest is applied when a field that this operator owns has another value than wanted, and adjusted when only too much is there.
 // It is deleted when its module is Removed, and when it is a surplus one of a module that is ready with another. Nothing else is.
 func MakePlan(w World, verdicts []Verdict) Plan {
-	plan := Plan{}
+	plan := planner{}
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch v.Kind {
@@ -55,11 +55,14 @@ func MakePlan(w World, verdicts []Verdict) Plan {
 		case Refused:
 		}
 	}
-	return plan
+	return plan.Plan
 }
 
+// planner is a Plan that is being made.
+type planner struct{ Plan }
+
 // fulfil brings a Manifest to what its verdict wants, if the verdict wants something of it.
-func (p *Plan) fulfil(w World, v *Verdict) {
+func (p *planner) fulfil(w World, v *Verdict) {
 	if v.Template == nil {
 		return
 	}
@@ -78,7 +81,7 @@ func (p *Plan) fulfil(w World, v *Verdict) {
 }
 
 // letGo marks what exists of a module as unmanaged, once.
-func (p *Plan) letGo(v *Verdict) {
+func (p *planner) letGo(v *Verdict) {
 	mark := map[string]any{"annotations": map[string]any{v1beta2.AnnotationIsUnmanaged: v1beta2.EnabledValue}}
 	for _, manifest := range v.all() {
 		if !leaving(manifest) {
@@ -87,13 +90,13 @@ func (p *Plan) letGo(v *Verdict) {
 	}
 }
 
-func (p *Plan) removeAll(v *Verdict, manifests []*v1beta2.Manifest) {
+func (p *planner) removeAll(v *Verdict, manifests []*v1beta2.Manifest) {
 	for _, manifest := range manifests {
 		p.remove(v, manifest)
 	}
 }
 
-func (p *Plan) remove(v *Verdict, manifest *v1beta2.Manifest) {
+func (p *planner) remove(v *Verdict, manifest *v1beta2.Manifest) {
 	if manifest == nil || terminating(manifest) {
 		return
 	}

@@ -201,7 +201,7 @@ func TestVisibility(t *testing.T) {
 			labels := func(letters string) map[string]string {
 				set := map[string]string{"b": v1beta2.LabelBeta, "i": v1beta2.LabelInternal, "B": v1beta2.LabelBeta, "I": v1beta2.LabelInternal}
 				labels := map[string]string{}
-				for _, letter := range strings.SplitSeq(letters, "") {
+				for letter := range strings.SplitSeq(letters, "") {
 					labels[set[letter]] = map[bool]string{true: "TRUE", false: "true"}[letter == strings.ToUpper(letter)]
 				}
 				return labels

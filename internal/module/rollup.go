@@ -146,12 +146,14 @@ func summary(kyma *v1beta2.Kyma, ranked []told) string {
 
 // setOperation writes upstream's words. The time moves only with them.
 func setOperation(w World, status *v1beta2.KymaStatus) {
-	operation := v1beta2.OperationWaitingModules
-	switch {
-	case status.State == v1beta2.StateReady:
+	var operation string
+	switch status.State {
+	case v1beta2.StateReady:
 		operation = v1beta2.OperationKymaReady
-	case status.State == v1beta2.StateDeleting:
+	case v1beta2.StateDeleting:
 		operation = v1beta2.OperationWaitingDeletion
+	default:
+		operation = v1beta2.OperationWaitingModules
 	}
 	if status.Operation != operation {
 		status.LastOperation = v1beta2.LastOperation{Operation: operation, LastUpdateTime: w.Now.Rfc3339Copy()}
