@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-const worlds = 1000
+const worlds = 500
 
 // inEveryWorld runs a check in many random Worlds and shows the first in which it fails.
 func inEveryWorld(t *testing.T, check func(t *testing.T, w World)) {
