@@ -53,7 +53,8 @@ const (
 	// AnnotationDisclaimer warns people who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.
-	DisclaimerText = "DO NOT EDIT - This resource is managed by Kyma.\nAny modifications are discarded and the resource is reverted to the original state."
+	DisclaimerText = "DO NOT EDIT - This resource is managed by Kyma.\n" +
+		"Any modifications are discarded and the resource is reverted to the original state."
 )
 
 // Finalizers.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -79,19 +80,20 @@ func TestKindsBeyondTheStreamsAreAudited(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "audit", cfg))
 	owner := ownerNamed("audit")
 	ns := newNamespace(t, foreign, "audit")
-	for _, name := range []string{"a", "b", "c"} { // more Secrets than Services, and no ConfigMap
+	accounts := schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}
+	for _, name := range []string{"a", "b", "c"} { // more Secrets than Services, and no ServiceAccount
 		o := newObject(secrets, ns, name, owner)
 		if _, err := at(t, r, foreign, o).Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.trackAll(t, r, owner,
-		Interest{GroupVersionKind: services}, Interest{GroupVersionKind: secrets}, Interest{GroupVersionKind: configMaps},
+		Interest{GroupVersionKind: services}, Interest{GroupVersionKind: secrets}, Interest{GroupVersionKind: accounts},
 		Interest{GroupVersionKind: deployments, Mode: Workload})
 	eventually(t, "the two that deserve it are watched", func() bool {
 		return b.calls.count("WATCH /apis/apps/v1/deployments") == 1 && b.calls.count("WATCH /api/v1/secrets") == 1
 	})
-	o := newObject(configMaps, ns, "audited", owner)
+	o := newObject(accounts, ns, "audited", owner)
 	own(t, r, o)
 	if err := at(t, r, foreign, o).Delete(t.Context(), "audited", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -100,7 +102,7 @@ func TestKindsBeyondTheStreamsAreAudited(t *testing.T) {
 	if live := r.Live(idOf(o)); live.Presence != inventory.Absent {
 		t.Fatalf("Live = %+v, want absent", live)
 	}
-	if n := b.calls.count("WATCH /api/v1/configmaps") + b.calls.count("WATCH /api/v1/services"); n != 0 {
+	if n := b.calls.count("WATCH /api/v1/serviceaccounts") + b.calls.count("WATCH /api/v1/services"); n != 0 {
 		t.Errorf("%d streams for kinds that have none", n)
 	}
 }

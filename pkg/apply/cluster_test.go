@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -157,9 +158,7 @@ func (f *fixture) marked(obj *unstructured.Unstructured, owner string) *unstruct
 	delete(annotations, ownerKey)
 	if owner != "" {
 		annotations = map[string]string{}
-		for key, value := range obj.GetAnnotations() {
-			annotations[key] = value
-		}
+		maps.Copy(annotations, obj.GetAnnotations())
 		annotations[ownerKey] = owner
 	}
 	marked.SetAnnotations(annotations)

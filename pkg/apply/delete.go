@@ -167,9 +167,6 @@ func nowhere(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
 	}
-	switch Classify(err) {
-	case ClassConflict, ClassNamespaceMissing:
-		return true
-	}
-	return false
+	class := Classify(err)
+	return class == ClassConflict || class == ClassNamespaceMissing
 }

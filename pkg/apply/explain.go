@@ -81,8 +81,9 @@ func hint(class Class) string {
 		return "; it can be created when the namespace is gone and made again"
 	case ClassUnauthorized:
 		return "; renew them"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // causes lists the fields that are wrong and what is wrong with them; the kind of fault alone where details may quote.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -99,15 +98,11 @@ func (f *fixture) quota() {
 	_, err := f.theirs(quota).Patch(f.Context(), "none", types.MergePatchType,
 		[]byte(`{"status":{"hard":{"count/serviceaccounts":"0"},"used":{"count/serviceaccounts":"0"}}}`), metav1.PatchOptions{}, "status")
 	f.must(err)
-	for range 50 { // until admission has seen it
+	f.await("admission has seen the quota", func() bool {
 		object := f.object("{apiVersion: v1, kind: ServiceAccount, metadata: {generateName: probe-}}")
-		_, err = f.theirs(object).Create(f.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if Classify(err) == ClassForbidden {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	f.Fatalf("the quota has no effect: %v", err)
+		_, err := f.theirs(object).Create(f.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return Classify(err) == ClassForbidden
+	})
 }
 
 func TestImmutableFieldIsRefusedUntilTheContentChanges(t *testing.T) {

@@ -1,11 +1,13 @@
 package apply
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // A create owns what was defaulted for it, and the migration hands that over to server-side apply, which then takes back what the content
@@ -135,11 +137,10 @@ func (i *installation) gone(obj *unstructured.Unstructured) {
 
 func (f *fixture) await(what string, holds func() bool) {
 	f.Helper()
-	for range 200 {
-		if holds() {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
+	err := wait.PollUntilContextTimeout(f.Context(), 25*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+		return holds(), nil
+	})
+	if err != nil {
+		f.Fatalf("not within 10 s: %s", what)
 	}
-	f.Fatalf("not within 5 s: %s", what)
 }

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -89,10 +88,13 @@ func chatty(writer http.ResponseWriter, request *http.Request) {
 	}
 	_ = json.Unmarshal(body, &review)
 	message := "I was shown " + string(review.Request.Object) + " instead of " + string(review.Request.Old)
-	answer, _ := json.Marshal(map[string]any{
+	answer, err := json.Marshal(map[string]any{
 		"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
 		"response": map[string]any{"uid": review.Request.UID, "allowed": false, "status": map[string]any{"message": message, "code": 403}},
 	})
+	if err != nil {
+		panic(err) // a map of strings
+	}
 	writer.Header().Set("Content-Type", "application/json")
 	_, _ = writer.Write(answer)
 }
@@ -143,12 +145,8 @@ func (f *fixture) denyAll() {
 		_ = f.theirs(made).Delete(f.Context(), made.GetName(), metav1.DeleteOptions{})
 	})
 	probe := f.object("{apiVersion: v1, kind: ConfigMap, metadata: {generateName: probe-}}")
-	for range 100 { // until admission has seen it
+	f.await("admission has seen the webhook", func() bool {
 		_, err := f.theirs(probe).Create(f.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if Classify(err) == ClassRefused {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	f.Fatal("the webhook has no effect")
+		return Classify(err) == ClassRefused
+	})
 }
