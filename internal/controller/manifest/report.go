@@ -122,14 +122,15 @@ func (w *work) healthy() finding {
 	found := finding{state: v1beta2.StateReady, reason: v1beta2.ReasonReady, message: v1beta2.OperationResourcesReady, parsed: true}
 	wasReady := w.before.Status.State == v1beta2.StateReady && w.before.Status.ObservedGeneration == w.manifest.Generation
 	for _, entry := range w.recorded {
-		result, heard := w.runtime.Health(entry.ID)
+		result, kept := w.runtime.Health(entry.ID)
+		heard := kept && result.Status != health.Unknown
 		switch {
 		case heard && result.Status == health.Failed:
 			return finding{state: v1beta2.StateError, reason: v1beta2.ReasonObjectFailed, message: entry.String() + ": " + result.Message, parsed: true}
 		case found.state != v1beta2.StateReady:
 		case heard && result.Status != health.Ready:
 			found = waitingFor(entry.String() + ": " + result.Message)
-		case !heard && modeOf(entry.GroupKind()) == Workload && !wasReady:
+		case !heard && (kept || modeOf(entry.GroupKind()) == Workload) && !wasReady:
 			found = waitingFor(entry.String() + ": its status was not seen yet")
 		case entry.Hash == "":
 			found = waitingFor(entry.String() + ": is being removed")
