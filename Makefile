@@ -110,7 +110,7 @@ test: ## Run every test and print how long each stage took.
 
 .PHONY: test-unit
 test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
-	packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|faults|bench)(/|$$)'); \
+	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|faults|bench)(/|$$)'); \
 	$(GO) test -race -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $$packages
 	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
 
