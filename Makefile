@@ -145,7 +145,11 @@ run:
 endif
 
 .PHONY: clean-playground
-clean-playground: ## Remove what the playground keeps between two runs.
+clean-playground: ## Remove what ended playgrounds left in .playground.
+	@for lock in .playground/*/lock; do \
+		[ ! -e "$$lock" ] || flock --nonblock "$$lock" true || \
+			{ echo "$${lock%/lock} is in use by process $$(cat "$$lock"): end that playground by Ctrl-C first"; exit 1; }; \
+	done
 	rm -rf .playground
 
 .PHONY: controlplane
@@ -163,8 +167,9 @@ build-manager:
 	$(GO) build -trimpath -o $(BIN)/manager ./cmd
 
 .PHONY: build-playground
-build-playground:
-	$(GO) build -trimpath -o $(BIN)/playground ./cmd/playground
+build-playground: # the playground and the programs that it runs
+	$(GO) build -trimpath -o $(BIN)/manager ./cmd
+	$(GO) build -trimpath -o $(BIN)/ ./cmd/playground ./samples/greeter
 
 .PHONY: image
 image: ## Build the image without Docker, as dist/lifecycle-manager.tar.

@@ -20,9 +20,11 @@ var middle = []string{"api", "pkg", "internal/module", "internal/shard"}
 var layers = []layer{
 	{"api", nil},
 	{"pkg", nil},
+	{"samples", nil},
 	{"internal/shard", nil},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
 	{"internal/provision", []string{"api", "pkg"}},
+	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},
 	{"internal/cli", append([]string{"internal/view"}, middle...)},
 	{"internal/web", append([]string{"internal/view"}, middle...)},
 	{"internal/setup", []string{"api", "pkg", "internal"}},

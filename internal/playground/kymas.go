@@ -1,0 +1,144 @@
+package playground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+const (
+	remoteKyma = "demo"
+	localKyma  = "local-demo"
+	// runtimeUser is who the manager is to the runtime, as a member of the group that may do everything.
+	runtimeUser  = "lifecycle-manager"
+	runtimeGroup = "system:masters"
+	// readyPatience is far above what it takes on a machine that does nothing else.
+	readyPatience = 3 * time.Minute
+)
+
+// kymas are what is declared: one Kyma for the runtime, one for the hub itself. Module ledger is left for people to enable.
+func kymas() []*v1beta2.Kyma {
+	local := false
+	return []*v1beta2.Kyma{
+		kyma(remoteKyma, nil, moduleGreeter, moduleNotes),
+		kyma(localKyma, &local, moduleGreeter),
+	}
+}
+
+func kyma(name string, remote *bool, modules ...string) *v1beta2.Kyma {
+	k := &v1beta2.Kyma{
+		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name},
+		Spec:       v1beta2.KymaSpec{Channel: channelRegular, Remote: remote},
+	}
+	for _, module := range modules {
+		k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: module})
+	}
+	return k
+}
+
+// applyKymas creates the Kymas and the Secret that leads to the runtime.
+func (p *playground) applyKymas(ctx context.Context) error {
+	doing := fmt.Sprintf("creating Kyma %s for the runtime, its access Secret, and Kyma %s for the hub itself", remoteKyma, localKyma)
+	return p.progress.step("kymas", doing, func() (string, error) {
+		access, err := p.runtime.UserKubeconfig(runtimeUser, runtimeGroup)
+		if err != nil {
+			return "", err
+		}
+		objects := []client.Object{&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: v1beta2.DefaultNamespace, Name: remoteKyma, Labels: map[string]string{v1beta2.LabelKymaName: remoteKyma},
+			},
+			Data: map[string][]byte{v1beta2.AccessSecretKey: access},
+		}}
+		for _, k := range kymas() {
+			objects = append(objects, k)
+		}
+		for _, object := range objects {
+			if err := p.hub.client.Create(ctx, object); err != nil {
+				return "", fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
+			}
+		}
+		return "exist", nil
+	})
+}
+
+// awaitKymas shows every change until all are Ready.
+func (p *playground) awaitKymas(ctx context.Context) error {
+	return p.progress.step("kymas", "waiting until both are Ready", func() (string, error) {
+		shown := map[string]string{}
+		err := wait.PollUntilContextTimeout(ctx, pollInterval, readyPatience, true, func(ctx context.Context) (bool, error) {
+			select {
+			case <-p.manager.done:
+				return false, p.manager.failure()
+			default:
+			}
+			return p.showKymas(ctx, shown)
+		})
+		if wait.Interrupted(err) && ctx.Err() == nil {
+			return "", errors.Join(fmt.Errorf("not Ready after %s; the last that was seen: %s is %s, %s is %s",
+				readyPatience, remoteKyma, shown[remoteKyma], localKyma, shown[localKyma]), p.whyNot(ctx))
+		}
+		return "are Ready", err
+	})
+}
+
+// showKymas tells what changed since it was last shown, and whether all are Ready.
+func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bool, error) {
+	list := &v1beta2.KymaList{}
+	if err := p.hub.client.List(ctx, list, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {
+		return false, err
+	}
+	done := len(list.Items) > 0
+	for i := range list.Items {
+		k := &list.Items[i]
+		if line := describe(k); shown[k.Name] != line {
+			shown[k.Name] = line
+			p.progress.note(k.Name, "%s", line)
+		}
+		done = done && ready(k)
+	}
+	return done, nil
+}
+
+// ready tells that the current spec was seen running.
+func ready(k *v1beta2.Kyma) bool {
+	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
+	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == k.Generation
+}
+
+// describe is a Kyma's status on one line.
+func describe(k *v1beta2.Kyma) string {
+	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
+	if k.Status.State == "" || condition == nil {
+		return "has no status yet"
+	}
+	line := fmt.Sprintf("%s, %s modules ready", k.Status.State, k.Status.ModulesReady)
+	if condition.Reason != string(k.Status.State) {
+		line += ", " + condition.Reason
+	}
+	return line
+}
+
+// whyNot repeats the messages of the Kymas that are not Ready.
+func (p *playground) whyNot(ctx context.Context) error {
+	list := &v1beta2.KymaList{}
+	if err := p.hub.client.List(ctx, list, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {
+		return err
+	}
+	var why error
+	for i := range list.Items {
+		if condition := meta.FindStatusCondition(list.Items[i].Status.Conditions, v1beta2.ConditionReady); condition != nil && !ready(&list.Items[i]) {
+			why = errors.Join(why, fmt.Errorf("%s says: %s", list.Items[i].Name, condition.Message))
+		}
+	}
+	return why
+}

@@ -1,0 +1,191 @@
+package playground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
+)
+
+// Options say where a playground finds what it needs.
+type Options struct {
+	// Dir is the folder with one numbered folder for each playground; default: .playground in the checkout.
+	Dir string
+	// Programs is the folder with the programs manager and greeter.
+	Programs string
+}
+
+// playground is one that runs, or starts, or ends.
+type playground struct {
+	options  Options
+	folder   *folder
+	progress *progress
+	launcher *launcher
+
+	root     string // of the checkout
+	assets   string // folder with the control plane programs and kubectl
+	ownLog   *os.File
+	registry *provision.Registry
+	hub      *cluster
+	runtime  *cluster
+	manager  *manager
+	helpers  []*operators
+}
+
+// Run starts a playground, says what to try, and ends it when the context ends, which is not an error. What failed is told to out, too.
+func Run(ctx context.Context, options Options, out io.Writer) error {
+	p := &playground{options: options, progress: newProgress(out, time.Now), launcher: newLauncher()}
+	err := p.open()
+	if err == nil {
+		err = p.run(ctx)
+	}
+	if ctx.Err() != nil {
+		err = nil // whatever was under way was cut short
+		p.progress.say("\nEnding everything that was started ...")
+	}
+	if err != nil {
+		p.progress.say("\nFAILED: %v", err)
+		p.sayLogs()
+	}
+	return errors.Join(err, p.close())
+}
+
+// run starts everything and waits for the end.
+func (p *playground) run(ctx context.Context) error {
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	p.progress.say("%s", p.summary())
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-p.manager.done:
+		return p.manager.failure()
+	}
+}
+
+// open takes a folder and redirects what libraries log, which is for whoever looks into a failure.
+func (p *playground) open() error {
+	var err error
+	if p.root, err = provision.Root(); err != nil {
+		return err
+	}
+	if p.options.Dir == "" {
+		p.options.Dir = filepath.Join(p.root, ".playground")
+	}
+	if p.folder, err = claim(p.options.Dir); err != nil {
+		return err
+	}
+	if p.ownLog, err = os.OpenFile(p.folder.path("playground.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	log := zap.New(zap.WriteTo(p.ownLog))
+	klog.SetLogger(log)
+	logf.SetLogger(log)
+	if len(p.folder.busy) > 0 {
+		p.progress.say("%s, so this is playground %d.", strings.Join(p.folder.busy, ", "), p.folder.number)
+	}
+	p.progress.say("Playground %d keeps its state and logs in %s. Ctrl-C ends it at any time.\n", p.folder.number, short(p.folder.dir))
+	return nil
+}
+
+// start goes from nothing to two Kymas that are Ready. Clusters and registry start at the same time.
+func (p *playground) start(ctx context.Context) error {
+	if err := p.findPrograms(ctx); err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return inOrder(groupCtx, p.startHub, p.prepareHub, p.offerModules) })
+	group.Go(func() error { return p.startRuntime(groupCtx) })
+	group.Go(func() error { return inOrder(groupCtx, p.startRegistry, p.publishModules) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return inOrder(ctx, p.startManager, p.startOperators, p.applyKymas, p.awaitKymas, p.writeEnv)
+}
+
+func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findPrograms looks for what the playground runs before anything is started.
+func (p *playground) findPrograms(ctx context.Context) error {
+	for _, program := range []string{managerProgram, greeterProgram} {
+		if _, err := os.Stat(p.program(program)); err != nil {
+			return fmt.Errorf("there is no program %s: make run builds it (make build-playground builds it only)", p.program(program))
+		}
+	}
+	var err error
+	p.assets, err = provision.Assets(ctx)
+	return err
+}
+
+func (p *playground) program(name string) string { return filepath.Join(p.options.Programs, name) }
+
+func (p *playground) startRegistry(ctx context.Context) error {
+	return p.progress.step("registry", "starting an OCI registry", func() (string, error) {
+		dir, err := p.folder.part("registry")
+		if err != nil {
+			return "", err
+		}
+		p.registry, err = provision.StartRegistry(ctx, provision.RegistryOptions{Dir: dir})
+		if err != nil {
+			return "", err
+		}
+		return "serves http://" + p.registry.Host, nil
+	})
+}
+
+// close ends everything that was started: the manager first and in order, because it has work in flight; then what it worked on.
+func (p *playground) close() error {
+	began := time.Now()
+	var err error
+	if p.manager != nil {
+		err = p.manager.end(managerPatience)
+	}
+	for _, helper := range p.helpers {
+		err = errors.Join(err, helper.end())
+	}
+	err = errors.Join(err, p.stopClusters())
+	if p.registry != nil {
+		err = errors.Join(err, p.registry.Stop())
+	}
+	if p.folder != nil {
+		err = errors.Join(err, p.folder.release())
+	}
+	if p.ownLog != nil {
+		err = errors.Join(err, p.ownLog.Close())
+	}
+	if err != nil {
+		p.progress.say("Not everything ended as it should: %v", err)
+		return err
+	}
+	p.progress.say("Everything ended (took %.1f s).", time.Since(began).Seconds())
+	return nil
+}
+
+// sayLogs says where there is more to read.
+func (p *playground) sayLogs() {
+	if p.folder == nil {
+		return
+	}
+	p.progress.say("\nLogs: %s (the manager), %s and %s (the clusters), %s (the playground itself)",
+		short(p.folder.path(managerProgram, managerLog)), short(p.folder.path(hubName, "logs")),
+		short(p.folder.path(runtimeName, "logs")), short(p.folder.path("playground.log")))
+}
