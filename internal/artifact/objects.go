@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
-	"golang.org/x/sync/singleflight"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,41 +34,77 @@ type Objects struct {
 
 	parsed   *lru.Cache
 	fetchers *lru.Cache
-	flights  singleflight.Group
+	calls    *calls[wanted, []*unstructured.Unstructured]
 }
+
+// wanted is a content and who fetches it: that one login is refused says nothing of another.
+type wanted struct {
+	by        *content.OCI
+	reference content.Reference
+	kind      v1beta2.RefType
+}
+
+// ErrPending says that content is being fetched for the first time; nothing has failed.
+var ErrPending = errors.New("the content is being fetched")
 
 // NewObjects reads by oci; secrets is asked for the credentials that a source selects.
 func NewObjects(oci *content.OCI, secrets client.Reader) *Objects {
-	return &Objects{OCI: oci, Secrets: secrets, parsed: lru.New(keptContents), fetchers: lru.New(keptContents)}
+	return &Objects{
+		OCI: oci, Secrets: secrets, parsed: lru.New(keptContents), fetchers: lru.New(keptContents),
+		calls: newCalls[wanted, []*unstructured.Unstructured](),
+	}
 }
 
 // Objects returns the objects of a Manifest's source, verified and parsed. They are shared: whoever changes one copies it first.
-// The error is a *content.Error where the content or the registry is to blame.
+// The error is a *content.Error where the content or the registry is to blame, and ErrPending while it is on its way.
 func (o *Objects) Objects(ctx context.Context, manifest *v1beta2.Manifest, source v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
 	reference, plainHTTP, err := content.ParseReference(source.Repo, source.Name, source.Ref)
 	if err != nil {
 		return nil, err
 	}
-	key := reference.Digest + "/" + string(source.Type)
-	if parsed, ok := o.parsed.Get(key); ok {
-		objects, _ := parsed.([]*unstructured.Unstructured)
+	if objects, ok := o.recall(reference, source.Type); ok {
 		return objects, nil
 	}
 	oci, err := o.fetcher(ctx, manifest.Namespace, source, plainHTTP)
 	if err != nil {
 		return nil, err
 	}
-	path, err := oci.Layer(ctx, reference)
+	want := wanted{by: oci, reference: reference, kind: source.Type}
+	objects, retry, err := o.calls.do(ctx, want, func(ctx context.Context) ([]*unstructured.Unstructured, error) { return o.fetch(ctx, want) })
+	if typed, ok := errors.AsType[*content.Error](err); ok {
+		return nil, &content.Error{Reason: typed.Reason, Err: err, RetryAfter: retry}
+	}
+	if err == nil && retry > 0 {
+		return nil, ErrPending
+	}
+	return objects, err
+}
+
+// parsedKey is what objects are kept by: what is verified does not depend on where it came from.
+type parsedKey struct {
+	digest string
+	kind   v1beta2.RefType
+}
+
+func (o *Objects) recall(reference content.Reference, kind v1beta2.RefType) ([]*unstructured.Unstructured, bool) {
+	known, _ := o.parsed.Get(parsedKey{reference.Digest, kind})
+	objects, ok := known.([]*unstructured.Unstructured)
+	return objects, ok
+}
+
+func (o *Objects) fetch(ctx context.Context, want wanted) ([]*unstructured.Unstructured, error) {
+	if objects, ok := o.recall(want.reference, want.kind); ok {
+		return objects, nil // fetched since the caller looked
+	}
+	path, err := want.by.Layer(ctx, want.reference)
 	if err != nil {
 		return nil, err
 	}
-	// What is in the store is verified, so it does not matter who asks: one parses for all.
-	parsed, err, _ := o.flights.Do(key, func() (any, error) { return parse(path, source.Type, oci.Store.Limits) })
+	objects, err := parse(path, want.kind, want.by.Store.Limits)
 	if err != nil {
 		return nil, err
 	}
-	objects, _ := parsed.([]*unstructured.Unstructured)
-	o.parsed.Add(key, objects)
+	o.parsed.Add(parsedKey{want.reference.Digest, want.kind}, objects)
 	return objects, nil
 }
 
@@ -135,8 +171,9 @@ func (o *Objects) logins(ctx context.Context, namespace string, selector *metav1
 	}
 	if len(list.Items) == 0 {
 		return nil, &content.Error{
-			Reason:     content.ReasonRegistryUnauthorized,
-			Err:        fmt.Errorf("no private oci registry auth secret found: create a Secret with the labels %s in namespace %s", labels, namespace),
+			Reason: content.ReasonRegistryUnauthorized,
+			Err: fmt.Errorf("no private oci registry auth secret found: create a Secret with the labels %s in namespace %s",
+				labels, namespace),
 			RetryAfter: 10 * time.Second,
 		}
 	}
@@ -160,8 +197,6 @@ func addLogins(secret *corev1.Secret, into map[string]json.RawMessage) error {
 			Err:    errors.New("Secret " + secret.Namespace + "/" + secret.Name + " holds no registry logins: it needs the key .dockerconfigjson"),
 		}
 	}
-	for host, login := range config.Auths {
-		into[host] = login
-	}
+	maps.Copy(into, config.Auths)
 	return nil
 }

@@ -187,7 +187,7 @@ func TestCallsThatStartTogetherDialOnce(t *testing.T) {
 		if n := int(s.opened.Load()); n != round+1 {
 			t.Fatalf("%d connections after round %d, want one per round", n, round+1)
 		}
-		r.conn.sockets.closeAll()
+		r.conn.hangUp()
 		r.conn.doubt()
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +15,9 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// connection is how one runtime is called: one HTTP/2 connection, one rate limit, one breaker.
+// connection is how one runtime is called: one rate limit, one breaker, and two lanes. What is called and answered goes over one of them,
+// which is closed when nobody has called for a while; the streams go over the other, so that the buffers that lists and writes need are
+// not held for as long as the streams live.
 type connection struct {
 	target    Target
 	ctx       context.Context // ends with the connection
@@ -24,16 +25,13 @@ type connection struct {
 	tell      func(...types.NamespacedName)
 	concerned func() []types.NamespacedName // owners that track the runtime
 
-	sockets   sockets
-	transport *http.Transport
-	calls     http.RoundTripper // transport behind the gate, with credentials and user agent
-	base      *url.URL
-	limiter   flowcontrol.RateLimiter
-
-	// slot lets one call through at a time while it is not proven that there is a connection: calls that start together would each dial.
-	slot   chan struct{}
-	proven atomic.Bool
-	writes writes
+	short   lane
+	streams lane
+	calls   http.RoundTripper // the lanes behind the gate, with credentials and user agent
+	stamp   http.Header       // credentials and user agent, to be shared by the requests of streams
+	base    *url.URL
+	limiter flowcontrol.RateLimiter
+	writes  writes
 
 	mu       sync.Mutex
 	breaker  breaker
@@ -62,9 +60,12 @@ func (c *connection) connect(cfg *rest.Config, wrap func(http.RoundTripper) http
 	if err != nil {
 		return err
 	}
-	if c.transport, err = newTransport(cfg, &c.sockets); err != nil {
+	tlsConfig, err := tlsOf(cfg)
+	if err != nil {
 		return err
 	}
+	c.short.openShort(cfg, tlsConfig)
+	c.streams.openStreams(cfg, tlsConfig, c.spawn)
 	if c.calls, err = rest.HTTPWrappersForConfig(cfg, gate{c}); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (c *connection) connect(cfg *rest.Config, wrap func(http.RoundTripper) http
 	}
 	c.base = base
 	c.limiter = flowcontrol.NewTokenBucketRateLimiter(cfg.QPS, cfg.Burst)
-	c.slot = make(chan struct{}, 1)
+	c.stamp = stampOf(cfg)
 	c.answers, c.settled = make(chan struct{}), make(chan struct{})
 	c.awaiting = make(map[types.NamespacedName]struct{})
 	return nil
@@ -86,8 +87,13 @@ func (c *connection) close() {
 		c.timer.Stop()
 	}
 	c.mu.Unlock()
-	c.transport.CloseIdleConnections()
-	c.sockets.closeAll()
+	c.hangUp()
+}
+
+// hangUp closes what is open, whoever uses it.
+func (c *connection) hangUp() {
+	c.short.close()
+	c.streams.close()
 }
 
 // gate is the innermost round tripper of a connection: it dials for nobody while the runtime is down, and once while it is not proven.
@@ -96,7 +102,11 @@ type gate struct{ *connection }
 // RoundTrip implements http.RoundTripper.
 func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	kind, _ := req.Context().Value(markKey{}).(mark)
-	leave, err := g.enter(req.Context(), kind == markProbe)
+	lane := &g.short
+	if kind == markStream {
+		lane = &g.streams
+	}
+	leave, err := g.enter(req.Context(), lane, kind == markProbe)
 	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close()
@@ -104,8 +114,8 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	done := g.writes.begin(req)
-	resp, err := g.transport.RoundTrip(req)
-	g.proven.Store(err == nil)
+	resp, err := lane.RoundTrip(req)
+	lane.proven.Store(err == nil)
 	leave()
 	done(resp)
 	if err != nil {
@@ -132,25 +142,25 @@ func impatient(resp *http.Response) {
 
 // enter waits for its turn while no connection is proven, and refuses while the runtime is down. The refusal looks like a failed dial,
 // because that is what it stands for.
-func (c *connection) enter(ctx context.Context, probe bool) (leave func(), err error) {
+func (c *connection) enter(ctx context.Context, l *lane, probe bool) (leave func(), err error) {
 	if err := c.refused(probe); err != nil {
 		return nil, err
 	}
-	if c.proven.Load() && c.sockets.count() > 0 {
+	if l.proven.Load() && l.sockets.count() > 0 {
 		return func() {}, nil
 	}
 	select {
-	case c.slot <- struct{}{}:
+	case l.slot <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-c.ctx.Done():
 		return nil, context.Cause(c.ctx)
 	}
 	if err := c.refused(probe); err != nil { // whoever went before may have found out
-		<-c.slot
+		<-l.slot
 		return nil, err
 	}
-	return func() { <-c.slot }, nil
+	return func() { <-l.slot }, nil
 }
 
 func (c *connection) refused(probe bool) error {
@@ -255,8 +265,11 @@ func (c *connection) forget(owner types.NamespacedName) {
 	delete(c.awaiting, owner)
 }
 
-// doubt says that something about the connection was odd: the next call goes alone.
-func (c *connection) doubt() { c.proven.Store(false) }
+// doubt says that something about the connection was odd: the next calls go alone.
+func (c *connection) doubt() {
+	c.short.proven.Store(false)
+	c.streams.proven.Store(false)
+}
 
 // jitter spreads what would happen everywhere at once.
 func jitter() float64 { return rand.Float64() } //nolint:gosec // spreads load, guards nothing

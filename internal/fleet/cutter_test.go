@@ -13,18 +13,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func readFrames(src io.Reader, limit int) (objects []string, err error) {
-	f := newFrames(src, limit)
-	defer f.release()
+// cutAll reads a stream to its end.
+func cutAll(src io.Reader, limit int) (objects []string, err error) {
+	c := &cutter{max: limit}
+	buf := make([]byte, 1000)
 	for {
-		data, err := f.next()
+		n, err := src.Read(buf)
+		wrong := c.feed(buf[:n], func(object []byte) error {
+			if object == nil {
+				object = []byte("oversized")
+			}
+			objects = append(objects, string(object))
+			return nil
+		})
 		switch {
-		case errors.Is(err, errOversized):
-			objects = append(objects, "oversized")
+		case wrong != nil:
+			return objects, wrong
+		case errors.Is(err, io.EOF):
+			return objects, c.end()
 		case err != nil:
 			return objects, err
-		default:
-			objects = append(objects, string(data))
 		}
 	}
 }
@@ -57,7 +65,7 @@ func TestAStreamIsCutIntoObjects(t *testing.T) {
 				"in halves":    iotest.HalfReader(strings.NewReader(c.stream)),
 				"with its end": iotest.DataErrReader(strings.NewReader(c.stream)),
 			} {
-				got, err := readFrames(src, 1<<20)
+				got, err := cutAll(src, 1<<20)
 				if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
 					t.Errorf("%s: %v %s", how, err, diff)
 				}
@@ -68,7 +76,7 @@ func TestAStreamIsCutIntoObjects(t *testing.T) {
 
 func TestWhatIsNoObjectEndsAStream(t *testing.T) {
 	for _, stream := range []string{"[]", "1", "null", `"a"`, "{}\x00", "<html>", "{}]"} {
-		if _, err := readFrames(strings.NewReader(stream), 1<<20); err == nil || errors.Is(err, io.EOF) {
+		if _, err := cutAll(strings.NewReader(stream), 1<<20); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%q: %v", stream, err)
 		}
 	}
@@ -80,7 +88,7 @@ func TestAnOversizedObjectIsSkipped(t *testing.T) {
 		strings.NewReader(`{"n":1}` + big + `{"n":2}` + "\n" + big + "\n" + `{"n":3}`),
 		iotest.HalfReader(strings.NewReader(`{"n":1}` + big + `{"n":2}` + "\n" + big + "\n" + `{"n":3}`)),
 	} {
-		got, err := readFrames(src, 40_000)
+		got, err := cutAll(src, 40_000)
 		want := []string{`{"n":1}`, "oversized", `{"n":2}`, "oversized", `{"n":3}`}
 		if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, io.EOF) {
 			t.Errorf("%v %s", err, diff)
@@ -89,25 +97,32 @@ func TestAnOversizedObjectIsSkipped(t *testing.T) {
 }
 
 func TestAStreamAtRestHoldsNoBuffer(t *testing.T) {
-	in, out := io.Pipe()
-	f := newFrames(in, 1<<20)
-	go func() { _, _ = io.WriteString(out, `{"a":"`+strings.Repeat("x", 9_000)+`"}`); _ = out.Close() }()
-	if _, err := f.next(); err != nil {
-		t.Fatal(err)
+	c := &cutter{max: 1 << 20}
+	object := `{"a":"` + strings.Repeat("x", 9_000) + `"}`
+	for _, part := range []string{object + object[:5000], object[5000:] + "\n", `{"b":1}`} {
+		if err := c.feed([]byte(part), func([]byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := f.next(); !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if f.buf != nil {
+	if c.carry != nil {
 		t.Error("the buffer was kept")
 	}
 }
 
-func FuzzFrames(f *testing.F) {
+func TestWhoReadsEventsMayStop(t *testing.T) {
+	stop, seen := errors.New("stop"), 0
+	c := &cutter{max: 1 << 20}
+	err := c.feed([]byte("{}{}{}"), func([]byte) error { seen++; return stop })
+	if !errors.Is(err, stop) || seen != 1 {
+		t.Fatalf("%v after %d", err, seen)
+	}
+}
+
+func FuzzCutter(f *testing.F) {
 	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a"}}}`+"\n"+`{}`), uint64(1))
 	f.Add([]byte(`{"a":"}\""}{`), uint64(2))
 	f.Fuzz(func(t *testing.T, stream []byte, seed uint64) {
-		got, err := readFrames(choppy{bytes.NewReader(stream), rand.New(rand.NewPCG(seed, 0))}, 1<<16)
+		got, err := cutAll(choppy{bytes.NewReader(stream), rand.New(rand.NewPCG(seed, 0))}, 1<<16)
 		if err == nil {
 			t.Fatal("no end")
 		}

@@ -45,27 +45,35 @@ func (p *pause) next(first, last time.Duration) time.Duration {
 	return d/2 + time.Duration(jitter()*float64(d/2))
 }
 
-// follow is the goroutine of one kind: list, then watch from there, as long as the kind deserves a stream.
+// follow is the goroutine of one kind: list, then watch from there, as long as the kind deserves a stream. It ends when a stream was handed
+// over, and carryOn takes up the thread when that ends.
 func (r *Runtime) follow(ctx context.Context, k *kind) {
-	var lists, streams pause
 	for ctx.Err() == nil && !r.retire(k) {
 		if r.conn.await(ctx) != nil {
 			return
 		}
 		if due, learned := r.isDue(k); due {
 			if err := r.list(ctx, k); err != nil {
-				r.unlisted(ctx, k, &lists, err, learned)
+				r.unlisted(ctx, k, &k.lists, err, learned)
 				continue
 			}
-			lists.reset()
+			k.lists.reset()
 		}
-		begun := time.Now()
-		err := r.watch(ctx, k)
-		if time.Since(begun) > steady {
-			streams.reset()
+		handedOver, err := r.watch(ctx, k)
+		if handedOver {
+			return
 		}
-		r.unwatched(ctx, k, &streams, err)
+		r.unwatched(ctx, k, &k.streams, err)
 	}
+}
+
+// carryOn goes on after a stream that was handed over ended.
+func (r *Runtime) carryOn(ctx context.Context, k *kind, s *stream, err error) {
+	if time.Since(s.begun) > steady {
+		k.streams.reset()
+	}
+	r.unwatched(ctx, k, &k.streams, err)
+	r.follow(ctx, k)
 }
 
 // isDue says whether the kind is to be listed, and how many objects of it were learned until now.

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -130,7 +132,7 @@ func TestANamespaceTellsItsHealth(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.mustGet(t, b.remote(t, "namespace", cfg))
 	owner := ownerNamed("namespace")
-	o := newObject(namespaces, "", "health-of-a-namespace", owner)
+	o := newObject(namespaces, "", fmt.Sprintf("health-%d", time.Now().UnixNano()), owner)
 	b.trackAll(t, r, owner, Interest{GroupVersionKind: namespaces})
 	own(t, r, o)
 	if result, kept := r.Health(idOf(o)); !kept || result.Status != health.Ready {

@@ -101,7 +101,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		_, _ = b.Get(t.Context(), target)
 		r := b.mustGet(t, Target{Namespace: hubNamespace, Name: "a"})
 		b.stop()
-		if n := r.conn.sockets.count(); n != 0 {
+		if n := r.conn.open(); n != 0 {
 			t.Errorf("%d connections left", n)
 		}
 		if _, err := b.Get(t.Context(), target); err == nil {

@@ -76,9 +76,11 @@ type kind struct {
 	learned  uint            // how many objects writes of ours told
 
 	watched bool               // has a stream, or shall have one
-	end     context.CancelFunc // ends its goroutine; nil when there is none
+	end     context.CancelFunc // ends what goes on for it; nil when nothing does
 	cut     context.CancelFunc // ends its current stream
 	poke    chan struct{}      // cuts a back-off short
+
+	lists, streams pause // of the goroutine
 
 	leaving  map[place]struct{} // deleted by us while not watched: looked after until gone
 	recheck  *time.Timer

@@ -1,7 +1,29 @@
 package fleet
 
-// Once is true the first time that it is asked for a key on this connection: for what has to be seen to once per contact.
-func (r *Runtime) Once(key string) bool {
-	_, before := r.once.LoadOrStore(key, struct{}{})
-	return !before
+import "sync"
+
+// errand is what Once was asked to do.
+type errand struct {
+	mu   sync.Mutex
+	done bool
 }
+
+// Once calls do, unless it succeeded before for that key on this connection: for what has to be seen to once per contact. Who asks
+// meanwhile waits for it; who asks after a failure does it again.
+func (r *Runtime) Once(key string, do func() error) error {
+	known, _ := r.once.LoadOrStore(key, &errand{})
+	asked := known.(*errand) //nolint:forcetypeassert // only this function stores
+	asked.mu.Lock()
+	defer asked.mu.Unlock()
+	if asked.done {
+		return nil
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	asked.done = true
+	return nil
+}
+
+// Again has the next Once for that key do it once more.
+func (r *Runtime) Again(key string) { r.once.Delete(key) }

@@ -24,7 +24,7 @@ func TestACutStreamResumes(t *testing.T) {
 	eventually(t, "the kind is watched", func() bool { return watched() == 1 })
 
 	for round := range 3 {
-		r.conn.sockets.closeAll()
+		r.conn.hangUp()
 		o := newObject(configMaps, ns, "while-cut", owner) // made in the gap, or right after it
 		if _, err := at(t, r, foreign, o).Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -33,8 +33,8 @@ func TestACutStreamResumes(t *testing.T) {
 		eventually(t, "all streams are back", func() bool {
 			return b.calls.count("WATCH /api/v1/secrets") == round+2 && b.calls.count("WATCH /api/v1/services") == round+2
 		})
-		if n := r.conn.sockets.count(); n != 1 {
-			t.Errorf("round %d: %d connections, want one", round, n)
+		if n := r.conn.streams.sockets.count(); n != 1 {
+			t.Errorf("round %d: %d connections, want one for all streams", round, n)
 		}
 		if err := at(t, r, foreign, o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func (c *connection) ask(ctx context.Context) error {
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.calls.RoundTrip(req)
 	if err != nil {
-		c.sockets.closeAll() // a connection that does not answer is of no use to the next probe either
+		c.hangUp() // a connection that does not answer is of no use to the next probe either
 		return err
 	}
 	defer drain(resp.Body)

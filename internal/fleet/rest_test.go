@@ -27,8 +27,8 @@ func TestAtRestNothingIsCalled(t *testing.T) {
 	}
 	b.trackAll(t, r, owner, kinds...)
 	eventually(t, "all kinds are watched", func() bool { return len(b.calls.all()) >= 1+2*len(kinds) })
-	if n := r.conn.sockets.count(); n != 1 {
-		t.Errorf("%d connections, want one", n)
+	if n := r.conn.streams.sockets.count(); n != 1 || r.conn.open() != 2 {
+		t.Errorf("%d connections for streams and %d in all, want one for all streams and one for all calls", n, r.conn.open())
 	}
 	before := b.calls.all()
 	if len(before) != 1+2*len(kinds) {

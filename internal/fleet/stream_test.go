@@ -87,7 +87,7 @@ func TestAStreamIsResumedWhereItEnded(t *testing.T) {
 	s.send(t, event("MODIFIED", metaOf("b", "u2", "140", me)))
 	s.reached(t, "140")
 	s.wantQuiet(t, "only the resource version moved")
-	s.r.conn.sockets.closeAll() // the network ends it
+	s.r.conn.hangUp() // the network ends it
 	s.wantWatch(t, "140")
 	if n := s.calls.count(listConfigMap); n != 1 {
 		t.Errorf("%d lists, want one", n)
@@ -206,7 +206,7 @@ func TestAServerThatEndsStreamsAtOnceIsNotHammered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.on(watchMap, answer)
 			before := len(s.calls.all())
-			s.r.conn.sockets.closeAll()
+			s.r.conn.hangUp()
 			time.Sleep(time.Second)
 			if n := len(s.calls.all()) - before; n > 15 {
 				t.Errorf("%d calls in a second", n)

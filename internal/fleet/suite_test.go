@@ -357,3 +357,12 @@ func newNamespace(t *testing.T, client dynamic.Interface, name string) string {
 	}
 	return made.GetName()
 }
+
+// open counts the connections of both lanes.
+func (c *connection) open() int { return c.short.sockets.count() + c.streams.sockets.count() }
+
+// labelled gives an object the label of owned objects, which the stub's answers leave out.
+func labelled(o *unstructured.Unstructured) *unstructured.Unstructured {
+	o.SetLabels(map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma})
+	return o
+}

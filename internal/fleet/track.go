@@ -120,10 +120,7 @@ func (r *Runtime) assign() {
 func (r *Runtime) start(k *kind) {
 	ctx, end := context.WithCancel(r.ctx)
 	k.end = end
-	r.conn.spawn(func() {
-		defer end()
-		r.follow(ctx, k)
-	})
+	r.conn.spawn(func() { r.follow(ctx, k) })
 }
 
 // stop ends whatever goes on for a kind. The caller holds the lock.
@@ -144,7 +141,10 @@ func (r *Runtime) retire(k *kind) bool {
 	if k.watched || k.due {
 		return false
 	}
-	k.end = nil
+	if k.end != nil {
+		k.end()
+		k.end = nil
+	}
 	return true
 }
 

@@ -9,7 +9,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,15 +26,20 @@ const (
 	// streamWindow is how much of a stream the server may send ahead; the default of 4 MiB, times the kinds of a fleet, is not affordable.
 	streamWindow     = 128 << 10
 	connectionWindow = 512 << 10
+	// pingCalls is when a silent server is asked while calls wait. net/http holds on to a closed connection for that long.
+	pingCalls = 10 * time.Second
 	// pingAfter lies above the minute between two bookmarks, so that a healthy connection is never pinged.
 	pingAfter   = 75 * time.Second
 	pingTimeout = 15 * time.Second
+	// idleTimeout is how long a connection is kept for the next call. Another handshake later costs less than its buffers until then.
+	idleTimeout = 20 * time.Second
 )
 
 // sockets are the open connections of one runtime, so that they can be closed without waiting for anybody.
 type sockets struct {
-	mu   sync.Mutex
-	open map[*socket]struct{}
+	mu      sync.Mutex
+	open    map[*socket]struct{}
+	emptied func() // told, in a goroutine of its own, when the last one was closed
 }
 
 type socket struct {
@@ -43,8 +50,13 @@ type socket struct {
 // Close implements net.Conn.
 func (s *socket) Close() error {
 	s.of.mu.Lock()
+	_, open := s.of.open[s]
 	delete(s.of.open, s)
+	last := open && len(s.of.open) == 0 && s.of.emptied != nil
 	s.of.mu.Unlock()
+	if last {
+		go s.of.emptied()
+	}
 	return s.Conn.Close()
 }
 
@@ -100,9 +112,19 @@ func refuseLinkLocal(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// newTransport makes a transport that belongs to one runtime alone. client-go's own would come from a process-wide cache, which keeps the
-// connections of revoked credentials and offers no way to close them.
-func newTransport(cfg *rest.Config, s *sockets) (*http.Transport, error) {
+// lane is one way to a runtime. It belongs to one runtime alone: client-go's transports come from a process-wide cache, which keeps the
+// connections of revoked credentials and cannot close them.
+type lane struct {
+	http.RoundTripper
+	sockets sockets
+	// slot lets one call through at a time while it is not proven that there is a connection: calls that start together would each dial.
+	slot   chan struct{}
+	proven atomic.Bool
+	idle   func() // closes connections that nobody uses
+}
+
+// tlsOf is the TLS configuration of a runtime.
+func tlsOf(cfg *rest.Config) (*tls.Config, error) {
 	tlsConfig, err := rest.TLSConfigFor(cfg)
 	if err != nil {
 		return nil, err
@@ -111,28 +133,59 @@ func newTransport(cfg *rest.Config, s *sockets) (*http.Transport, error) {
 		tlsConfig = &tls.Config{}
 	}
 	tlsConfig.MinVersion = max(tlsConfig.MinVersion, tls.VersionTLS12)
-	proxy := http.ProxyFromEnvironment
+	return tlsConfig, nil
+}
+
+func proxyOf(cfg *rest.Config) func(*http.Request) (*url.URL, error) {
 	if cfg.Proxy != nil {
-		proxy = cfg.Proxy
+		return cfg.Proxy
 	}
+	return http.ProxyFromEnvironment
+}
+
+// openShort makes a lane for calls that are answered and done with.
+func (l *lane) openShort(cfg *rest.Config, tlsConfig *tls.Config) {
+	l.slot = make(chan struct{}, 1)
+	transport := newTransport(cfg, tlsConfig, &l.sockets)
+	l.RoundTripper, l.idle = transport, transport.CloseIdleConnections
+	l.sockets.emptied = transport.CloseIdleConnections // it would remember an HTTP/2 connection, and all its buffers, beyond its end
+}
+
+// openStreams makes a lane for streams.
+func (l *lane) openStreams(cfg *rest.Config, tlsConfig *tls.Config, spawn func(func())) {
+	l.slot = make(chan struct{}, 1)
+	t := &trunks{
+		tls: tlsConfig.Clone(), dial: l.sockets.dial, proxy: proxyOf(cfg), spawn: spawn,
+		otherwise: func() *http.Transport { return newTransport(cfg, tlsConfig, &l.sockets) },
+	}
+	t.tls.NextProtos = []string{"h2", "http/1.1"}
+	l.RoundTripper, l.idle = t, func() {}
+}
+
+func (l *lane) close() {
+	l.idle()
+	l.sockets.closeAll()
+}
+
+func newTransport(cfg *rest.Config, tlsConfig *tls.Config, s *sockets) *http.Transport {
 	return &http.Transport{
-		Proxy:                 proxy,
+		Proxy:                 proxyOf(cfg),
 		DialContext:           s.dial,
-		TLSClientConfig:       tlsConfig,
+		TLSClientConfig:       tlsConfig.Clone(), // it is changed
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: callTimeout,
-		IdleConnTimeout:       90 * time.Second,
+		IdleConnTimeout:       idleTimeout,
 		MaxIdleConnsPerHost:   2,
 		DisableCompression:    cfg.DisableCompression,
 		ForceAttemptHTTP2:     true, // a dialer of one's own switches HTTP/2 off otherwise
 		HTTP2: &http.HTTP2Config{
-			SendPingTimeout:               pingAfter,
+			SendPingTimeout:               pingCalls,
 			PingTimeout:                   pingTimeout,
 			WriteByteTimeout:              pingTimeout,
 			MaxReceiveBufferPerStream:     streamWindow,
 			MaxReceiveBufferPerConnection: connectionWindow,
 		},
-	}, nil
+	}
 }
 
 // errTooLarge stands for an answer above maxBody.

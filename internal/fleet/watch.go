@@ -27,23 +27,69 @@ type stream struct {
 	resource *apply.Resource
 	needs    needs
 	resume   string
+	begun    time.Time
 }
 
-// watch follows the events of a kind until its stream ends: nil when that was the stream's own doing.
-func (r *Runtime) watch(ctx context.Context, k *kind) error {
+// handed is a stream's body that can hand over what comes, so that no goroutine has to wait for it.
+type handed interface {
+	handOver(deliver func([]byte) error, ended func(error))
+}
+
+// watch opens the stream of a kind. handedOver says that it goes on without us: its end will start another goroutine.
+func (r *Runtime) watch(ctx context.Context, k *kind) (handedOver bool, err error) {
+	parent := ctx
 	ctx, cut := context.WithCancel(ctx)
-	defer cut()
 	s := r.begin(k, cut)
 	if s == nil {
-		return errCut
+		cut()
+		return false, errCut
 	}
-	defer r.end(k)
 	body, err := r.open(ctx, s)
 	if err != nil {
+		err = why(ctx, err)
+		r.end(k, cut)
+		return false, err
+	}
+	cutter := &cutter{max: maxEvent}
+	deliver := func(data []byte) error {
+		return cutter.feed(data, func(event []byte) error { return r.event(k, s, event) })
+	}
+	ended := func(err error) error {
+		if at := cutter.end(); errors.Is(err, io.EOF) {
+			err = at
+		}
+		err = why(ctx, err)
+		r.end(k, cut)
 		return err
 	}
+	if body, ok := body.(handed); ok {
+		body.handOver(deliver, func(err error) {
+			r.conn.spawn(func() { r.carryOn(parent, k, s, ended(err)) })
+		})
+		return true, nil
+	}
 	defer func() { _ = body.Close() }()
-	err = r.events(k, s, body)
+	return false, ended(pull(body, deliver))
+}
+
+// pull reads a body that cannot hand over.
+func pull(body io.Reader, deliver func([]byte) error) error {
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if err := deliver(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// why names the end of a stream: cut when that was on purpose, nil when it was the server's, in order and on time.
+func why(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return errCut
@@ -62,10 +108,11 @@ func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 	}
 	k.cut = cut
 	gvk := k.gk.WithVersion(k.resource.Version)
-	return &stream{gvk: gvk, resource: k.resource, needs: k.wish.needs, resume: k.resume}
+	return &stream{gvk: gvk, resource: k.resource, needs: k.wish.needs, resume: k.resume, begun: time.Now()}
 }
 
-func (r *Runtime) end(k *kind) {
+func (r *Runtime) end(k *kind, cut context.CancelFunc) {
+	cut()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k.cut = nil
@@ -84,10 +131,14 @@ func (r *Runtime) open(ctx context.Context, s *stream) (io.ReadCloser, error) {
 	}
 	// without "identity" every stream would carry the buffers of a decompressor
 	header := http.Header{"Accept": {accept}, "Accept-Encoding": {"identity"}}
+	for name, values := range r.conn.stamp {
+		header[name] = values
+	}
 	resp, err := r.call(marked(ctx, markStream), r.collection(s.resource), query, header)
 	if err != nil {
 		return nil, tooOld(err)
 	}
+	resp.Request, resp.Header = nil, nil // would be kept for as long as the stream lives
 	return resp.Body, nil
 }
 
@@ -99,27 +150,12 @@ func tooOld(err error) error {
 	return err
 }
 
-// events reads a stream to its end.
-func (r *Runtime) events(k *kind, s *stream, body io.Reader) error {
-	f := newFrames(body, maxEvent)
-	defer f.release()
-	for {
-		data, err := f.next()
-		if errors.Is(err, errOversized) {
-			r.cfg.Log.Info("an event was too large to be read", "runtime", r.conn.target.String(), "kind", k.gk.String())
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.event(k, s, data); err != nil {
-			return err
-		}
-	}
-}
-
-// event takes one event.
+// event takes one event; nil stands for one that was too large.
 func (r *Runtime) event(k *kind, s *stream, data []byte) error {
+	if data == nil {
+		r.cfg.Log.Info("an event was too large to be read", "runtime", r.conn.target.String(), "kind", k.gk.String())
+		return nil
+	}
 	e, err := readEvent(data, s.needs.full())
 	if err != nil {
 		return fmt.Errorf("an event of %s cannot be read: %w", k.gk, err)

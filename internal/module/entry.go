@@ -47,7 +47,7 @@ func refer(entry *v1beta2.ModuleStatus, kyma *v1beta2.Kyma, v *Verdict) {
 		entry.Manifest = track(want.APIVersion, want.Kind, want.ObjectMeta)
 	}
 	entry.Template = track(v1beta2.GroupVersion.String(), kindTemplate, v.Template.ObjectMeta)
-	if resource := want.Spec.Resource; resource != nil {
+	if resource := want.Spec.Resource; resource != nil && v.Policy != v1beta2.CustomResourcePolicyIgnore {
 		entry.Resource = track(resource.GetAPIVersion(), resource.GetKind(), metav1.ObjectMeta{
 			Name: resource.GetName(), Namespace: resource.GetNamespace(), Generation: resource.GetGeneration(),
 		})

@@ -111,7 +111,8 @@ func judgeInstallation(manifest *v1beta2.Manifest) outcome {
 // judgeResource is the outcome by the module's own resource alone.
 func judgeResource(manifest *v1beta2.Manifest) outcome {
 	state := manifest.Status.ResourceState
-	if state == v1beta2.StateReady || state == "" && manifest.Spec.Resource == nil {
+	none := manifest.Spec.Resource == nil || manifest.Spec.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore
+	if state == v1beta2.StateReady || state == "" && none {
 		return conclude(ruleReady)
 	}
 	detail := cmp.Or(string(state), "no state yet")

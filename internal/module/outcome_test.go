@@ -82,7 +82,7 @@ func TestTheModulesOwnResource(t *testing.T) {
 	}
 	none := func(w *World) {
 		theModule(func(m *v1beta2.Module) { m.CustomResourcePolicy = v1beta2.CustomResourcePolicyIgnore })(w)
-		theManifest(func(m *v1beta2.Manifest) { m.Spec.CustomResourcePolicy, m.Spec.Resource = "Ignore", nil })(w)
+		theManifest(func(m *v1beta2.Manifest) { m.Spec.CustomResourcePolicy = "Ignore" })(w)
 	}
 	for _, test := range []struct {
 		name                     string
@@ -99,6 +99,8 @@ func TestTheModulesOwnResource(t *testing.T) {
 		{"it says something else", []func(*World){resource("Fine", "")}, readyEntry, says("Processing", "Fine"), says("Processing", "Fine")},
 		{"it has said nothing yet", nil, readyEntry, says("Processing", "no state yet"), says("Processing", "no state yet")},
 		{"there is none and none is made", []func(*World){none}, readyEntry, readyEntry, readyEntry},
+		{"a user made it and it says Warning", []func(*World){none, resource("Warning", "odd")}, readyEntry,
+			says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
 		{"it says Ready while objects are not", []func(*World){waits, resource("Ready", "")},
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo"},
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}},

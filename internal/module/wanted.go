@@ -93,10 +93,11 @@ func wantedSpec(kyma *v1beta2.Kyma, v *Verdict, name string) v1beta2.ManifestSpe
 	}
 }
 
-// defaultResource is the module's default CR, nil when there is none or the user keeps custom resources to themselves.
+// defaultResource is the module's default CR, nil when it has none. The policy Ignore does not matter here: nobody creates it then, but
+// its kind is what has to be looked for before the module is removed, or a user's custom resources would go with their definition.
 func defaultResource(v *Verdict, manifest string) *unstructured.Unstructured {
 	data := v.Template.Spec.Data
-	if data == nil || len(data.Object) == 0 || v.Policy == v1beta2.CustomResourcePolicyIgnore {
+	if data == nil || len(data.Object) == 0 {
 		return nil
 	}
 	resource := data.DeepCopy()

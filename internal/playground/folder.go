@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -93,23 +94,27 @@ func (f *folder) empty() error {
 
 // release gives the folder up. Logs stay; everything else no longer leads anywhere and goes.
 func (f *folder) release() error {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return errors.Join(err, f.lock.Close())
+	}
 	var folders []string
-	err := filepath.WalkDir(f.dir, func(path string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			folders = append(folders, path)
+			folders = append(folders, name)
 			return nil
-		case filepath.Ext(path) == ".log" || path == f.path(lockName):
+		case path.Ext(name) == ".log" || name == lockName:
 			return nil
 		}
-		return os.Remove(path)
+		return root.Remove(name)
 	})
-	for _, folder := range slices.Backward(folders) {
-		_ = os.Remove(folder) // fails for those with logs in them
+	for _, name := range slices.Backward(folders) {
+		_ = root.Remove(name) // fails for those with logs in them
 	}
-	return errors.Join(err, f.lock.Close())
+	return errors.Join(err, root.Close(), f.lock.Close())
 }
 
 // path is a path inside.

@@ -102,7 +102,7 @@ func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bo
 		k := &list.Items[i]
 		if line := describe(k); shown[k.Name] != line {
 			shown[k.Name] = line
-			p.progress.note(k.Name, "%s", line)
+			p.progress.notef(k.Name, "%s", line)
 		}
 		done = done && ready(k)
 	}
@@ -136,8 +136,10 @@ func (p *playground) whyNot(ctx context.Context) error {
 	}
 	var why error
 	for i := range list.Items {
-		if condition := meta.FindStatusCondition(list.Items[i].Status.Conditions, v1beta2.ConditionReady); condition != nil && !ready(&list.Items[i]) {
-			why = errors.Join(why, fmt.Errorf("%s says: %s", list.Items[i].Name, condition.Message))
+		k := &list.Items[i]
+		condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
+		if condition != nil && !ready(k) {
+			why = errors.Join(why, fmt.Errorf("%s says: %s", k.Name, condition.Message))
 		}
 	}
 	return why

@@ -156,7 +156,7 @@ func (o *operators) converge(ctx context.Context) error {
 	if err := o.stop(); err != nil {
 		return err
 	}
-	if wanted == (workload{}) || ctx.Err() != nil {
+	if wanted == (workload{}) {
 		return nil
 	}
 	access, err := o.cluster.ServiceAccountConfig(ctx, greeterNamespace, moduleGreeter)

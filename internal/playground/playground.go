@@ -52,10 +52,10 @@ func Run(ctx context.Context, options Options, out io.Writer) error {
 	}
 	if ctx.Err() != nil {
 		err = nil // whatever was under way was cut short
-		p.progress.say("\nEnding everything that was started ...")
+		p.progress.sayf("\nEnding everything that was started ...")
 	}
 	if err != nil {
-		p.progress.say("\nFAILED: %v", err)
+		p.progress.sayf("\nFAILED: %v", err)
 		p.sayLogs()
 	}
 	return errors.Join(err, p.close())
@@ -66,7 +66,7 @@ func (p *playground) run(ctx context.Context) error {
 	if err := p.start(ctx); err != nil {
 		return err
 	}
-	p.progress.say("%s", p.summary())
+	p.progress.sayf("%s", p.summary())
 	select {
 	case <-ctx.Done():
 		return nil
@@ -94,9 +94,9 @@ func (p *playground) open() error {
 	klog.SetLogger(log)
 	logf.SetLogger(log)
 	if len(p.folder.busy) > 0 {
-		p.progress.say("%s, so this is playground %d.", strings.Join(p.folder.busy, ", "), p.folder.number)
+		p.progress.sayf("%s, so this is playground %d.", strings.Join(p.folder.busy, ", "), p.folder.number)
 	}
-	p.progress.say("Playground %d keeps its state and logs in %s. Ctrl-C ends it at any time.\n", p.folder.number, short(p.folder.dir))
+	p.progress.sayf("Playground %d keeps its state and logs in %s. Ctrl-C ends it at any time.\n", p.folder.number, short(p.folder.dir))
 	return nil
 }
 
@@ -173,10 +173,10 @@ func (p *playground) close() error {
 		err = errors.Join(err, p.ownLog.Close())
 	}
 	if err != nil {
-		p.progress.say("Not everything ended as it should: %v", err)
+		p.progress.sayf("Not everything ended as it should: %v", err)
 		return err
 	}
-	p.progress.say("Everything ended (took %.1f s).", time.Since(began).Seconds())
+	p.progress.sayf("Everything ended (took %.1f s).", time.Since(began).Seconds())
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (p *playground) sayLogs() {
 	if p.folder == nil {
 		return
 	}
-	p.progress.say("\nLogs: %s (the manager), %s and %s (the clusters), %s (the playground itself)",
+	p.progress.sayf("\nLogs: %s (the manager), %s and %s (the clusters), %s (the playground itself)",
 		short(p.folder.path(managerProgram, managerLog)), short(p.folder.path(hubName, "logs")),
 		short(p.folder.path(runtimeName, "logs")), short(p.folder.path("playground.log")))
 }

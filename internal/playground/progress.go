@@ -23,15 +23,15 @@ func newProgress(out io.Writer, now func() time.Time) *progress {
 	return &progress{out: out, now: now, began: now()}
 }
 
-// say writes a paragraph.
-func (p *progress) say(format string, args ...any) {
+// sayf writes a paragraph.
+func (p *progress) sayf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// note writes a line with the time since the beginning.
-func (p *progress) note(name, format string, args ...any) {
+// notef writes a line with the time since the beginning.
+func (p *progress) notef(name, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	line := fmt.Sprintf("%6.1f s  %-*s  %s", p.now().Sub(p.began).Seconds(), nameWidth, name, fmt.Sprintf(format, args...))
@@ -40,13 +40,13 @@ func (p *progress) note(name, format string, args ...any) {
 
 // step runs one step and says how long it took. What work returns is said when it succeeds.
 func (p *progress) step(name, doing string, work func() (done string, err error)) error {
-	p.note(name, "%s ...", doing)
+	p.notef(name, "%s ...", doing)
 	began := p.now()
 	done, err := work()
 	if err != nil {
 		return &StepError{Step: name, Doing: doing, Err: err}
 	}
-	p.note(name, "%s (took %.1f s)", done, p.now().Sub(began).Seconds())
+	p.notef(name, "%s (took %.1f s)", done, p.now().Sub(began).Seconds())
 	return nil
 }
 

@@ -21,11 +21,11 @@ func ticking() func() time.Time {
 func TestProgress(t *testing.T) {
 	var out strings.Builder
 	p := newProgress(&out, ticking())
-	p.say("Playground %d", 1)
+	p.sayf("Playground %d", 1)
 	if err := p.step("hub", "starting a cluster", func() (string, error) { return "is up", nil }); err != nil {
 		t.Fatal(err)
 	}
-	p.note("local-demo", "%s", "Ready")
+	p.notef("local-demo", "%s", "Ready")
 	want := `Playground 1
    0.5 s  hub         starting a cluster ...
    2.0 s  hub         is up (took 0.5 s)

@@ -59,41 +59,55 @@ var hostPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-
 
 // Validate says everything that is wrong with a Config at once.
 func (c *Config) Validate() error {
+	return errors.Join(append(c.registryProblems(), c.limitProblems()...)...)
+}
+
+func (c *Config) registryProblems() []error {
 	var problems []error
-	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	switch {
 	case c.RegistryHost == "" && c.RegistrySecret == "":
-		wrong("no registry: set --oci-registry-host to where the modules' components are (http:// in front for a registry without TLS), " +
-			"or --oci-registry-cred-secret to a Secret with a login for it")
+		problems = append(problems, errors.New("no registry: set --oci-registry-host to where the modules' components are "+
+			"(http:// in front for a registry without TLS), or --oci-registry-cred-secret to a Secret with a login for it"))
 	case c.RegistryHost != "" && c.RegistrySecret != "":
-		wrong("--oci-registry-host and --oci-registry-cred-secret are exclusive: the Secret names its registry itself")
+		problems = append(problems, errors.New(
+			"--oci-registry-host and --oci-registry-cred-secret are exclusive: the Secret names its registry itself"))
 	case c.RegistryHost != "" && !hostPattern.MatchString(c.RegistryHost):
-		wrong("--oci-registry-host %q is no host: write host[:port], with http:// in front for a registry without TLS", c.RegistryHost)
+		problems = append(problems, fmt.Errorf(
+			"--oci-registry-host %q is no host: write host[:port], with http:// in front for a registry without TLS", c.RegistryHost))
 	}
 	if c.RegistrySubPath != strings.Trim(path.Clean("/"+c.RegistrySubPath), "/") {
-		wrong("--modules-repository-subpath %q: write it without slashes at its ends and without dots", c.RegistrySubPath)
+		problems = append(problems, fmt.Errorf(
+			"--modules-repository-subpath %q: write it without slashes at its ends and without dots", c.RegistrySubPath))
 	}
-	if c.KymaWorkers < 1 || c.ManifestWorkers < 1 {
-		wrong("--max-concurrent-*-reconciles must be at least 1")
+	return problems
+}
+
+func (c *Config) limitProblems() []error {
+	var problems []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
 	}
-	if c.LeaderElection && (c.LeaseDuration <= c.RenewDeadline || c.RenewDeadline <= c.RetryPeriod) {
-		wrong("leader election needs lease duration > renew deadline > retry period, not %s, %s, %s", c.LeaseDuration, c.RenewDeadline, c.RetryPeriod)
-	}
-	if c.FailureBaseDelay <= 0 || c.FailureMaxDelay < c.FailureBaseDelay {
-		wrong("--failure-base-delay must be positive and at most --failure-max-delay")
-	}
-	if c.StreamsPerRuntime < 1 {
-		wrong("--max-streams-per-runtime must be at least 1")
-	}
-	if strings.Count(c.LocalAccount, "/") != 1 || strings.HasPrefix(c.LocalAccount, "/") || strings.HasSuffix(c.LocalAccount, "/") {
-		wrong("--local-service-account %q: write namespace/name", c.LocalAccount)
-	}
-	return errors.Join(problems...)
+	refuse(c.KymaWorkers < 1 || c.ManifestWorkers < 1, "--max-concurrent-*-reconciles must be at least 1")
+	refuse(c.LeaderElection && (c.LeaseDuration <= c.RenewDeadline || c.RenewDeadline <= c.RetryPeriod),
+		"leader election needs lease duration > renew deadline > retry period, not %s, %s, %s", c.LeaseDuration, c.RenewDeadline, c.RetryPeriod)
+	refuse(c.FailureBaseDelay <= 0 || c.FailureMaxDelay < c.FailureBaseDelay,
+		"--failure-base-delay must be positive and at most --failure-max-delay")
+	refuse(c.RateBurst < 1 || c.RateFrequency < 1,
+		"--rate-limiter-burst and --rate-limiter-frequency must be at least 1, or nothing is tried again after an error")
+	refuse(c.RuntimeQPS <= 0 || c.RuntimeBurst < 1, "--k8s-skr-client-qps and --k8s-skr-client-burst must be positive")
+	refuse(c.CacheSyncTimeout <= 0 || c.AuditInterval <= 0, "--cache-sync-timeout and --audit-interval must be positive")
+	refuse(c.StreamsPerRuntime < 1, "--max-streams-per-runtime must be at least 1")
+	namespace, name, two := strings.Cut(c.LocalAccount, "/")
+	refuse(!two || namespace == "" || name == "" || strings.Contains(name, "/"),
+		"--local-service-account %q: write namespace/name", c.LocalAccount)
+	return problems
 }
 
 // registry splits RegistryHost into host and whether it speaks plain http.
 func (c *Config) registry() (host string, plainHTTP bool) {
-	host, plainHTTP = strings.CutPrefix(c.RegistryHost, "http://")
+	host, plainHTTP = strings.CutPrefix(strings.ToLower(c.RegistryHost), "http://")
 	return strings.TrimPrefix(host, "https://"), plainHTTP
 }
 

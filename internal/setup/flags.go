@@ -83,20 +83,25 @@ func bindModules(set *flag.FlagSet, c *Config) {
 			}
 			return nil
 		})
-	set.StringVar(&c.OperatorNamespace, "operator-namespace", c.OperatorNamespace, "namespace of the manager's lease and of the registry Secret")
-	set.StringVar(&c.RegistryHost, "oci-registry-host", c.RegistryHost, "registry of the modules' components; http:// in front when it speaks no TLS")
-	set.StringVar(&c.RegistrySecret, "oci-registry-cred-secret", c.RegistrySecret, "Secret with the login for exactly one registry, which is used")
+	set.StringVar(&c.OperatorNamespace, "operator-namespace", c.OperatorNamespace,
+		"namespace of the manager's lease and of the registry Secret")
+	set.StringVar(&c.RegistryHost, "oci-registry-host", c.RegistryHost,
+		"registry of the modules' components; http:// in front when it speaks no TLS")
+	set.StringVar(&c.RegistrySecret, "oci-registry-cred-secret", c.RegistrySecret,
+		"Secret with the login for exactly one registry, which is used")
 	set.StringVar(&c.RegistrySubPath, "modules-repository-subpath", c.RegistrySubPath, "path between the registry's host and its components")
 	set.StringVar(&c.ContentDir, "content-dir", c.ContentDir, "folder that keeps what was fetched (default: one in the temporary folder)")
 	set.Int64Var(&c.ContentBytes, "content-max-bytes", c.ContentBytes, "size that the folder is kept below")
-	set.StringVar(&c.LocalAccount, "local-service-account", c.LocalAccount, "ServiceAccount (namespace/name) that installs into the hub itself")
-	set.Func("restricted-default-modules", "modules, separated by commas, that only the Kymas get which their release selects", func(value string) error {
-		c.RestrictedModules = nil
-		for name := range strings.SplitSeq(value, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				c.RestrictedModules = append(c.RestrictedModules, name)
+	set.StringVar(&c.LocalAccount, "local-service-account", c.LocalAccount,
+		"ServiceAccount (namespace/name) that installs into the hub itself")
+	set.Func("restricted-default-modules", "modules, separated by commas, that only the Kymas get which their release selects",
+		func(value string) error {
+			c.RestrictedModules = nil
+			for name := range strings.SplitSeq(value, ",") {
+				if name = strings.TrimSpace(name); name != "" {
+					c.RestrictedModules = append(c.RestrictedModules, name)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 }

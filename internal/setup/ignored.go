@@ -14,7 +14,7 @@ const (
 )
 
 // ignoredFlags are upstream's flags without effect here, by reason.
-var ignoredFlags = map[string]string{
+var ignoredFlags = map[string]string{ //nolint:gosec // names of flags, one of which speaks of a Secret
 	byEvents: `kyma-requeue-success-interval kyma-requeue-error-interval kyma-requeue-warning-interval kyma-requeue-busy-interval
 		manifest-requeue-success-interval manifest-requeue-error-interval manifest-requeue-warning-interval manifest-requeue-busy-interval
 		manifest-requeue-jitter-probability manifest-requeue-jitter-percentage mandatory-module-requeue-success-interval

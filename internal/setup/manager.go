@@ -27,7 +27,7 @@ const leaseName = "893110f7.kyma-project.io"
 // shutdown is how long reconciles may go on after the end was asked for.
 const shutdown = 20 * time.Second
 
-func newManager(hub *rest.Config, c Config, log logr.Logger, _ Hooks) (ctrl.Manager, error) {
+func newManager(hub *rest.Config, c Config, log logr.Logger) (ctrl.Manager, error) {
 	patience, consistent := shutdown, true
 	pprof := ""
 	if c.PprofEnabled {

@@ -29,15 +29,13 @@ func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.R
 	runtime, err := p.fleet.Get(ctx, fleet.Target{
 		Namespace: target.Namespace, Name: target.Name, Local: target.Local, ServiceAccount: p.account, Owner: target.Owner,
 	})
-	var problem *fleet.Problem
-	switch {
-	case errors.As(err, &problem):
+	if problem, known := errors.AsType[*fleet.Problem](err); known {
 		return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
-	case err != nil:
-		return nil, err
-	default:
-		return runtimePort{runtime}, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	return runtimePort{runtime}, nil
 }
 
 // Changed drops the connection when the access Secret no longer is what it was made from.
@@ -65,6 +63,15 @@ func (p runtimePort) Track(owner types.NamespacedName, interests []manifest.Inte
 	p.Runtime.Track(owner, kinds)
 }
 
+// Hidden tells why a kind cannot be observed, and when to ask again: the fleet tries again by itself and wakes nobody when it succeeds.
+func (p runtimePort) Hidden(owner types.NamespacedName) *manifest.Problem {
+	_, problem := p.Synced(owner)
+	if problem == nil {
+		return nil
+	}
+	return &manifest.Problem{Reason: problem.Reason, Message: problem.Message, Retry: max(problem.RetryAfter, retryHidden)}
+}
+
 // ModuleCRs translates what is known of a module's custom resources.
 func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState, bool) {
 	known, synced := p.Runtime.ModuleCRs(kind)
@@ -78,8 +85,13 @@ func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState,
 // contentPort joins the Manifest controller and the artifacts.
 type contentPort struct{ objects *artifact.Objects }
 
-// Pauses before content is asked for again: what a person has to change first can wait, what may heal by itself not.
+// retryHidden is the pause before a kind is asked for again that could not be observed.
+const retryHidden = 30 * time.Second
+
+// First pauses before content is asked for again, which the back-off doubles: what the registry may answer otherwise next time, and
+// what only another spec can change.
 const (
+	retryPending  = time.Second
 	retryRegistry = 5 * time.Second
 	retryContent  = 2 * time.Minute
 )
@@ -87,18 +99,19 @@ const (
 // Objects fetches and parses, and tells in the controller's words why it cannot.
 func (p *contentPort) Objects(ctx context.Context, m *v1beta2.Manifest, spec v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
 	objects, err := p.objects.Objects(ctx, m, spec)
-	if err == nil {
-		return objects, nil
+	if errors.Is(err, artifact.ErrPending) {
+		return nil, &manifest.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}
 	}
-	var problem *content.Error
-	if !errors.As(err, &problem) {
-		return nil, err
+	problem, known := errors.AsType[*content.Error](err)
+	if !known {
+		return objects, err
 	}
-	retry := max(problem.RetryAfter, retryContent)
-	if problem.Reason == content.ReasonRegistryUnreachable || problem.Reason == content.ReasonRegistryUnauthorized {
-		retry = max(problem.RetryAfter, retryRegistry)
+	retry := retryContent
+	switch problem.Reason {
+	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch:
+		retry = retryRegistry
 	}
-	return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: retry}
+	return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
 }
 
 // janitor keeps the content store below its size.

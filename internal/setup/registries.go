@@ -50,7 +50,8 @@ func (r *registries) credentials(ctx context.Context, host string) (auth.Credent
 	}
 	store, err := credentials.NewMemoryStoreFromDockerConfig(config)
 	if err != nil {
-		return auth.EmptyCredential, fmt.Errorf("registry Secret %s: %w", r.config.RegistrySecret, err)
+		// Not the cause itself, which may quote what it could not read.
+		return auth.EmptyCredential, fmt.Errorf("registry Secret %s holds no usable login", r.config.RegistrySecret)
 	}
 	return store.Get(ctx, host)
 }

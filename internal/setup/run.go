@@ -50,7 +50,7 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 	for _, notice := range c.Ignored {
 		log.Info("Flag has no effect: " + notice)
 	}
-	mgr, err := newManager(hub, c, log, hooks)
+	mgr, err := newManager(hub, c, log)
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}

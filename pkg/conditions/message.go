@@ -9,6 +9,9 @@ import (
 // in every status that sums up others.
 const MessageLimit = 1024
 
+// NoteLimit is how many bytes the API server accepts in the note of an Event. It refuses a longer one for good.
+const NoteLimit = 1024
+
 const ellipsis = "…"
 
 // Cut shortens a message to MessageLimit characters, at a word where there is one. What is no UTF-8 (an error may repeat the bytes of
@@ -35,4 +38,17 @@ func Cut(message string) string {
 		kept = kept[:space]
 	}
 	return strings.TrimRight(kept, " \t\n,;:") + ellipsis
+}
+
+// Note shortens a text to what an Event takes.
+func Note(text string) string {
+	text = Cut(text)
+	if len(text) <= NoteLimit {
+		return text
+	}
+	end := NoteLimit - len(ellipsis)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + ellipsis
 }

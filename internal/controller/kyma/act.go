@@ -24,6 +24,8 @@ const (
 	parallelWrites = 8
 	// retryRefused is when a refused write is tried again without any event: what refuses it may be out of our sight.
 	retryRefused = 5 * time.Minute
+	// retryHeld is when a name is tried again that somebody else's Manifest has: its end is no event of this Kyma.
+	retryHeld = 30 * time.Second
 	// retrySoon is for what passes by itself, such as a conflict with another writer.
 	retrySoon = time.Second
 )
@@ -55,12 +57,21 @@ func (r *Reconciler) act(ctx context.Context, plan module.Plan) (map[string]modu
 	results := map[string]module.Result{}
 	var retry time.Duration
 	for i, outcome := range outcomes {
-		if known, ok := results[writes[i].module]; !ok || known.Reason == "" {
-			results[writes[i].module] = outcome
-		}
+		results[writes[i].module] = both(results[writes[i].module], outcome)
 		retry = soonest(retry, pauses[i])
 	}
 	return results, retry
+}
+
+// both joins the outcomes of two writes of one module: the first failure, and the Manifest that was written.
+func both(first, second module.Result) module.Result {
+	if first.Reason == "" {
+		first.Reason, first.Message = second.Reason, second.Message
+	}
+	if first.Manifest == nil {
+		first.Manifest = second.Manifest
+	}
+	return first
 }
 
 func (r *Reconciler) writes(plan module.Plan) []write {
@@ -87,7 +98,8 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 	return writes
 }
 
-// apply writes a complete Manifest by server-side apply. One that exists carries UID and resourceVersion, so that a stale view is a conflict.
+// apply writes a complete Manifest by server-side apply. One that exists carries UID and resourceVersion, so that a stale view is a
+// conflict.
 func (r *Reconciler) apply(ctx context.Context, manifest *v1beta2.Manifest) (*v1beta2.Manifest, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(manifest)
 	if err != nil {
@@ -130,7 +142,8 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	case module.StepNone:
 		return ctrl.Result{}, nil
 	case module.StepRelease:
-		return ctrl.Result{}, r.release(ctx, kyma)
+		return r.release(ctx, kyma)
+	case module.StepDelete, module.StepWait:
 	}
 	results, retry := r.act(ctx, module.Plan{Delete: step.Delete})
 	kyma.Status = module.Rollup(world, module.Resolve(world), results)
@@ -138,22 +151,22 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 }
 
 // release lets the Kyma go, after asking the API server itself that no Manifest is left: a cache may not know the latest one.
-func (r *Reconciler) release(ctx context.Context, kyma *v1beta2.Kyma) error {
-	list := &v1beta2.ManifestList{}
-	if err := r.Reader.List(ctx, list, client.InNamespace(kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: kyma.Name}); err != nil {
-		return fmt.Errorf("list the Manifests of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
+func (r *Reconciler) release(ctx context.Context, kyma *v1beta2.Kyma) (ctrl.Result, error) {
+	list, ofKyma := &v1beta2.ManifestList{}, client.MatchingLabels{v1beta2.LabelKymaName: kyma.Name}
+	if err := r.Reader.List(ctx, list, client.InNamespace(kyma.Namespace), ofKyma); err != nil {
+		return ctrl.Result{}, fmt.Errorf("list the Manifests of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
 	step := module.NextTeardown(module.World{Kyma: kyma, Manifests: list.Items, Now: r.Now()})
 	if step.Step != module.StepRelease {
-		_, _ = r.act(ctx, module.Plan{Delete: step.Delete}) // the deletion events bring us back
-		return nil
+		_, retry := r.act(ctx, module.Plan{Delete: step.Delete}) // the deletion events bring us back where nothing failed
+		return ctrl.Result{RequeueAfter: retry}, nil
 	}
 	before := kyma.DeepCopy()
 	kyma.Finalizers = step.Finalizers
-	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonDeleting, "Delete", "All modules are gone")
 	err := r.Client.Patch(ctx, kyma, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the finalizers of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
+		return ctrl.Result{}, fmt.Errorf("remove the finalizers of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
-	return nil
+	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonDeleting, "Delete", "All modules are gone")
+	return ctrl.Result{}, nil
 }

@@ -2,8 +2,9 @@ package kyma
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,6 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 // Reconciler brings Kymas to what their spec asks for.
@@ -52,22 +54,29 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !r.Shard.Mine(shard.Bucket(req.Namespace, req.Name)) {
 		return ctrl.Result{}, nil
 	}
-	kyma := &v1beta2.Kyma{}
-	if err := r.Client.Get(ctx, req.NamespacedName, kyma); err != nil {
+	result, err := r.pass(ctx, req)
+	switch {
+	case err == nil:
+		return result, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctrl.Result{}, nil // the manager ends; what was cut off is no error
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		// Somebody else wrote meanwhile; the event of that write may already be in the queue, but need not.
+		return ctrl.Result{RequeueAfter: retrySoon}, nil
+	default:
+		return ctrl.Result{}, err
+	}
+}
+
+func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	before := &v1beta2.Kyma{}
+	if err := r.Client.Get(ctx, req.NamespacedName, before); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.Metrics.ForgetKyma(req.Namespace, req.Name)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	result, err := r.reconcile(ctx, kyma.DeepCopy(), kyma)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		// Somebody else wrote meanwhile; the event of that write may already be in the queue, but need not.
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	}
-	return result, err
-}
-
-func (r *Reconciler) reconcile(ctx context.Context, kyma, before *v1beta2.Kyma) (ctrl.Result, error) {
+	kyma := before.DeepCopy()
 	if !kyma.DeletionTimestamp.IsZero() {
 		return r.teardown(ctx, kyma, before)
 	}
@@ -87,7 +96,16 @@ func (r *Reconciler) reconcile(ctx context.Context, kyma, before *v1beta2.Kyma) 
 	if err := r.patchStatus(ctx, kyma, before); err != nil {
 		return ctrl.Result{}, err
 	}
+	if slices.ContainsFunc(verdicts, held) {
+		again = soonest(again, retryHeld)
+	}
 	return ctrl.Result{RequeueAfter: soonest(retry, again)}, nil
+}
+
+// held tells that a module waits for a name that a Manifest has which is not the Kyma's.
+func held(v module.Verdict) bool {
+	return v.Manifest == nil &&
+		(v.Reason == v1beta2.ReasonManifestConflict || (v.Kind == module.Waiting && v.Reason == v1beta2.ReasonModuleDeleting))
 }
 
 // ensureMarks adds what a Kyma needs before Manifests exist, and strips the finalizer of a controller that is gone.
@@ -116,8 +134,8 @@ func (r *Reconciler) patchStatus(ctx context.Context, kyma, before *v1beta2.Kyma
 	if equality.Semantic.DeepEqual(before.Status, kyma.Status) {
 		return nil
 	}
-	base := before.DeepCopy()
-	base.ResourceVersion = kyma.ResourceVersion
+	base := kyma.DeepCopy()
+	base.Status = before.Status // so that nothing else is sent
 	if err := r.Client.Status().Patch(ctx, kyma, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("patch status of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
@@ -134,5 +152,6 @@ func (r *Reconciler) tell(ctx context.Context, kyma *v1beta2.Kyma, from v1beta2.
 	if kyma.Status.State == v1beta2.StateError || kyma.Status.State == v1beta2.StateWarning {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(kyma, nil, kind, reason, "Reconcile", "State is now %s: %s", kyma.Status.State, message)
+	note := conditions.Note(fmt.Sprintf("State is now %s: %s", kyma.Status.State, message))
+	r.Events.Eventf(kyma, nil, kind, reason, "Reconcile", "%s", note)
 }

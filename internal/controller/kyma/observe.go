@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,13 +37,25 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Wo
 	if err := r.namesakes(ctx, &world); err != nil {
 		return world, 0, err
 	}
-	var retry time.Duration
-	for _, key := range module.Needed(world) {
-		component, again := r.Components.Describe(ctx, key)
-		world.Components[key] = component
-		retry = soonest(retry, again)
+	return world, r.describe(ctx, &world), nil
+}
+
+// describe asks for all component versions at once: one that takes its time holds up no other.
+func (r *Reconciler) describe(ctx context.Context, world *module.World) time.Duration {
+	needed := module.Needed(*world)
+	components := make([]module.Component, len(needed))
+	pauses := make([]time.Duration, len(needed))
+	var group sync.WaitGroup
+	for i, key := range needed {
+		group.Go(func() { components[i], pauses[i] = r.Components.Describe(ctx, key) })
 	}
-	return world, retry, nil
+	group.Wait()
+	var retry time.Duration
+	for i, key := range needed {
+		world.Components[key] = components[i]
+		retry = soonest(retry, pauses[i])
+	}
+	return retry
 }
 
 // catalog reads the releases of the Kyma's modules and every version of them that the decisions may look at.

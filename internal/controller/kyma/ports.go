@@ -9,7 +9,8 @@ import (
 )
 
 // Components tells what a component version in the registry holds. What cannot be read comes back as a Component with
-// a reason, and a positive retry says when it is worth asking again.
+// a reason, what is still being read as one that is pending, and a positive retry says when it is worth asking again. An answer never
+// takes long. It is asked by several at once.
 type Components interface {
 	Describe(ctx context.Context, key module.ComponentKey) (component module.Component, retry time.Duration)
 }

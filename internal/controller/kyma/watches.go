@@ -1,12 +1,10 @@
 package kyma
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +24,7 @@ import (
 )
 
 const (
-	// indexKyma finds the Manifests that are, or may be, a Kyma's.
+	// indexKyma finds the Manifests of a Kyma.
 	indexKyma = "of-kyma"
 	// indexModule finds the Kymas that have or had a module.
 	indexModule = "module"
@@ -41,32 +39,23 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 	if err := addIndexes(mgr); err != nil {
 		return err
 	}
+	templateChanged := predicate.Or(
+		predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("kyma").
 		WithOptions(options).
 		For(&v1beta2.Kyma{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, deletionChanged))).
-		Owns(&v1beta2.Manifest{}).
-		Watches(&v1beta2.ModuleReleaseMeta{}, r.dependents(rollout, func(o client.Object) string { return o.GetName() }),
-			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}))).
-		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, moduleOfTemplate),
-			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Watches(&v1beta2.Manifest{}, handler.EnqueueRequestsFromMapFunc(kymasOf)).
+		Watches(&v1beta2.ModuleReleaseMeta{}, r.dependents(rollout, func(o client.Object) []string { return []string{o.GetName()} }),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged)).
 		Complete(r)
 }
 
 func addIndexes(mgr ctrl.Manager) error {
 	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
-	err := indexer.IndexField(ctx, &v1beta2.Manifest{}, indexKyma, func(o client.Object) []string {
-		names := map[string]struct{}{}
-		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "Kyma" {
-			names[owner.Name] = struct{}{}
-		}
-		if name := o.GetLabels()[v1beta2.LabelKymaName]; name != "" {
-			names[name] = struct{}{}
-		}
-		return slices.Collect(maps.Keys(names))
-	})
-	if err != nil {
+	if err := indexer.IndexField(ctx, &v1beta2.Manifest{}, indexKyma, kymaNames); err != nil {
 		return err
 	}
 	return indexer.IndexField(ctx, &v1beta2.Kyma{}, indexModule, func(o client.Object) []string {
@@ -78,31 +67,52 @@ func addIndexes(mgr ctrl.Manager) error {
 	})
 }
 
+// kymaNames is the Kyma that a Manifest is of, if any. One that lost its owner by hand still says so by its labels; a stand-alone one may
+// carry the Kyma's name too, and is nothing to it.
+func kymaNames(o client.Object) []string {
+	labels := o.GetLabels()
+	switch owner := metav1.GetControllerOf(o); {
+	case owner != nil && owner.Kind == "Kyma":
+		return []string{owner.Name}
+	case owner == nil && labels[v1beta2.LabelKymaName] != "" && labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager:
+		return []string{labels[v1beta2.LabelKymaName]}
+	default:
+		return nil
+	}
+}
+
+func kymasOf(_ context.Context, o client.Object) []reconcile.Request {
+	var requests []reconcile.Request
+	for _, name := range kymaNames(o) {
+		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}})
+	}
+	return requests
+}
+
 var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }}
 
-// dependents enqueues the Kymas that have the module which an object speaks of. Without a rollout delay they come at once;
-// with one, each waits a random part of it, so that a release does not reach every runtime in the same second.
-func (r *Reconciler) dependents(rollout time.Duration, name func(client.Object) string) handler.EventHandler {
+// dependents enqueues the Kymas that have one of the modules which an object speaks of. Without a rollout delay they come at once; with
+// one, each waits a random part of it, so that a release does not reach every runtime in the same second. What is there when the manager
+// starts wakes nobody: every Kyma is looked at then anyway.
+func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Object) []string) handler.EventHandler {
 	enqueue := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		kymas := &v1beta2.KymaList{}
-		err := r.Client.List(ctx, kymas, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexModule: name(o)})
-		if err != nil {
-			return // the cache is shutting down; nothing is left to wake
-		}
-		for i := range kymas.Items {
-			request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: kymas.Items[i].Namespace, Name: kymas.Items[i].Name}}
-			if rollout <= 0 {
-				queue.Add(request)
-				continue
+		for _, name := range modules(o) {
+			for _, request := range r.kymasWith(ctx, o.GetNamespace(), name) {
+				if rollout <= 0 {
+					queue.Add(request)
+					continue
+				}
+				queue.AddAfter(request, rand.N(rollout)) //nolint:gosec // spreads load, guards nothing
 			}
-			queue.AddAfter(request, rand.N(rollout))
 		}
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			enqueue(ctx, e.Object, q)
+			if !e.IsInInitialList {
+				enqueue(ctx, e.Object, q)
+			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			enqueue(ctx, e.ObjectNew, q)
@@ -113,10 +123,31 @@ func (r *Reconciler) dependents(rollout time.Duration, name func(client.Object) 
 	}
 }
 
-func moduleOfTemplate(o client.Object) string {
-	if template, ok := o.(*v1beta2.ModuleTemplate); ok {
-		return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName],
-			strings.TrimSuffix(template.Name, "-"+template.Spec.Version))
+// kymasWith are the Kymas that have or had a module. Only names are read, and a Kyma that is written at this moment wakes itself, so the
+// handler neither copies nor waits.
+func (r *Reconciler) kymasWith(ctx context.Context, namespace, name string) []reconcile.Request {
+	kymas := &v1beta2.KymaList{}
+	err := r.Client.List(ctx, kymas, client.InNamespace(namespace), client.MatchingFields{indexModule: name},
+		client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+	if err != nil {
+		return nil // the cache is shutting down; nothing is left to wake
 	}
-	return ""
+	requests := make([]reconcile.Request, 0, len(kymas.Items))
+	for i := range kymas.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&kymas.Items[i])})
+	}
+	return requests
+}
+
+// modulesOfTemplate are the modules that may look for a template of that name, whatever its spec says: a wrong spec has to be told, too.
+// The name is "<module>-<version>", and both may have dashes in them.
+func modulesOfTemplate(o client.Object) []string {
+	var modules []string
+	name := o.GetName()
+	for i := 1; i < len(name)-1; i++ {
+		if name[i] == '-' && '0' <= name[i+1] && name[i+1] <= '9' {
+			modules = append(modules, name[:i])
+		}
+	}
+	return modules
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,11 +43,13 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 			break
 		}
 		if pending := r.awaitCRDs(ctx, w, phase); pending != "" {
-			return &stopped{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true}
+			return &stopped{
+				state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
+			}
 		}
 	}
 	if len(bad) > 0 {
-		return w.refused(bad)
+		return w.refused(ctx, bad)
 	}
 	return r.prune(ctx, w, decision.Prune, options)
 }
@@ -83,6 +86,9 @@ func (w *work) took(steps []inventory.Step, outcomes []apply.Outcome) []apply.Ou
 			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
 		} else {
 			w.runtime.Report(outcome.Err)
+			if outcome.Class == apply.ClassNamespaceMissing {
+				w.runtime.Again(namespaceOnce)
+			}
 			bad = append(bad, outcome)
 		}
 		done = append(done, entry)
@@ -124,24 +130,33 @@ func get(ctx context.Context, cluster *apply.Cluster, object *unstructured.Unstr
 	if err != nil {
 		return nil, err
 	}
-	live, err := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
+	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace())
+	live, err := objects.Get(ctx, object.GetName(), metav1.GetOptions{})
 	if err == nil && cluster.Learn != nil {
 		cluster.Learn(live)
 	}
 	return live, err
 }
 
+// namespaceOnce is the errand of ensureNamespace. It is repeated when an object does not find its namespace.
+const namespaceOnce = "namespace/" + v1beta2.RuntimeNamespace
+
 // ensureNamespace makes the namespace that modules expect, once for each connection, before the first write.
 func (r *Reconciler) ensureNamespace(ctx context.Context, w *work) error {
-	if kymaOf(w.manifest) == nil || !w.runtime.Once("namespace/"+v1beta2.RuntimeNamespace) {
+	if kymaOf(w.manifest) == nil {
 		return nil
 	}
+	return w.runtime.Once(namespaceOnce, func() error { return w.makeNamespace(ctx) })
+}
+
+func (w *work) makeNamespace(ctx context.Context) error {
 	namespace := &unstructured.Unstructured{}
 	namespace.SetGroupVersionKind(namespaceKind)
 	namespace.SetName(v1beta2.RuntimeNamespace)
+	id := inventory.IDOf(namespace)
 	_, err := get(ctx, w.runtime.Cluster(), namespace)
 	if err == nil || !apierrors.IsNotFound(err) {
-		return w.clusterProblem(err)
+		return w.clusterProblem(id, err)
 	}
 	namespace.SetLabels(map[string]string{
 		"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
@@ -152,7 +167,7 @@ func (r *Reconciler) ensureNamespace(ctx context.Context, w *work) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	return w.clusterProblem(err)
+	return w.clusterProblem(id, err)
 }
 
 // prune deletes what is recorded and no longer asked for. It comes last, so that an upgrade never takes down what it could not replace.
@@ -164,8 +179,8 @@ func (r *Reconciler) prune(ctx context.Context, w *work, entries []inventory.Ent
 	if len(waiting) == 0 {
 		return nil
 	}
-	if err := firstError(waiting); err != nil {
-		return w.refused(waiting)
+	if firstError(waiting) != nil {
+		return w.refused(ctx, waiting)
 	}
 	return nil // finalizers hold them; their deletion event brings us back
 }
@@ -212,14 +227,14 @@ func (w *work) left(entries []inventory.Entry, outcomes []apply.Outcome) []apply
 
 // createModuleCR creates the default custom resource once. A user may change or delete it afterwards.
 func (r *Reconciler) createModuleCR(ctx context.Context, w *work) error {
-	if !w.hasModuleCR() || isTrue(w.manifest.Status.Conditions, v1beta2.ConditionModuleCR) {
+	if !w.hasModuleCR() || w.moduleCRCreated() {
 		return nil
 	}
 	object := w.moduleCR()
-	cluster := w.runtime.Cluster()
+	id, cluster := inventory.IDOf(object), w.runtime.Cluster()
 	resource, err := cluster.Resource(ctx, object.GroupVersionKind())
 	if err != nil {
-		return w.clusterProblem(fmt.Errorf("the default custom resource %s: %w", inventory.IDOf(object), err))
+		return w.clusterProblem(id, fmt.Errorf("the default custom resource: %w", err))
 	}
 	if !resource.Namespaced {
 		object.SetNamespace("")
@@ -227,7 +242,7 @@ func (r *Reconciler) createModuleCR(ctx context.Context, w *work) error {
 	created, err := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace()).
 		Create(ctx, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return w.clusterProblem(fmt.Errorf("the default custom resource %s: %w", inventory.IDOf(object), err))
+		return w.clusterProblem(id, fmt.Errorf("the default custom resource: %w", err))
 	}
 	if err == nil && cluster.Learn != nil {
 		cluster.Learn(created)
@@ -247,32 +262,32 @@ func (w *work) moduleCR() *unstructured.Unstructured {
 	return object
 }
 
-// heirs finds another Manifest of the same Kyma that lists an object too: it takes the object over instead of losing it.
+// heirs finds another Manifest of the same Kyma that lists an object too: it takes the object over instead of losing it. What it returns is
+// called by several workers at once.
 func (r *Reconciler) heirs(ctx context.Context, w *work) func(inventory.ID) string {
-	var claims map[inventory.ID]string
-	return func(id inventory.ID) string {
-		if claims == nil {
-			claims = r.siblingClaims(ctx, w)
-		}
-		return claims[id]
-	}
+	claims := sync.OnceValue(func() map[inventory.ID]string { return r.siblingClaims(ctx, w) })
+	return func(id inventory.ID) string { return claims()[id] }
 }
 
 func (r *Reconciler) siblingClaims(ctx context.Context, w *work) map[inventory.ID]string {
 	claims := map[inventory.ID]string{}
 	list := &v1beta2.ManifestList{}
-	err := r.Client.List(ctx, list, client.InNamespace(w.key.Namespace), client.MatchingFields{indexKyma: w.manifest.Labels[v1beta2.LabelKymaName]})
+	err := r.Client.List(ctx, list, client.InNamespace(w.key.Namespace), client.UnsafeDisableDeepCopy,
+		client.MatchingFields{indexKyma: w.manifest.Labels[v1beta2.LabelKymaName]})
 	if err != nil {
-		return claims
+		return claims // our time is up, and the calls that would need an answer fail for the same reason
 	}
 	for i := range list.Items {
 		other := &list.Items[i]
 		if other.UID == w.manifest.UID || !other.DeletionTimestamp.IsZero() || !sameKyma(w.manifest, other) {
 			continue
 		}
-		for _, resource := range other.Status.Synced {
-			id := inventory.ID{Group: resource.Group, Kind: resource.Kind, Namespace: resource.Namespace, Name: resource.Name}
-			claims[id] = other.Namespace + "/" + other.Name
+		entries, err := r.loadInventory(ctx, other)
+		if err != nil {
+			entries = fromStatus(other.Status.Synced) // that Manifest tells what is wrong, and makes again what it then misses
+		}
+		for _, entry := range entries {
+			claims[entry.ID] = other.Namespace + "/" + other.Name
 		}
 	}
 	return claims

@@ -1,8 +1,11 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,8 +43,8 @@ type Reconciler struct {
 	Now func() metav1.Time
 
 	shards shardCache
-	// tracked says which connection feeds a Manifest, by its key; released are the UIDs of those that were let go of, until the cache
-	// has seen it: their objects are still deleting, and an event of one of them must not start anything again.
+	// tracked says which connection feeds a Manifest, by its key; released which UID of it was let go of, until the cache has seen it:
+	// its objects are still deleting, and an event of one of them must not start anything again.
 	tracked, released sync.Map
 }
 
@@ -53,6 +56,20 @@ type Reconciler struct {
 //  4. Unmanaged: its objects lose the mark and stay, the Manifest goes.
 //  5. Otherwise: install what is missing or differs, look at the health, report.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	result, err := r.pass(ctx, req)
+	switch {
+	case err == nil:
+		return result, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctrl.Result{}, nil // the manager ends; what was cut off is no error
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	default:
+		return ctrl.Result{}, err
+	}
+}
+
+func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	manifest := &v1beta2.Manifest{}
 	if err := r.Client.Get(ctx, req.NamespacedName, manifest); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -60,27 +77,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if _, gone := r.released.Load(manifest.UID); gone {
+	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID {
 		return ctrl.Result{}, nil
 	}
-	kyma := manifest.Labels[v1beta2.LabelKymaName]
-	if kyma == "" {
-		kyma = manifest.Name
-	}
+	kyma := cmp.Or(manifest.Labels[v1beta2.LabelKymaName], manifest.Name)
 	if !r.Shard.Mine(shard.Bucket(manifest.Namespace, kyma)) || manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
 		return ctrl.Result{}, nil
 	}
-	result, err := r.reconcile(ctx, newWork(manifest, r.Now()))
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	}
-	return result, err
+	return r.reconcile(ctx, newWork(manifest, r.Now()))
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error) {
 	deleting := !w.manifest.DeletionTimestamp.IsZero()
-	if deleting && !controllerutil.ContainsFinalizer(w.manifest, v1beta2.FinalizerManifest) &&
-		!controllerutil.ContainsFinalizer(w.manifest, v1beta2.FinalizerLabelRemoval) {
+	if deleting && !slices.ContainsFunc(w.manifest.Finalizers, isOurs) {
 		return ctrl.Result{}, nil // held by others; what was ours is gone
 	}
 	var found finding
@@ -99,11 +108,28 @@ func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error
 	if err != nil || found.gone {
 		return ctrl.Result{RequeueAfter: found.retry}, err
 	}
-	w.report(found)
+	if !found.cut {
+		w.report(found)
+	}
+	ctx, cancel := lastWords(ctx)
+	defer cancel()
 	if err := r.flush(ctx, w); err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: r.pause(w.key, found)}, nil
+}
+
+// lastWords gives a pass whose time is up the time to record what it did: without that the next one would have to find out again.
+func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+}
+
+// isOurs tells finalizers that are removed when everything is gone, upstream's among them.
+func isOurs(finalizer string) bool {
+	return finalizer == v1beta2.FinalizerManifest || finalizer == v1beta2.FinalizerLabelRemoval || finalizer == v1beta2.FinalizerModuleCR
 }
 
 // ensureFinalizers protects a stand-alone Manifest; those of a Kyma are created with their finalizers.
@@ -123,30 +149,23 @@ func (r *Reconciler) ensureFinalizers(ctx context.Context, w *work) error {
 
 // dropFinalizers lets the Manifest go. Upstream's finalizers go with ours.
 func (r *Reconciler) dropFinalizers(ctx context.Context, w *work) error {
-	before := w.manifest.DeepCopy()
-	for _, name := range []string{v1beta2.FinalizerManifest, v1beta2.FinalizerLabelRemoval, v1beta2.FinalizerModuleCR} {
-		controllerutil.RemoveFinalizer(w.manifest, name)
-	}
-	if others := w.manifest.Finalizers; len(others) > 0 {
+	if others := slices.DeleteFunc(slices.Clone(w.manifest.Finalizers), isOurs); len(others) > 0 {
 		w.report(finding{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonForeignFinalizers,
 			message: fmt.Sprintf("waiting as other finalizers are present: [%s]", strings.Join(others, " ")),
 		})
-		held := w.manifest.Finalizers
-		w.manifest.Finalizers = before.Finalizers
 		if err := r.flush(ctx, w); err != nil {
 			return err
 		}
-		before = w.manifest.DeepCopy()
-		w.manifest.Finalizers = held
 	}
-	uid := w.manifest.UID
+	before, uid := w.manifest.DeepCopy(), w.manifest.UID
+	w.manifest.Finalizers = slices.DeleteFunc(slices.Clone(w.manifest.Finalizers), isOurs)
 	err := r.Client.Patch(ctx, w.manifest, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizers of Manifest %s: %w", w.key, err)
 	}
 	r.untrack(w.key)
-	r.released.Store(uid, w.key)
+	r.released.Store(w.key, uid)
 	return nil
 }
 
@@ -162,26 +181,23 @@ func (r *Reconciler) pause(key types.NamespacedName, found finding) time.Duratio
 
 // track asks for the events of what the Manifest has or wants.
 func (r *Reconciler) track(w *work) {
-	if before, ok := r.tracked.Swap(w.key, w.runtime); ok && before != w.runtime {
-		before.(Runtime).Untrack(w.key) //nolint:forcetypeassert // only this function stores
+	old, _ := r.tracked.Swap(w.key, w.runtime)
+	if before, ok := old.(Runtime); ok && before != w.runtime {
+		before.Untrack(w.key)
 	}
 	w.runtime.Track(w.key, w.interests())
 }
 
 func (r *Reconciler) untrack(key types.NamespacedName) {
-	if runtime, ok := r.tracked.LoadAndDelete(key); ok {
-		runtime.(Runtime).Untrack(key) //nolint:forcetypeassert // only track stores
+	old, _ := r.tracked.LoadAndDelete(key)
+	if before, ok := old.(Runtime); ok {
+		before.Untrack(key)
 	}
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.untrack(key)
-	r.released.Range(func(uid, released any) bool {
-		if released == key {
-			r.released.Delete(uid)
-		}
-		return true
-	})
+	r.released.Delete(key)
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
 }

@@ -13,6 +13,9 @@ import (
 // retryTransient is the first pause after something that may heal by itself; the back-off doubles it.
 const retryTransient = 2 * time.Second
 
+// applying is what people read while objects are being written.
+const applying = "objects are being applied"
+
 // install goes as far as it can in one pass.
 //
 //  1. Source, connection, inventory: what cannot be read is told, and what runs is kept.
@@ -38,19 +41,8 @@ func (r *Reconciler) install(ctx context.Context, w *work) (finding, error) {
 }
 
 func (r *Reconciler) converge(ctx context.Context, w *work) (finding, error) {
-	if err := r.want(ctx, w); err != nil {
+	if err := r.bring(ctx, w); err != nil {
 		return r.failure(err)
-	}
-	r.track(w)
-	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
-	w.resolved()
-	if len(decision.Apply)+len(decision.Prune) > 0 {
-		if err := r.plan(ctx, w); err != nil {
-			return finding{}, err
-		}
-		if err := r.act(ctx, w, decision); err != nil {
-			return r.failure(err)
-		}
 	}
 	if err := r.createModuleCR(ctx, w); err != nil {
 		return r.failure(err)
@@ -58,13 +50,29 @@ func (r *Reconciler) converge(ctx context.Context, w *work) (finding, error) {
 	return w.healthy(), nil
 }
 
+// bring makes the cluster hold what the content asks for.
+func (r *Reconciler) bring(ctx context.Context, w *work) error {
+	if err := r.want(ctx, w); err != nil {
+		return err
+	}
+	r.track(w)
+	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
+	w.resolved()
+	if len(decision.Apply)+len(decision.Prune) == 0 {
+		return nil
+	}
+	if err := r.plan(ctx, w, decision.Apply); err != nil {
+		return err
+	}
+	return r.act(ctx, w, decision)
+}
+
 // failure tells a cause that has a name; anything else is an error of this pass.
 func (r *Reconciler) failure(err error) (finding, error) {
 	if problem := problemOf(err); problem != nil {
 		return failed(problem), nil
 	}
-	var stop *stopped
-	if errors.As(err, &stop) {
+	if stop, ok := errors.AsType[*stopped](err); ok {
 		return finding(*stop), nil
 	}
 	return finding{}, err
@@ -75,6 +83,12 @@ func (r *Reconciler) want(ctx context.Context, w *work) error {
 	objects, err := r.Content.Objects(ctx, w.manifest, w.source)
 	if err != nil {
 		return err
+	}
+	if len(objects) == 0 && len(w.recorded) > 0 {
+		return &Problem{
+			Reason:  v1beta2.ReasonContentInvalid,
+			Message: "the content declares no object, which would remove everything: delete the Manifest for that, or publish content",
+		}
 	}
 	scope := render.FirstKnown(render.Scopes(objects).Scope, w.runtime.Namespaced)
 	placed, err := render.Normalise(objects, w.manifest.Spec.TargetNamespace, scope)
@@ -109,13 +123,36 @@ func (w *work) resolved() {
 	}}
 }
 
-// plan writes the planned inventory, if it names an object that the recorded one does not.
-func (r *Reconciler) plan(ctx context.Context, w *work) error {
+// plan marks what is to be applied as not yet applied, so that a pass that does not come that far is not taken for one that did. It
+// writes that when an object is new, since an interrupted pass would leak it, and when content changed, since drift does not show which
+// of two contents an object has. What is only put back is noticed again.
+func (r *Reconciler) plan(ctx context.Context, w *work, steps []inventory.Step) error {
 	planned := inventory.Planned(w.recorded, w.desired)
-	if len(planned) == len(w.recorded) {
-		return nil // the same objects: a crash from here on leaks nothing
+	tell := len(planned) != len(w.recorded)
+	open := make(map[inventory.ID]bool, len(steps))
+	for _, step := range steps {
+		open[step.Entry.ID] = true
+		tell = tell || step.Why == inventory.WhyChanged
+	}
+	for i := range planned {
+		if open[planned[i].ID] {
+			planned[i].Hash = ""
+		}
 	}
 	w.recorded = planned
-	w.report(finding{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: "objects are being applied", parsed: true})
-	return r.flush(ctx, w)
+	if !tell {
+		return nil
+	}
+	found := finding{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: applying, parsed: true}
+	if !w.manifest.DeletionTimestamp.IsZero() {
+		found.state = v1beta2.StateDeleting
+	}
+	w.report(found)
+	if err := r.flush(ctx, w); err != nil {
+		return err
+	}
+	if w.manifest.Generation != w.generation {
+		return &stopped{gone: true} // the spec moved on meanwhile, and its event starts anew
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -28,6 +30,7 @@ func (r *Reconciler) connect(ctx context.Context, w *work) error {
 		return err
 	}
 	w.recorded, err = r.loadInventory(ctx, w.manifest)
+	w.stored = w.recorded
 	return err
 }
 
@@ -37,25 +40,23 @@ func (r *Reconciler) connect(ctx context.Context, w *work) error {
 //  2. A stand-alone one goes to the runtime of the access Secret when spec.remote is true (found by its label kyma-name,
 //     else by its own name), to this cluster otherwise.
 func (r *Reconciler) targetOf(ctx context.Context, manifest *v1beta2.Manifest) (Target, error) {
-	name := manifest.Labels[v1beta2.LabelKymaName]
 	owner := kymaOf(manifest)
 	if owner == nil {
-		if name == "" {
-			name = manifest.Name
-		}
+		name := cmp.Or(manifest.Labels[v1beta2.LabelKymaName], manifest.Name)
 		return Target{Namespace: manifest.Namespace, Name: name, Local: !manifest.Spec.Remote}, nil
 	}
-	kyma := &v1beta2.Kyma{}
+	kyma, target := &v1beta2.Kyma{}, Target{Namespace: manifest.Namespace, Name: owner.Name}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: manifest.Namespace, Name: owner.Name}, kyma)
-	if apierrors.IsNotFound(err) {
-		// The Kyma was deleted without waiting for its Manifests; what they say of themselves is all that is left.
-		return Target{Namespace: manifest.Namespace, Name: owner.Name, Local: false}, nil
+	if apierrors.IsNotFound(err) || (err == nil && kyma.UID != owner.UID) {
+		// The Kyma was deleted without waiting for its Manifests. Only an access Secret can still lead to what they installed: spec.remote
+		// is no reason to look for it in the hub.
+		return target, nil
 	}
 	if err != nil {
 		return Target{}, fmt.Errorf("read Kyma %s/%s: %w", manifest.Namespace, owner.Name, err)
 	}
-	local := kyma.Spec.Remote != nil && !*kyma.Spec.Remote
-	return Target{Namespace: manifest.Namespace, Name: kyma.Name, Local: local}, nil
+	target.Local = kyma.Spec.Remote != nil && !*kyma.Spec.Remote
+	return target, nil
 }
 
 // kymaOf returns the Kyma that a Manifest belongs to; nil for a stand-alone one.
@@ -100,13 +101,13 @@ func sourceOf(spec v1beta2.ManifestSpec) (v1beta2.ImageSpec, *Problem) {
 	}
 }
 
-// interests are the kinds whose events matter to this Manifest.
+// interests are the kinds whose events matter to this Manifest, in all versions that it knows of them.
 func (w *work) interests() []Interest {
-	seen := map[schema.GroupKind]bool{}
+	seen := map[schema.GroupVersionKind]bool{}
 	var interests []Interest
 	add := func(gvk schema.GroupVersionKind, mode Mode) {
-		if !seen[gvk.GroupKind()] {
-			seen[gvk.GroupKind()] = true
+		if !seen[gvk] {
+			seen[gvk] = true
 			interests = append(interests, Interest{GVK: gvk, Mode: mode})
 		}
 	}
@@ -134,15 +135,18 @@ func modeOf(kind schema.GroupKind) Mode {
 
 // settled tells that the cluster holds what the current spec asks for, so that the content is not needed.
 func (w *work) settled() bool {
+	return w.applied() && (!w.hasModuleCR() || w.moduleCRCreated())
+}
+
+// applied tells that the content was compared with the cluster for the current spec, and that nothing has to be written since. That a
+// status speaks of this generation is not enough: it may only tell why nothing could be done.
+func (w *work) applied() bool {
 	status := w.manifest.Status
-	if status.ObservedGeneration != w.manifest.Generation || len(w.recorded) == 0 ||
-		len(status.Resolved) != 1 || status.Resolved[0].Digest != w.source.Ref {
-		return false
-	}
-	if w.hasModuleCR() && !isTrue(status.Conditions, v1beta2.ConditionModuleCR) {
-		return false
-	}
-	return !inventory.Drifted(w.recorded, w.runtime.Live)
+	compared := conditions.Find(status.Conditions, v1beta2.ConditionResources)
+	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 &&
+		len(status.Resolved) == 1 && status.Resolved[0].Digest == w.source.Ref &&
+		compared != nil && compared.Status == metav1.ConditionTrue && compared.ObservedGeneration == w.generation &&
+		!inventory.Drifted(w.recorded, w.runtime.Live)
 }
 
 // relation says what the owner mark on an object means to this Manifest.
@@ -175,9 +179,6 @@ func sameKyma(a, b metav1.Object) bool {
 
 // problemOf turns an error of a collaborator into a cause that the status can name.
 func problemOf(err error) *Problem {
-	var problem *Problem
-	if errors.As(err, &problem) {
-		return problem
-	}
-	return nil
+	problem, _ := errors.AsType[*Problem](err)
+	return problem
 }

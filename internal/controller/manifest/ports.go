@@ -50,20 +50,28 @@ type ModuleCRState struct {
 
 // Runtime is a cluster that is connected.
 type Runtime interface {
+	Observations
 	Cluster() *apply.Cluster
+	// Once calls do unless it succeeded before for that key on this connection; Again has the next Once do it once more.
+	Once(key string, do func() error) error
+	Again(key string)
+	// Report tells of a failed call, so that a dead cluster is left alone for a while.
+	Report(err error)
+}
+
+// Observations are what is known of a cluster without a call.
+type Observations interface {
 	// Track asks for events of kinds; it costs calls only for kinds that nobody tracked before.
 	Track(owner types.NamespacedName, interests []Interest)
 	Untrack(owner types.NamespacedName)
-	// Live, Health and ModuleCRs answer from what was observed, without a call.
+	// Hidden tells why a kind that the owner tracks cannot be observed, nil when all of them can be or will be soon.
+	Hidden(owner types.NamespacedName) *Problem
 	Live(id inventory.ID) inventory.Live
-	Health(id inventory.ID) (health.Result, bool)
+	// Health is that of an object whose kind has one here; Unknown while nothing was heard of it.
+	Health(id inventory.ID) (result health.Result, kept bool)
 	ModuleCRs(kind schema.GroupKind) (crs []ModuleCRState, synced bool)
-	// Namespaced tells the scope of a kind without a call, if it is known.
+	// Namespaced tells the scope of a kind, if it is known.
 	Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool)
-	// Once tells whether this is the first time that somebody asks for key on this connection.
-	Once(key string) bool
-	// Report tells of a failed call, so that a dead cluster is left alone for a while.
-	Report(err error)
 }
 
 // Fleet connects to clusters.
@@ -85,6 +93,8 @@ type Content interface {
 type Problem struct {
 	Reason, Message string
 	Retry           time.Duration
+	// Passing means that nothing has failed: what is missing is on its way.
+	Passing bool
 }
 
 // Error makes a Problem an error.

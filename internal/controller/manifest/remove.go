@@ -15,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -33,7 +35,7 @@ const retryDeleting = 15 * time.Second
 //  5. The objects in waves, each gone before the next begins; the operator, its RBAC and namespaces last.
 //  6. The finalizers.
 func (r *Reconciler) remove(ctx context.Context, w *work) (finding, error) {
-	if len(w.manifest.Status.Synced) == 0 && !isTrue(w.manifest.Status.Conditions, v1beta2.ConditionModuleCR) {
+	if len(w.manifest.Status.Synced) == 0 && !w.moduleCRCreated() {
 		return finding{gone: true}, r.dropFinalizers(ctx, w)
 	}
 	if err := r.connect(ctx, w); err != nil {
@@ -57,10 +59,13 @@ func deleting(waiting *finding, err error) (finding, error) {
 		if problem.Reason == v1beta2.ReasonRuntimeConnecting {
 			return failed(problem), nil
 		}
-		return finding{state: v1beta2.StateDeleting, reason: problem.Reason, message: problem.Message, retry: problem.Retry}, nil
+		found := finding{state: v1beta2.StateDeleting, reason: problem.Reason, message: problem.Message, retry: problem.Retry}
+		if problem.Passing {
+			found.reason = v1beta2.ReasonWaitingForDeletion
+		}
+		return found, nil
 	}
-	var stop *stopped
-	if errors.As(err, &stop) {
+	if stop, ok := errors.AsType[*stopped](err); ok {
 		return finding(*stop), nil
 	}
 	if err != nil {
@@ -74,11 +79,15 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *work, err error) (findi
 	if problem == nil {
 		return finding{}, err
 	}
-	if problem.Reason == v1beta2.ReasonAccessSecretNotFound {
-		r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, problem.Reason, "Delete", "What was installed is left behind: %s", problem.Message)
-		return finding{gone: true}, r.dropFinalizers(ctx, w)
+	if problem.Reason != v1beta2.ReasonAccessSecretNotFound {
+		return deleting(nil, problem)
 	}
-	return deleting(nil, problem)
+	if err := r.dropFinalizers(ctx, w); err != nil {
+		return finding{}, err
+	}
+	note := conditions.Note("What was installed is left behind: " + problem.Message)
+	r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, problem.Reason, "Delete", "%s", note)
+	return finding{gone: true}, nil
 }
 
 // removeModuleCRs deletes the default CR once no other custom resource of the module is left. A nil finding means: none is left.
@@ -105,16 +114,9 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, er
 	if len(blocking) > 0 {
 		return r.blocked(ctx, w, want.GetKind(), blocking)
 	}
-	if own.GetDeletionTimestamp().IsZero() {
-		uid, background := own.GetUID(), metav1.DeletePropagationBackground
-		err := w.runtime.Cluster().Dynamic.Resource(resource).Namespace(own.GetNamespace()).Delete(ctx, own.GetName(),
-			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, w.clusterProblem(err)
-		}
-		if _, err := get(ctx, w.runtime.Cluster(), own); apierrors.IsNotFound(err) {
-			return nil, nil
-		}
+	gone, err := w.deleteModuleCR(ctx, resource, own)
+	if err != nil || gone {
+		return nil, w.clusterProblem(inventory.IDOf(own), err)
 	}
 	return &finding{
 		state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
@@ -122,56 +124,92 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, er
 	}, nil
 }
 
+// deleteModuleCR deletes the default CR and tells whether it is gone. Upstream put a finalizer on it that nobody else removes; those of
+// the module's operator stay, because they say that it has something left to do.
+func (w *work) deleteModuleCR(ctx context.Context, resource schema.GroupVersionResource, own *unstructured.Unstructured) (bool, error) {
+	cr := w.runtime.Cluster().Dynamic.Resource(resource).Namespace(own.GetNamespace())
+	if own.GetDeletionTimestamp().IsZero() {
+		uid, background := own.GetUID(), metav1.DeletePropagationBackground
+		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background}
+		err := cr.Delete(ctx, own.GetName(), options)
+		if err == nil {
+			own, err = cr.Get(ctx, own.GetName(), metav1.GetOptions{})
+		}
+		if err != nil {
+			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		}
+	}
+	if own.GetDeletionTimestamp().IsZero() || !controllerutil.RemoveFinalizer(own, v1beta2.FinalizerModuleCR) {
+		return false, nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": own.GetResourceVersion(), "finalizers": own.GetFinalizers(),
+	}})
+	if err != nil {
+		return false, err
+	}
+	_, err = cr.Patch(ctx, own.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: v1beta2.FieldManagerModuleCR})
+	return apierrors.IsNotFound(err) || (err == nil && len(own.GetFinalizers()) == 0), client.IgnoreNotFound(err)
+}
+
 // listModuleCRs reads live: what is deleted next takes every custom resource of the kind with it.
 func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVersionResource, []unstructured.Unstructured, error) {
 	cluster := w.runtime.Cluster()
 	resource, err := cluster.Resource(ctx, w.manifest.Spec.Resource.GroupVersionKind())
-	var unknown *apply.UnknownKindError
-	if errors.As(err, &unknown) {
+	if _, unknown := errors.AsType[*apply.UnknownKindError](err); unknown {
 		return schema.GroupVersionResource{}, nil, nil
 	}
+	id := inventory.IDOf(w.manifest.Spec.Resource)
 	if err != nil {
-		return schema.GroupVersionResource{}, nil, w.clusterProblem(err)
+		return schema.GroupVersionResource{}, nil, w.clusterProblem(id, err)
 	}
 	list, err := cluster.Dynamic.Resource(resource.GroupVersionResource).List(ctx, metav1.ListOptions{Limit: 100})
 	if apierrors.IsNotFound(err) {
 		return resource.GroupVersionResource, nil, nil
 	}
 	if err != nil {
-		return resource.GroupVersionResource, nil, w.clusterProblem(err)
+		return resource.GroupVersionResource, nil, w.clusterProblem(id, err)
 	}
 	return resource.GroupVersionResource, list.Items, nil
 }
 
-// blocked keeps the module running, also through upgrades, while a user's custom resources exist.
+// blocked tells which custom resources of a user hold the deletion, and keeps the module running for them.
 func (r *Reconciler) blocked(ctx context.Context, w *work, kind string, names []string) (*finding, error) {
-	source, problem := sourceOf(w.manifest.Spec)
-	if w.source = source; problem == nil && !w.settledButModuleCR() {
-		if err := r.want(ctx, w); err == nil {
-			r.track(w)
-			w.resolved()
-			if err := r.plan(ctx, w); err != nil {
-				return nil, err
-			}
-			// What cannot be applied now is tried again at the next event; the block is what has to be told.
-			_ = r.act(ctx, w, inventory.Decide(w.recorded, w.desired, w.runtime.Live))
-		}
+	compared, err := r.keepRunning(ctx, w)
+	if err != nil {
+		return nil, err
 	}
-	shown := names
-	if len(shown) > 5 {
-		shown = shown[:5]
-	}
+	shown := names[:min(len(names), 5)]
 	message := fmt.Sprintf("%s: delete the %s %s", v1beta2.OperationWaitingModuleCRs, kind, strings.Join(shown, ", "))
 	if more := len(names) - len(shown); more > 0 {
 		message += fmt.Sprintf(" and %d more", more)
 	}
-	return &finding{state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, message: message, parsed: true}, nil
+	return &finding{
+		state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, message: message, parsed: compared,
+		retry: retryDeleting, // where a runtime has more kinds than are watched, no event tells of their end
+	}, nil
 }
 
-func (w *work) settledButModuleCR() bool {
-	status := w.manifest.Status
-	return status.ObservedGeneration == w.manifest.Generation && len(status.Resolved) == 1 && status.Resolved[0].Digest == w.source.Ref &&
-		!inventory.Drifted(w.recorded, w.runtime.Live)
+// keepRunning heals and upgrades a module whose deletion is blocked, and tells whether its content was compared with the cluster. What
+// cannot be done now is tried again: the block is what people have to know.
+func (r *Reconciler) keepRunning(ctx context.Context, w *work) (compared bool, err error) {
+	source, problem := sourceOf(w.manifest.Spec)
+	if problem != nil {
+		return false, nil //nolint:nilerr // what runs stays as it is
+	}
+	if w.source = source; w.applied() {
+		return true, nil
+	}
+	err = r.bring(ctx, w)
+	stop, early := errors.AsType[*stopped](err)
+	switch {
+	case early && !stop.gone && !stop.cut:
+		return stop.parsed, nil
+	case problemOf(err) != nil:
+		return false, nil //nolint:nilerr // see above: the block is what has to be told
+	default:
+		return err == nil, err
+	}
 }
 
 // removeObjects deletes wave by wave. A nil finding means: nothing is left.
@@ -187,7 +225,7 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 			continue
 		}
 		if firstError(waiting) != nil {
-			return nil, w.refused(waiting)
+			return nil, w.refused(ctx, waiting)
 		}
 		return &finding{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
@@ -199,49 +237,74 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 
 // release lets go of a module: its objects lose the mark and stay as they are, the Manifest goes.
 func (r *Reconciler) release(ctx context.Context, w *work) (finding, error) {
-	if len(w.manifest.Status.Synced) > 0 {
-		if err := r.connect(ctx, w); err != nil {
-			if problem := problemOf(err); problem == nil || problem.Reason != v1beta2.ReasonAccessSecretNotFound {
-				return r.failure(err)
-			}
-		} else if err := w.unmark(ctx); err != nil {
-			return r.failure(err)
-		}
-	}
 	if w.manifest.DeletionTimestamp.IsZero() {
+		if err := r.ensureFinalizers(ctx, w); err != nil {
+			return finding{}, err
+		}
 		uid := w.manifest.UID
 		if err := r.Client.Delete(ctx, w.before.DeepCopy(), client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
 			return finding{}, fmt.Errorf("delete the unmanaged Manifest %s: %w", w.key, err)
 		}
-		return finding{gone: true}, nil // the deletion event brings us back for the finalizers
+		return finding{gone: true}, nil // the deletion event brings us back for the rest
+	}
+	if len(w.manifest.Status.Synced) > 0 {
+		err := r.connect(ctx, w)
+		if problem := problemOf(err); problem != nil && problem.Reason == v1beta2.ReasonAccessSecretNotFound {
+			err = nil
+		} else if err == nil {
+			err = r.unmark(ctx, w)
+		}
+		if err != nil {
+			return deleting(nil, err)
+		}
 	}
 	return finding{gone: true}, r.dropFinalizers(ctx, w)
 }
 
-func (w *work) unmark(ctx context.Context) error {
-	cluster := w.runtime.Cluster()
+func (r *Reconciler) unmark(ctx context.Context, w *work) error {
+	heir := r.heirs(ctx, w)
 	for _, entry := range w.recorded {
-		resource, err := cluster.Resource(ctx, schema.GroupVersionKind{Group: entry.Group, Version: entry.Version, Kind: entry.Kind})
-		var unknown *apply.UnknownKindError
-		if errors.As(err, &unknown) {
-			continue
-		}
-		if err != nil {
-			return w.clusterProblem(err)
-		}
-		metadata := map[string]any{"labels": map[string]any{v1beta2.LabelManagedBy: nil}}
-		if entry.UID != "" {
-			metadata["uid"] = entry.UID
-		}
-		patch, err := json.Marshal(map[string]any{"metadata": metadata})
-		if err != nil {
-			return err
-		}
-		_, err = cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(entry.Namespace).
-			Patch(ctx, entry.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: v1beta2.FieldManagerModule})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return w.clusterProblem(err)
+		if err := w.letGo(ctx, entry, heir(entry.ID)); err != nil {
+			return w.clusterProblem(entry.ID, err)
 		}
 	}
 	return nil
+}
+
+// letGo hands one object to the other Manifest that lists it, or takes the mark off it when there is none. What does not carry our
+// mark any more is not ours to change.
+func (w *work) letGo(ctx context.Context, entry inventory.Entry, heir string) error {
+	cluster, kind := w.runtime.Cluster(), entry.GroupKind()
+	resource, err := cluster.Resource(ctx, kind.WithVersion(entry.Version))
+	unknown, isUnknown := errors.AsType[*apply.UnknownKindError](err)
+	if isUnknown && len(unknown.Served) > 0 {
+		resource, err = cluster.Resource(ctx, kind.WithVersion(unknown.Served[0]))
+	} else if isUnknown {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(entry.Namespace)
+	live, err := objects.Get(ctx, entry.Name, metav1.GetOptions{})
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	metadata := map[string]any{"resourceVersion": live.GetResourceVersion()}
+	switch {
+	case live.GetAnnotations()[v1beta2.AnnotationOwnedBy] != w.owner():
+		return nil
+	case heir != "":
+		metadata["annotations"] = map[string]any{v1beta2.AnnotationOwnedBy: heir}
+	case live.GetLabels()[v1beta2.LabelManagedBy] == "":
+		return nil
+	default:
+		metadata["labels"] = map[string]any{v1beta2.LabelManagedBy: nil}
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return err
+	}
+	_, err = objects.Patch(ctx, entry.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: v1beta2.FieldManagerModule})
+	return client.IgnoreNotFound(err)
 }

@@ -47,7 +47,11 @@ var classes = map[apply.Class]struct {
 }
 
 // refused sums up failed writes: the first one's reason stands for all, the message names it and counts the rest.
-func (w *work) refused(bad []apply.Outcome) error {
+func (w *work) refused(ctx context.Context, bad []apply.Outcome) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		message := "the writes take longer than one pass may; the next one goes on"
+		return &Problem{Reason: v1beta2.ReasonApplying, Message: message, Retry: retryTransient, Passing: true}
+	}
 	first := bad[0]
 	for _, outcome := range bad {
 		if outcome.Err != nil && (first.Err == nil || lost([]apply.Outcome{outcome})) {
@@ -55,14 +59,11 @@ func (w *work) refused(bad []apply.Outcome) error {
 		}
 	}
 	if first.Class == apply.ClassCanceled {
-		return &stopped{gone: true}
+		return &stopped{cut: true}
 	}
-	problem := w.problemOfClass(first.Class, fmt.Errorf("%s: %w", first.ID, first.Err))
+	problem := w.problemOfClass(first.Class, first.ID, first.Err) // which names the object
 	if len(bad) > 1 {
 		problem.Message += fmt.Sprintf(" (and %d more)", len(bad)-1)
-	}
-	if problem.Reason == v1beta2.ReasonApplying || (first.Class == apply.ClassKindUnknown && w.bringsKind(first.ID)) {
-		return &stopped{state: v1beta2.StateProcessing, reason: problem.Reason, message: problem.Message, retry: retryTransient, parsed: true}
 	}
 	return problem
 }
@@ -77,28 +78,37 @@ func (w *work) bringsKind(id inventory.ID) bool {
 	return false
 }
 
-// clusterProblem tells why a single call to the cluster failed; nil stays nil.
-func (w *work) clusterProblem(err error) error {
+// clusterProblem tells why a single call for an object failed; nil stays nil.
+func (w *work) clusterProblem(id inventory.ID, err error) error {
 	if err == nil {
 		return nil
 	}
 	w.runtime.Report(err)
 	class := apply.Classify(err)
 	if class == apply.ClassCanceled {
-		return &stopped{gone: true}
+		return &stopped{cut: true}
 	}
-	return w.problemOfClass(class, err)
+	if class == apply.ClassUnreachable {
+		err = errUnanswered // its text has a port or a time in it that differs at each attempt, and each would be a write of the status
+	}
+	return w.problemOfClass(class, id, fmt.Errorf("%s: %w", id, err))
 }
 
-func (w *work) problemOfClass(class apply.Class, err error) *Problem {
+var errUnanswered = errors.New("the API server did not answer")
+
+func (w *work) problemOfClass(class apply.Class, id inventory.ID, err error) *Problem {
 	told, ok := classes[class]
 	if !ok {
 		told = classes[apply.ClassInternal]
 	}
-	problem := &Problem{Reason: told.reason, Message: err.Error(), Retry: told.retry}
+	problem := &Problem{Reason: told.reason, Message: err.Error(), Retry: told.retry, Passing: told.reason == v1beta2.ReasonApplying}
+	if class == apply.ClassKindUnknown && w.bringsKind(id) {
+		problem.Retry, problem.Passing = retryTransient, true
+	}
 	if w.target.Local && class == apply.ClassForbidden && strings.Contains(err.Error(), "impersonate") {
 		problem.Reason = v1beta2.ReasonLocalAccessMissing
-		problem.Message = "the operator may not install into its own cluster: apply the kustomize component config/components/local; " + problem.Message
+		problem.Message = "the operator may not install into its own cluster: apply the kustomize component config/components/local; " +
+			problem.Message
 	}
 	return problem
 }
@@ -114,26 +124,33 @@ func firstError(outcomes []apply.Outcome) error {
 
 // healthy looks at what is installed:
 //
-//  1. An object reports that it failed: Error.
-//  2. An object is not ready, or of a workload nothing was heard yet: Processing; but what was Ready stays so until something is heard.
-//  3. An object that left the content is not gone yet: Processing.
-//  4. Otherwise Ready.
+//  1. A kind cannot be observed: Error, since nobody knows what became of its objects.
+//  2. An object reports that it failed: Error.
+//  3. An object is not ready, or of a workload nothing was heard yet: Processing; but what was Ready stays so until something is heard.
+//  4. An object that left the content is not gone yet: Processing.
+//  5. Otherwise Ready.
 func (w *work) healthy() finding {
+	if problem := w.runtime.Hidden(w.key); problem != nil {
+		hidden := failed(problem)
+		hidden.parsed = true
+		return hidden
+	}
 	found := finding{state: v1beta2.StateReady, reason: v1beta2.ReasonReady, message: v1beta2.OperationResourcesReady, parsed: true}
-	wasReady := w.before.Status.State == v1beta2.StateReady && w.before.Status.ObservedGeneration == w.manifest.Generation
+	wasReady := w.before.Status.State == v1beta2.StateReady && w.before.Status.ObservedGeneration == w.generation
 	for _, entry := range w.recorded {
 		result, kept := w.runtime.Health(entry.ID)
 		heard := kept && result.Status != health.Unknown
 		switch {
-		case heard && result.Status == health.Failed:
-			return finding{state: v1beta2.StateError, reason: v1beta2.ReasonObjectFailed, message: entry.String() + ": " + result.Message, parsed: true}
+		case heard && result.Status == health.Failed && entry.Hash != "":
+			message := entry.String() + ": " + result.Message
+			return finding{state: v1beta2.StateError, reason: v1beta2.ReasonObjectFailed, message: message, parsed: true}
 		case found.state != v1beta2.StateReady:
+		case entry.Hash == "":
+			found = waitingFor(entry.String() + ": is being removed")
 		case heard && result.Status != health.Ready:
 			found = waitingFor(entry.String() + ": " + result.Message)
 		case !heard && (kept || modeOf(entry.GroupKind()) == Workload) && !wasReady:
 			found = waitingFor(entry.String() + ": its status was not seen yet")
-		case entry.Hash == "":
-			found = waitingFor(entry.String() + ": is being removed")
 		}
 	}
 	return found
@@ -146,7 +163,7 @@ func waitingFor(what string) finding {
 // report writes a finding into the status of the copy; flush sends it.
 func (w *work) report(found finding) {
 	status := &w.manifest.Status
-	status.State, status.ObservedGeneration = found.state, w.manifest.Generation
+	status.State, status.ObservedGeneration = found.state, w.generation
 	ready := found.state == v1beta2.StateReady
 	w.setCondition(v1beta2.ConditionReady, truth(ready), found.reason, found.message)
 	switch {
@@ -160,12 +177,12 @@ func (w *work) report(found finding) {
 	} else {
 		w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionFalse, found.reason, v1beta2.MessageInstallationNotReady)
 	}
-	if w.hasModuleCR() && !isTrue(status.Conditions, v1beta2.ConditionModuleCR) {
+	if w.hasModuleCR() && !w.moduleCRCreated() {
 		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, found.reason, v1beta2.MessageModuleCRNotCreated)
 	}
 	w.reportModuleCR()
-	if status.LastOperation.Operation != found.message {
-		status.LastOperation = v1beta2.LastOperation{Operation: found.message, LastUpdateTime: w.now}
+	if operation := conditions.Cut(found.message); status.LastOperation.Operation != operation {
+		status.LastOperation = v1beta2.LastOperation{Operation: operation, LastUpdateTime: w.now}
 	}
 }
 
@@ -205,10 +222,12 @@ func knownState(state string) v1beta2.State {
 }
 
 func (w *work) setCondition(kind string, status metav1.ConditionStatus, reason, message string) {
-	conditions.Set(&w.manifest.Status.Conditions, kind, status, reason, message, w.manifest.Generation, w.now)
+	conditions.Set(&w.manifest.Status.Conditions, kind, status, reason, message, w.generation, w.now)
 }
 
-func isTrue(list []metav1.Condition, kind string) bool { return conditions.IsTrue(list, kind) }
+func (w *work) moduleCRCreated() bool {
+	return conditions.IsTrue(w.manifest.Status.Conditions, v1beta2.ConditionModuleCR)
+}
 
 func truth(b bool) metav1.ConditionStatus {
 	if b {
@@ -228,9 +247,11 @@ func (r *Reconciler) flush(ctx context.Context, w *work) error {
 	status := w.manifest.Status
 	err := r.patchStatus(ctx, w)
 	if apierrors.IsConflict(err) {
-		// The spec or the metadata moved meanwhile. This status still tells what was done, for the generation that it names.
+		// Where only the spec or the metadata moved meanwhile, this status still tells what was done, for the generation that it names.
+		// Where somebody else wrote the status, another pass has to start from that.
 		fresh := &v1beta2.Manifest{}
-		if getErr := r.Reader.Get(ctx, w.key, fresh); getErr != nil || fresh.UID != w.manifest.UID {
+		getErr := r.Reader.Get(ctx, w.key, fresh)
+		if getErr != nil || fresh.UID != w.manifest.UID || !equality.Semantic.DeepEqual(fresh.Status, w.before.Status) {
 			return errors.Join(err, getErr)
 		}
 		w.before = fresh
@@ -259,16 +280,18 @@ func (r *Reconciler) patchStatus(ctx context.Context, w *work) error {
 
 // tell says once what happened: an event and a log line when state or reason moved.
 func (r *Reconciler) tell(ctx context.Context, w *work) {
-	before, after := conditions.Find(w.before.Status.Conditions, v1beta2.ConditionReady), conditions.Find(w.manifest.Status.Conditions, v1beta2.ConditionReady)
-	if after == nil || (before != nil && before.Reason == after.Reason && w.before.Status.State == w.manifest.Status.State) {
+	from, to := &w.before.Status, &w.manifest.Status
+	before, after := conditions.Find(from.Conditions, v1beta2.ConditionReady), conditions.Find(to.Conditions, v1beta2.ConditionReady)
+	if after == nil || (before != nil && before.Reason == after.Reason && from.State == to.State) {
 		return
 	}
-	logf.FromContext(ctx).Info("State changed", "from", w.before.Status.State, "to", w.manifest.Status.State, "reason", after.Reason, "message", after.Message)
+	logf.FromContext(ctx).Info("State changed", "from", from.State, "to", to.State, "reason", after.Reason, "message", after.Message)
 	kind := corev1.EventTypeNormal
-	if w.manifest.Status.State == v1beta2.StateError || w.manifest.Status.State == v1beta2.StateWarning {
+	if to.State == v1beta2.StateError || to.State == v1beta2.StateWarning {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(w.manifest, nil, kind, after.Reason, "Reconcile", "State is now %s: %s", w.manifest.Status.State, after.Message)
+	note := fmt.Sprintf("State is now %s: %s", to.State, after.Message)
+	r.Events.Eventf(w.manifest, nil, kind, after.Reason, "Reconcile", "%s", conditions.Note(note))
 }
 
 func parseOwner(owner string) (types.NamespacedName, bool) {

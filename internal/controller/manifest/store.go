@@ -2,8 +2,10 @@ package manifest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +24,7 @@ import (
 
 const shardKey = "entries.json.gz"
 
-// shardCache keeps decoded shards, so that a reconcile at rest reads none.
+// shardCache keeps what shards hold, so that a reconcile at rest reads none.
 type shardCache struct {
 	mu    sync.Mutex
 	known map[types.NamespacedName]cachedShards
@@ -96,6 +98,9 @@ func (r *Reconciler) storeInventory(ctx context.Context, w *work) error {
 	if w.runtime == nil {
 		return nil // nothing was read, so nothing is written
 	}
+	if slices.Equal(w.recorded, w.stored) {
+		return nil
+	}
 	inline, shards := inventory.Split(w.recorded)
 	w.manifest.Status.Synced = toStatus(inline)
 	w.manifest.Status.InventoryShards = nil
@@ -114,8 +119,10 @@ func (r *Reconciler) storeInventory(ctx context.Context, w *work) error {
 		}
 	}
 	if len(shards) > 0 {
-		r.shards.put(w.key, w.manifest.Status.InventoryShards, w.recorded)
+		rest := inventory.Merge(w.recorded, nil, nil)[len(inline):] // sorted, as Split divides it
+		r.shards.put(w.key, w.manifest.Status.InventoryShards, rest)
 	}
+	w.stored = w.recorded
 	return nil
 }
 
@@ -124,7 +131,7 @@ func shardName(manifest *v1beta2.Manifest, suffix string) string {
 	if limit := 253 - len(".inventory.") - len(suffix); len(name) > limit {
 		name = name[:limit]
 	}
-	return name + ".inventory." + suffix
+	return strings.TrimRight(name, "-.") + ".inventory." + suffix
 }
 
 func (r *Reconciler) createShard(ctx context.Context, manifest *v1beta2.Manifest, name string, data []byte) error {
@@ -132,7 +139,9 @@ func (r *Reconciler) createShard(ctx context.Context, manifest *v1beta2.Manifest
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: manifest.Namespace, Name: name,
-			Labels:          map[string]string{v1beta2.LabelInventory: string(manifest.UID), v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager},
+			Labels: map[string]string{
+				v1beta2.LabelInventory: string(manifest.UID), v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
+			},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(manifest, v1beta2.GroupVersion.WithKind("Manifest"))},
 		},
 		Immutable: &immutable,
@@ -140,8 +149,24 @@ func (r *Reconciler) createShard(ctx context.Context, manifest *v1beta2.Manifest
 	}
 	// The cache does not hold these Secrets, so nobody may wait until it has seen them.
 	err := r.Client.Create(ctx, secret, client.DisableReadYourWritesConsistency)
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if apierrors.IsAlreadyExists(err) {
+		return r.ownShard(ctx, manifest, secret)
+	}
+	if err != nil {
 		return fmt.Errorf("store inventory shard %s/%s: %w", manifest.Namespace, name, err)
+	}
+	return nil
+}
+
+// ownShard makes sure that a shard which exists already stays: one of a Manifest that had the same name goes with that one.
+func (r *Reconciler) ownShard(ctx context.Context, manifest *v1beta2.Manifest, shard *corev1.Secret) error {
+	found := &corev1.Secret{}
+	if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(shard), found); err != nil {
+		return fmt.Errorf("read inventory shard %s/%s: %w", shard.Namespace, shard.Name, err)
+	}
+	if !metav1.IsControlledBy(found, manifest) {
+		return apierrors.NewConflict(corev1.Resource("secrets"), shard.Name,
+			errors.New("it holds the inventory of another Manifest; it is tried again when that one is gone"))
 	}
 	return nil
 }

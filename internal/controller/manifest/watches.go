@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,15 +49,25 @@ var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool
 	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }}
 
-var accessSecret = predicate.NewPredicateFuncs(func(o client.Object) bool {
-	return o.GetLabels()[v1beta2.LabelKymaName] != ""
-})
+// accessSecret passes what changes access: that somebody else touched the Secret does not.
+var accessSecret = predicate.And(
+	predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[v1beta2.LabelKymaName] != "" }),
+	predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, known := e.ObjectOld.(*corev1.Secret)
+		after, ok := e.ObjectNew.(*corev1.Secret)
+		return !known || !ok || before.Labels[v1beta2.LabelKymaName] != after.Labels[v1beta2.LabelKymaName] ||
+			!bytes.Equal(before.Data[v1beta2.AccessSecretKey], after.Data[v1beta2.AccessSecretKey])
+	}},
+)
 
 func (r *Reconciler) throughSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	name := secret.GetLabels()[v1beta2.LabelKymaName]
 	r.Fleet.Changed(ctx, secret.GetNamespace(), name)
 	list := &v1beta2.ManifestList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.MatchingFields{indexKyma: name}); err != nil {
+	// Only names are read. A Manifest that is written at this moment wakes itself, so there is nothing to wait for either.
+	err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.MatchingFields{indexKyma: name},
+		client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+	if err != nil {
 		return nil // the cache is shutting down; nothing is left to wake
 	}
 	requests := make([]reconcile.Request, 0, len(list.Items))

@@ -16,12 +16,15 @@ type work struct {
 	key      types.NamespacedName
 	manifest *v1beta2.Manifest // a copy whose status is written
 	before   *v1beta2.Manifest // as the API server has it
-	now      metav1.Time
+	// generation is the one that is worked on; that of manifest moves on when the spec is changed meanwhile.
+	generation int64
+	now        metav1.Time
 
 	target   Target
 	runtime  Runtime
 	source   v1beta2.ImageSpec
 	recorded []inventory.Entry            // what the inventory says
+	stored   []inventory.Entry            // what of it stands in the status already
 	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
 
 	staleShards []string // inventory shards that the status no longer names once it is written
@@ -29,10 +32,11 @@ type work struct {
 
 func newWork(manifest *v1beta2.Manifest, now metav1.Time) *work {
 	return &work{
-		key:      types.NamespacedName{Namespace: manifest.Namespace, Name: manifest.Name},
-		manifest: manifest.DeepCopy(),
-		before:   manifest,
-		now:      now,
+		key:        types.NamespacedName{Namespace: manifest.Namespace, Name: manifest.Name},
+		manifest:   manifest.DeepCopy(),
+		before:     manifest,
+		generation: manifest.Generation,
+		now:        now,
 	}
 }
 
@@ -50,8 +54,9 @@ type finding struct {
 	state           v1beta2.State
 	reason, message string
 	retry           time.Duration // come back without an event; zero: an event will come
-	gone            bool          // nothing is left to tell: the Manifest is gone, or its cluster is just being contacted
-	parsed          bool          // the content was fetched, verified and parsed
+	gone            bool          // nothing is to be told: the Manifest is gone or moved on, or its cluster is just being contacted
+	cut             bool          // the manager ends: what was done is recorded, and nothing is told
+	parsed          bool          // the content was fetched, verified, parsed and compared with what is installed
 }
 
 // failed tells a cause. That a cluster is contacted for the first time is none: its answer brings us back.
@@ -59,5 +64,9 @@ func failed(p *Problem) finding {
 	if p.Reason == v1beta2.ReasonRuntimeConnecting {
 		return finding{gone: true, retry: p.Retry}
 	}
-	return finding{state: v1beta2.StateError, reason: p.Reason, message: p.Message, retry: p.Retry}
+	found := finding{state: v1beta2.StateError, reason: p.Reason, message: p.Message, retry: p.Retry}
+	if p.Passing {
+		found.state = v1beta2.StateProcessing
+	}
+	return found
 }

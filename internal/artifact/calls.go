@@ -1,0 +1,142 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/lru"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+const (
+	// patience is how long the first caller waits for an answer, and everybody who asks for the same meanwhile. Afterwards the call goes
+	// on alone: a registry that does not answer must not hold the workers that others need.
+	patience = time.Second
+	// pendingPause is when it is worth asking again for an answer that is still on its way.
+	pendingPause = time.Second
+	// shortestPause and longestPause bound the back-off after a failure.
+	shortestPause = 2 * time.Second
+	longestPause  = time.Minute
+	// keptFailures bounds what is remembered of failures.
+	keptFailures = 4096
+)
+
+// calls makes each call once for all who want its answer, and remembers a failure for a growing while. Answers that succeed are for the
+// caller to keep.
+type calls[K comparable, V any] struct {
+	patience time.Duration
+	now      func() time.Time
+
+	mu      sync.Mutex
+	running map[K]*call[V]
+	failed  *lru.Cache
+}
+
+// call is one that is under way; the rest is there once done is closed.
+type call[V any] struct {
+	begun  time.Time
+	done   chan struct{}
+	answer V
+	err    error
+	pause  time.Duration // for which err stands
+}
+
+// failure is the last one of a key.
+type failure struct {
+	err   error
+	pause time.Duration
+	until time.Time
+}
+
+func newCalls[K comparable, V any]() *calls[K, V] {
+	return &calls[K, V]{patience: patience, now: time.Now, running: map[K]*call[V]{}, failed: lru.New(keptFailures)}
+}
+
+// do returns the answer of fetch, which bounds its own time and does not end with ctx, since others may wait for it. A positive retry
+// says that there is none and when it is worth asking again: with err nil it is on its way for the first time, otherwise err is what
+// stood in the way last.
+func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context) (V, error)) (answer V, retry time.Duration, err error) {
+	running, last := c.join(ctx, key, fetch)
+	if running == nil {
+		return answer, last.until.Sub(c.now()), last.err
+	}
+	wait := time.NewTimer(running.begun.Add(c.patience).Sub(c.now()))
+	defer wait.Stop()
+	select {
+	case <-running.done:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	select {
+	case <-running.done:
+	default:
+		return answer, pendingPause, last.err
+	}
+	if running.err != nil {
+		return answer, running.pause, running.err
+	}
+	return running.answer, 0, nil
+}
+
+// join finds the call that is under way, or begins one unless the last failure, which comes along, still stands.
+func (c *calls[K, V]) join(ctx context.Context, key K, fetch func(context.Context) (V, error)) (*call[V], failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, failed := c.last(key)
+	if running, ok := c.running[key]; ok {
+		return running, last
+	}
+	if failed && c.now().Before(last.until) {
+		return nil, last
+	}
+	begun := &call[V]{begun: c.now(), done: make(chan struct{})}
+	c.running[key] = begun
+	go func() {
+		defer close(begun.done)
+		begun.answer, begun.err = guarded(context.WithoutCancel(ctx), fetch)
+		begun.pause = c.ended(key, begun.err)
+	}()
+	return begun, last
+}
+
+// guarded makes an error of a panic: what is read was written by others, and nobody above this goroutine would catch it.
+func guarded[V any](ctx context.Context, fetch func(context.Context) (V, error)) (answer V, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("cannot be read: %v", problem)
+		}
+	}()
+	return fetch(ctx)
+}
+
+// ended takes note of how a call ended, and says for how long a failure stands: twice as long as the one before, or as long as the
+// registry asked to be left alone.
+func (c *calls[K, V]) ended(key K, err error) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, key)
+	if err == nil {
+		c.failed.Remove(key)
+		return 0
+	}
+	pause := shortestPause
+	if last, ok := c.last(key); ok && c.now().Sub(last.until) < longestPause {
+		pause = min(2*last.pause, longestPause)
+	}
+	stands := pause
+	if asked, ok := errors.AsType[*content.Error](err); ok {
+		stands = max(stands, asked.RetryAfter)
+	}
+	c.failed.Add(key, failure{err: err, pause: pause, until: c.now().Add(stands)})
+	return stands
+}
+
+func (c *calls[K, V]) last(key K) (failure, bool) {
+	known, _ := c.failed.Get(key)
+	last, ok := known.(failure)
+	return last, ok
+}

@@ -1,0 +1,247 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+const (
+	// trunkWindow is how much of a stream the server may send ahead. It bounds the frames, and with them the TLS records, that the
+	// connection's buffers grow to and keep. A larger object takes a round trip more for each such piece.
+	trunkWindow = 8 << 10
+	maxFrame    = 16 << 10 // the least that HTTP/2 lets a client announce
+	maxHeaders  = 32 << 10
+	// maxNoise is how many frames without data are taken in a minute; an honest server sends a handful.
+	maxNoise = 2000
+)
+
+// trunk is one HTTP/2 connection that carries nothing but GETs whose answers have no end. net/http can do that as well, but keeps two
+// goroutines, several buffers and the whole request for every stream, four times what is affordable for thousands of runtimes
+// (docs/adr/0003-watch-streams.md). Here one goroutine reads the connection and hands the bytes of every stream over where it stands.
+type trunk struct {
+	conn      net.Conn
+	framer    *http2.Framer
+	ask, wait time.Duration // after that much silence the server is asked, and then given up
+
+	mu       sync.Mutex // guards what follows, and writing
+	subs     map[uint32]*sub
+	last     uint32 // id of the newest stream
+	draining bool   // takes no new streams
+	err      error  // why it ended
+
+	owed    int // bytes read and not yet acknowledged; of the reading goroutine
+	noise   int
+	quiet   time.Time // begin of the minute that noise is counted in
+	pinged  bool
+	closing *time.Timer
+}
+
+// newTrunk begins a conversation; the caller runs read.
+func newTrunk(conn net.Conn) (*trunk, error) {
+	t := &trunk{conn: conn, subs: make(map[uint32]*sub), ask: pingAfter, wait: pingTimeout}
+	t.framer = http2.NewFramer(conn, patient{t})
+	t.framer.SetMaxReadFrameSize(maxFrame)
+	t.framer.SetReuseFrames()
+	t.framer.MaxHeaderListSize = maxHeaders
+	t.framer.ReadMetaHeaders = hpack.NewDecoder(4<<10, nil) // what holds until the server has read our settings
+	err := t.write(func() error {
+		if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
+			return err
+		}
+		return t.framer.WriteSettings(
+			http2.Setting{ID: http2.SettingHeaderTableSize, Val: 0},
+			http2.Setting{ID: http2.SettingEnablePush, Val: 0},
+			http2.Setting{ID: http2.SettingInitialWindowSize, Val: trunkWindow},
+			http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: maxHeaders},
+		)
+	})
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// write writes frames; a peer that does not take them ends the connection.
+func (t *trunk) write(frames func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.writeLocked(frames)
+}
+
+func (t *trunk) writeLocked(frames func() error) error {
+	if t.err != nil {
+		return t.err
+	}
+	_ = t.conn.SetWriteDeadline(time.Now().Add(pingTimeout))
+	err := frames()
+	if err != nil {
+		_ = t.conn.Close() // the reader notices, and tells the streams
+	}
+	return err
+}
+
+var errSilent = errors.New("the API server has fallen silent")
+
+// patient reads the connection. After a minute without a byte, which is longer than the time between two bookmarks, it asks whether
+// anybody is there.
+type patient struct{ *trunk }
+
+// Read implements io.Reader.
+func (p patient) Read(into []byte) (int, error) {
+	for {
+		limit := p.ask
+		if p.pinged {
+			limit = p.wait
+		}
+		_ = p.conn.SetReadDeadline(time.Now().Add(limit))
+		n, err := p.conn.Read(into)
+		switch {
+		case n > 0:
+			p.pinged = false
+			return n, nil
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, err
+		case p.pinged:
+			return 0, errSilent
+		}
+		p.pinged = true
+		if err := p.write(func() error { return p.framer.WritePing(false, [8]byte{'f', 'l', 'e', 'e', 't'}) }); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// read is the goroutine of the connection: it ends with it, and ends all of its streams.
+func (t *trunk) read() {
+	var err error
+	for err == nil {
+		var header http2.FrameHeader
+		if header, err = t.framer.ReadFrameHeader(); err != nil {
+			break
+		}
+		if header.Type == http2.FrameData {
+			err = t.data(header)
+			continue
+		}
+		err = t.control(header)
+	}
+	t.mu.Lock()
+	t.err = fmt.Errorf("the connection for streams ended: %w", err)
+	subs := t.subs
+	t.subs = nil
+	if t.closing != nil {
+		t.closing.Stop()
+	}
+	t.mu.Unlock()
+	_ = t.conn.Close()
+	for _, s := range subs {
+		s.finish(t.err)
+	}
+}
+
+// open sends a request and waits for the head of its answer.
+func (t *trunk) open(req *http.Request) (*http.Response, error) {
+	block, err := headerBlock(req)
+	if err != nil {
+		return nil, err
+	}
+	ctx := req.Context()
+	heads := make(chan *http.Response, 1)
+	s := &sub{trunk: t, heads: heads}
+	if err := t.begin(s, block); err != nil {
+		return nil, err
+	}
+	late := time.NewTimer(callTimeout)
+	defer late.Stop()
+	select {
+	case head, ok := <-heads:
+		if !ok {
+			return nil, s.cause()
+		}
+		head.Request, head.Body = req, s
+		s.watch(ctx)
+		return head, nil
+	case <-late.C:
+		err = fmt.Errorf("no answer to a watch: %w", context.DeadlineExceeded)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.abandon(err)
+	return nil, err
+}
+
+var errDraining = errors.New("the connection takes no more streams")
+
+// begin makes a stream of a request.
+func (t *trunk) begin(s *sub, block []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.draining || t.err != nil {
+		return errDraining
+	}
+	if t.last == 0 {
+		t.last = 1
+	} else {
+		t.last += 2
+	}
+	s.id = t.last
+	t.subs[s.id] = s
+	err := t.writeLocked(func() error {
+		return t.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: block, EndStream: true, EndHeaders: true})
+	})
+	if err != nil {
+		delete(t.subs, s.id)
+	}
+	return err
+}
+
+// drop forgets a stream, and tells the server when it has not ended by itself. A connection that nobody uses is closed after a while.
+func (t *trunk) drop(s *sub, tell bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil || t.subs[s.id] != s {
+		return
+	}
+	delete(t.subs, s.id)
+	if tell {
+		_ = t.writeLocked(func() error { return t.framer.WriteRSTStream(s.id, http2.ErrCodeCancel) })
+	}
+	if len(t.subs) > 0 {
+		return
+	}
+	if t.draining {
+		_ = t.conn.Close()
+		return
+	}
+	if t.closing == nil {
+		t.closing = time.AfterFunc(idleTimeout, t.closeIdle)
+	} else {
+		t.closing.Reset(idleTimeout)
+	}
+}
+
+func (t *trunk) closeIdle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.subs) == 0 {
+		t.draining = true
+		_ = t.conn.Close()
+	}
+}
+
+// usable says whether new streams can be opened.
+func (t *trunk) usable() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.draining && t.err == nil
+}

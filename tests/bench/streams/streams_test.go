@@ -1,0 +1,112 @@
+package streams
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+)
+
+const (
+	runtimes = 100
+	// warm is how many runtimes are connected before the first measurement, so that what is paid once is not charged to the others.
+	warm = 5
+	// objects per kind: with 8 kinds as many as four modules of 20 have.
+	objects = 10
+	// forget is how long net/http remembers a connection that it has closed.
+	forget = 15 * time.Second
+)
+
+// kinds are watched in this order.
+var kinds = []fleet.Interest{
+	{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: fleet.Workload},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "operator.test", Version: "v1alpha1", Kind: "Sample"}, Mode: fleet.ModuleCR},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}},
+	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}},
+	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Service"}},
+	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole"}},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRoleBinding"}},
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childKey) != "" {
+		child()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// BenchmarkMemoryPerRuntime reports KiB for each connected runtime: live heap, goroutine stacks, and what the operating system sees (PSS).
+func BenchmarkMemoryPerRuntime(b *testing.B) {
+	for _, n := range []int{1, 3, 8} {
+		b.Run(fmt.Sprintf("kinds=%d", n), func(b *testing.B) {
+			var sum measurement
+			rounds := 0
+			for b.Loop() {
+				before, after := measure(b, n)
+				sum = sum.plus(after.minus(before))
+				rounds++
+			}
+			per := 1024 * float64(runtimes) * float64(rounds)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(sum.Heap)/per, "heap-KiB")
+			b.ReportMetric(float64(sum.Stacks)/per, "stack-KiB")
+			b.ReportMetric(float64(sum.PSS)/per, "PSS-KiB")
+			b.ReportMetric(float64(sum.Goroutines)/float64(runtimes*rounds), "goroutines")
+		})
+	}
+}
+
+// measure runs one child: warm runtimes first, then those that count.
+func measure(b *testing.B, n int) (before, after measurement) {
+	b.Helper()
+	fleet := serve(b, warm+runtimes)
+	obey := start(b)
+	obey(order{Connect: fleet.access(0, warm), Kinds: n})
+	fleet.await(b, warm*n)
+	fleet.settle(b, warm)
+	time.Sleep(forget)
+	before = obey(order{})
+	obey(order{Connect: fleet.access(warm, warm+runtimes), Kinds: n})
+	fleet.await(b, (warm+runtimes)*n)
+	fleet.stir()
+	fleet.settle(b, warm+runtimes)
+	time.Sleep(forget)
+	return before, obey(order{})
+}
+
+// start runs this program again as a child that obeys orders.
+func start(b *testing.B) (obey func(order) measurement) {
+	b.Helper()
+	cmd := exec.Command(os.Args[0]) //nolint:gosec // itself
+	cmd.Env = append(os.Environ(), childKey+"=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	orders, answers := json.NewEncoder(in), json.NewDecoder(out)
+	return func(o order) (m measurement) {
+		b.Helper()
+		if err := errors.Join(orders.Encode(o), answers.Decode(&m)); err != nil {
+			b.Fatalf("the child does not obey: %v", err)
+		}
+		return m
+	}
+}
