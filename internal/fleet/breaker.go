@@ -62,6 +62,7 @@ func (b *breaker) answer(now time.Time) *Problem {
 		p := *b.problem
 		p.RetryAfter = max(b.until.Sub(now), 0) + probeTimeout
 		return &p
+	case connecting:
 	}
 	return &Problem{Reason: v1beta2.ReasonRuntimeConnecting, Message: "the runtime is being contacted"}
 }

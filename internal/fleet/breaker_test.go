@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -103,7 +104,7 @@ func TestADeadRuntimeCostsOneDialPerBackoff(t *testing.T) {
 		if took := time.Since(asked); took > 100*time.Millisecond {
 			t.Fatalf("Get took %s", took)
 		}
-		time.Sleep(5 * time.Millisecond)
+		<-time.After(5 * time.Millisecond)
 	}
 	if n := len(b.calls.all()); n < 2 || n > 5 { // at 0, 0.5-1, 1.5-3 and so on
 		t.Errorf("%d probes in 3 s", n)
@@ -194,7 +195,7 @@ func TestCallsThatStartTogetherDialOnce(t *testing.T) {
 
 func TestWhatIsReportedTakesARuntimeDownOrNot(t *testing.T) {
 	b, s := newBench(t, nil), newStub(t)
-	dial := &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connection refused")}
+	dial := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	cases := []struct {
 		name   string
 		err    error
@@ -214,7 +215,7 @@ func TestWhatIsReportedTakesARuntimeDownOrNot(t *testing.T) {
 			r := b.mustGet(t, target)
 			before := len(b.calls.all())
 			r.Report(c.err)
-			time.Sleep(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond)
 			if _, err := b.Get(t.Context(), target); (err != nil) != c.down {
 				t.Errorf("afterwards %v, want down: %v", err, c.down)
 			}

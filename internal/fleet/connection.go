@@ -20,7 +20,7 @@ import (
 // not held for as long as the streams live.
 type connection struct {
 	target    Target
-	ctx       context.Context // ends with the connection
+	ctx       context.Context //nolint:containedctx // ends with the connection
 	spawn     func(func())    // runs a goroutine that Fleet.Start waits for
 	tell      func(...types.NamespacedName)
 	concerned func() []types.NamespacedName // owners that track the runtime

@@ -16,6 +16,11 @@ const (
 // buffers are shared by all streams of the fleet: a stream owns one only while an event has arrived in part, which is nearly never.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
 
+func borrow() *[]byte {
+	buf, _ := buffers.Get().(*[]byte)
+	return buf
+}
+
 // cutter cuts a stream of JSON objects into single ones, wherever their bytes come from. At rest it holds no buffer.
 type cutter struct {
 	max       int
@@ -82,7 +87,7 @@ func (c *cutter) complete(last []byte, object func([]byte) error) error {
 // keep puts a part of an object aside.
 func (c *cutter) keep(part []byte) {
 	if c.carry == nil && !c.oversized {
-		c.carry = buffers.Get().(*[]byte)
+		c.carry = borrow()
 	}
 	if c.oversized || len(*c.carry)+len(part) > c.max {
 		c.oversized = true

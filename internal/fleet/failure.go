@@ -44,11 +44,10 @@ func distrusted(err error) bool {
 
 // rejected says that the server does not accept our client certificate: TLS tells it in an alert instead of a 401.
 func rejected(err error) bool {
-	var alert tls.AlertError
-	var op *net.OpError
-	if errors.As(err, &alert) {
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
 		return true
 	}
+	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
@@ -81,8 +80,7 @@ func problemOf(t Target, err error) *Problem {
 // cause is an error's text for a condition: without the request's URL and the local port, which would change the text at every attempt
 // and cost a status write each, and never longer than a person reads, whatever a server wrote into it.
 func cause(err error) string {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
 	var op *net.OpError

@@ -74,7 +74,7 @@ func setDefault[T comparable](value *T, otherwise T) {
 // Fleet holds the connections to all runtimes. Make it with New, and run Start: it ends everything.
 type Fleet struct {
 	cfg      *Config
-	ctx      context.Context // of everything that goes on in the background
+	ctx      context.Context //nolint:containedctx // of everything that goes on in the background
 	cancel   context.CancelCauseFunc
 	patience chan struct{}
 	queues   queues
@@ -82,7 +82,7 @@ type Fleet struct {
 	mu       sync.Mutex
 	runtimes map[key]*Runtime
 
-	life   sync.Mutex // guards closed against running.Add
+	life   sync.Mutex // guards closed against running.Go
 	closed bool
 	// running counts the goroutines of all connections.
 	running sync.WaitGroup
@@ -133,9 +133,5 @@ func (f *Fleet) spawn(do func()) {
 	if f.closed {
 		return
 	}
-	f.running.Add(1)
-	go func() {
-		defer f.running.Done()
-		do()
-	}()
+	f.running.Go(do)
 }

@@ -25,8 +25,8 @@ func (f *Fleet) Get(ctx context.Context, t Target) (*Runtime, error) {
 	return r, nil
 }
 
-// Drop says that an access Secret of that Kyma changed or went. When its content is no longer what the connection was made from, the streams
-// of the old connection end, its connections are closed, all Manifests that track it are enqueued, and the next Get connects anew.
+// Drop says that an access Secret of that Kyma changed or went. When its content is no longer what the connection was made from, the
+// streams of the old connection end, its sockets are closed, all Manifests that track it are enqueued, and the next Get connects anew.
 // When the content is equal, nothing happens. It makes no call, so that an event handler may use it.
 func (f *Fleet) Drop(namespace, name string) {
 	id := key{namespace: namespace, name: name}

@@ -98,7 +98,7 @@ func (r *Runtime) withoutEchoes(k *kind, at place, before, after *object) []type
 	c := r.put(k, at, before, after)
 	owners := r.affected(k, c, before, after)
 	echo := r.conn.writes.recent() && c&echoing != 0 && c&^(echoing|allied) == 0 && !r.takenOver(before, after)
-	if k.readable() && k.synced && after != nil && !after.ready() && !(echo && c&appeared != 0) {
+	if k.readable() && k.synced && after != nil && !after.ready() && (!echo || c&appeared == 0) {
 		r.read(k, at)
 	}
 	if echo && len(owners) > 0 {

@@ -121,7 +121,7 @@ func (p *peer) answer(t *testing.T, id uint32, status string, end bool) {
 	}
 }
 
-func watchRequest(t *testing.T, ctx context.Context) *http.Request {
+func watchRequest(ctx context.Context, t *testing.T) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://runtime.test/api/v1/configmaps?watch=true", nil)
 	if err != nil {
@@ -132,12 +132,12 @@ func watchRequest(t *testing.T, ctx context.Context) *http.Request {
 }
 
 // opened opens a stream that the server answers with 200, and collects what comes.
-func (p *peer) opened(t *testing.T, ctx context.Context, id uint32) *collected {
+func (p *peer) opened(ctx context.Context, t *testing.T, id uint32) *collected {
 	t.Helper()
 	c := &collected{ended: make(chan error, 2)}
 	head := make(chan *http.Response, 1)
 	go func() {
-		resp, err := p.trunk.open(watchRequest(t, ctx))
+		resp, err := p.trunk.open(watchRequest(ctx, t))
 		if err != nil {
 			c.ended <- err
 		}

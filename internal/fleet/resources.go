@@ -67,7 +67,9 @@ func (s *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (appl
 }
 
 // known answers without a call; ok is false when one is needed.
-func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource, err error, ok bool) { //nolint:revive // err is an answer here
+//
+//nolint:revive // the error is an answer here, and ok says whether there is one
+func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource, err error, ok bool) {
 	if namespaced, builtin := render.BuiltinScope(gvk); builtin {
 		plural, _ := meta.UnsafeGuessKindToResource(gvk)
 		return apply.Resource{GroupVersionResource: plural, Namespaced: namespaced}, nil, true

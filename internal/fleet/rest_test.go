@@ -39,7 +39,7 @@ func TestAtRestNothingIsCalled(t *testing.T) {
 		again.Track(owner, kinds)
 		again.Live(inventory.ID{Kind: "ConfigMap", Namespace: "a", Name: "b"})
 		again.Report(nil)
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond)
 	}
 	if again := b.mustGet(t, target); again != r {
 		t.Error("another connection for the same Secret")

@@ -49,7 +49,7 @@ type ModuleCRStatus struct {
 // called after that fails, and what is known then is nothing.
 type Runtime struct {
 	cfg     *Config
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // of its streams, which outlive the call that made it
 	cancel  context.CancelFunc
 	access  access
 	conn    *connection
@@ -101,9 +101,9 @@ func (r *Runtime) Live(id inventory.ID) inventory.Live {
 	return inventory.Live{Presence: inventory.Unknown}
 }
 
-// Health is the health of an object whose kind has one here: kinds tracked as Workload, CustomResourceDefinitions and Namespaces. kept is
-// false for every other kind. While it is not known (not listed, being read, absent) the status is health.Unknown, and the owner is enqueued
-// when it becomes known.
+// Health is the health of an object whose kind has one here: kinds tracked as Workload, CustomResourceDefinitions and Namespaces. kept
+// is false for every other kind. While it is not known (not listed, being read, absent) the status is health.Unknown, and the owner is
+// enqueued when it becomes known.
 func (r *Runtime) Health(id inventory.ID) (result health.Result, kept bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

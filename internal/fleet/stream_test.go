@@ -207,7 +207,7 @@ func TestAServerThatEndsStreamsAtOnceIsNotHammered(t *testing.T) {
 			s.on(watchMap, answer)
 			before := len(s.calls.all())
 			s.r.conn.hangUp()
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			if n := len(s.calls.all()) - before; n > 15 {
 				t.Errorf("%d calls in a second", n)
 			}
@@ -262,7 +262,7 @@ func TestAKindThatMayNotBeReadIsTold(t *testing.T) {
 	if live := r.Live(mapID("a")); live.Presence != inventory.Unknown {
 		t.Fatalf("Live = %+v, want unknown", live)
 	}
-	time.Sleep(time.Second)
+	<-time.After(time.Second)
 	if n := b.calls.count(listConfigMap); n != 1 {
 		t.Errorf("%d lists in the first second", n)
 	}

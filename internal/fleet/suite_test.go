@@ -239,7 +239,7 @@ func (b *bench) wantWake(t *testing.T, owner types.NamespacedName, why string) {
 // wantQuiet says that nobody is enqueued for a moment.
 func (b *bench) wantQuiet(t *testing.T, why string) {
 	t.Helper()
-	time.Sleep(2*echoGrace + 200*time.Millisecond)
+	<-time.After(2*echoGrace + 200*time.Millisecond)
 	if woken := b.woken(); len(woken) > 0 {
 		t.Fatalf("woke %v, want nobody: %s", woken, why)
 	}
@@ -257,7 +257,7 @@ func eventuallyWithin(t *testing.T, limit time.Duration, what string, done func(
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %s: %s", limit, what)
 		}
-		time.Sleep(5 * time.Millisecond)
+		<-time.After(5 * time.Millisecond)
 	}
 }
 

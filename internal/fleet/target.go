@@ -46,7 +46,8 @@ type Problem struct {
 	Reason string
 	// Message says what a person can do; it never holds a credential.
 	Message string
-	// RetryAfter is when it is worth asking again. Zero: not before something changes (the owner is enqueued then, or the Secret's event does it).
+	// RetryAfter is when it is worth asking again. Zero: not before something changes; the owner is enqueued then, or the Secret's event
+	// does it.
 	RetryAfter time.Duration
 	// Err is the cause, if there is one.
 	Err error

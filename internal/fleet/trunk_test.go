@@ -17,7 +17,7 @@ import (
 
 func TestATrunkCarriesStreams(t *testing.T) {
 	p := newPeer(t, nil)
-	one, two := p.opened(t, t.Context(), 1), p.opened(t, t.Context(), 3)
+	one, two := p.opened(t.Context(), t, 1), p.opened(t.Context(), t, 3)
 	must(t, p.WriteData(1, false, []byte("a")), p.WriteData(3, false, []byte("x")), p.WriteDataPadded(1, false, []byte("b"), make([]byte, 9)),
 		p.WriteData(99, false, []byte("for nobody")), p.WriteData(3, true, []byte("y")))
 	one.want(t, "ab")
@@ -35,7 +35,7 @@ func TestATrunkCarriesStreams(t *testing.T) {
 
 func TestATrunkOpensItsWindows(t *testing.T) {
 	p := newPeer(t, nil)
-	c := p.opened(t, t.Context(), 1)
+	c := p.opened(t.Context(), t, 1)
 	piece := bytes.Repeat([]byte("x"), trunkWindow/2)
 	for i := 1; i <= 8; i++ {
 		must(t, p.WriteData(1, false, piece))
@@ -50,11 +50,11 @@ func TestATrunkOpensItsWindows(t *testing.T) {
 func TestAStreamEndsWithItsContext(t *testing.T) {
 	p := newPeer(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	c := p.opened(t, ctx, 1)
+	c := p.opened(ctx, t, 1)
 	cancel()
 	p.expect(t, "RST 1 CANCEL")
 	c.wantEnd(t, context.Canceled)
-	other := p.opened(t, t.Context(), 3)
+	other := p.opened(t.Context(), t, 3)
 	other.stop = errors.New("enough")
 	must(t, p.WriteData(3, false, []byte("z")))
 	p.expect(t, "RST 3 CANCEL")
@@ -65,7 +65,7 @@ func TestAnAnswerThatIsNoneOfTheGoodOnesIsRead(t *testing.T) {
 	p := newPeer(t, nil)
 	answers := make(chan *http.Response, 1)
 	go func() {
-		resp, err := p.trunk.open(watchRequest(t, t.Context()))
+		resp, err := p.trunk.open(watchRequest(t.Context(), t))
 		if err != nil {
 			t.Error(err)
 		}
@@ -77,7 +77,7 @@ func TestAnAnswerThatIsNoneOfTheGoodOnesIsRead(t *testing.T) {
 	must(t, p.WriteData(1, false, []byte("go")))
 	resp := <-answers
 	go func() {
-		time.Sleep(50 * time.Millisecond)
+		<-time.After(50 * time.Millisecond)
 		must(t, p.WriteData(1, false, []byte("ne")))
 		p.answer(t, 1, "", true) // trailers
 	}()
@@ -90,13 +90,13 @@ func TestAnAnswerThatIsNoneOfTheGoodOnesIsRead(t *testing.T) {
 
 func TestAServerThatLeavesIsLetGo(t *testing.T) {
 	p := newPeer(t, nil)
-	one, two := p.opened(t, t.Context(), 1), p.opened(t, t.Context(), 3)
+	one, two := p.opened(t.Context(), t, 1), p.opened(t.Context(), t, 3)
 	must(t, p.WriteGoAway(1, http2.ErrCodeNo, nil))
 	two.wantEnd(t, errDraining)
 	if p.trunk.usable() {
 		t.Error("it takes new streams")
 	}
-	if _, err := p.trunk.open(watchRequest(t, t.Context())); !errors.Is(err, errDraining) {
+	if _, err := p.trunk.open(watchRequest(t.Context(), t)); !errors.Is(err, errDraining) {
 		t.Error(err)
 	}
 	must(t, p.WriteData(1, false, []byte("still here")))
@@ -108,7 +108,7 @@ func TestAServerThatLeavesIsLetGo(t *testing.T) {
 
 func TestASilentServerIsAskedAndThenLeft(t *testing.T) {
 	p := newPeer(t, func(tr *trunk) { tr.ask, tr.wait = 200*time.Millisecond, 200*time.Millisecond })
-	c := p.opened(t, t.Context(), 1)
+	c := p.opened(t.Context(), t, 1)
 	p.expect(t, "PING ack=false")
 	must(t, p.WritePing(true, [8]byte{}))
 	p.expect(t, "PING ack=false")
@@ -145,7 +145,7 @@ func TestAServerThatBreaksTheRulesIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPeer(t, nil)
 			p.AllowIllegalWrites = true
-			c := p.opened(t, t.Context(), 1)
+			c := p.opened(t.Context(), t, 1)
 			must(t, offend(p))
 			p.wantEnd(t)
 			if err := c.wantEnd(t, nil); errors.Is(err, io.EOF) && name != "the end of the connection" {
@@ -159,13 +159,13 @@ func TestNobodyWaitsForAnAnswerForEver(t *testing.T) {
 	p := newPeer(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := p.trunk.open(watchRequest(t, ctx)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.trunk.open(watchRequest(ctx, t)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
 	p.expect(t, "HEADERS 1")
 	p.expect(t, "RST 1 CANCEL")
 	reset := make(chan error)
-	go func() { _, err := p.trunk.open(watchRequest(t, t.Context())); reset <- err }()
+	go func() { _, err := p.trunk.open(watchRequest(t.Context(), t)); reset <- err }()
 	p.expect(t, "HEADERS 3")
 	must(t, p.WriteRSTStream(3, http2.ErrCodeRefusedStream))
 	if err := <-reset; err == nil {
@@ -181,7 +181,7 @@ func TestAHeaderThatCannotBeSentIsNotSent(t *testing.T) {
 		"a hop":        func(h http.Header) { h["Connection"] = []string{"close"} },
 		"too much":     func(h http.Header) { h["A"] = []string{strings.Repeat("~", 2*maxFrame)} },
 	} {
-		req := watchRequest(t, t.Context())
+		req := watchRequest(t.Context(), t)
 		change(req.Header)
 		if _, err := p.trunk.open(req); err == nil {
 			t.Errorf("%s was sent", name)

@@ -57,7 +57,7 @@ func (t *trunk) data(header http2.FrameHeader) error {
 
 // payload hands over the bytes of one frame; s is nil for a stream that we gave up.
 func (t *trunk) payload(s *sub, left int) error {
-	buf := buffers.Get().(*[]byte)
+	buf := borrow()
 	defer buffers.Put(buf)
 	room := (*buf)[:cap(*buf)]
 	for left > 0 {
@@ -107,8 +107,7 @@ func (t *trunk) control(header http2.FrameHeader) error {
 		return err
 	}
 	frame, err := t.framer.ReadFrameForHeader(header)
-	var stream http2.StreamError
-	if errors.As(err, &stream) {
+	if stream, ok := errors.AsType[http2.StreamError](err); ok {
 		t.reset(stream.StreamID, err)
 		return nil
 	}
@@ -213,7 +212,9 @@ func headerBlock(req *http.Request) ([]byte, error) {
 		}
 		return enc.WriteField(hpack.HeaderField{Name: name, Value: value, Sensitive: name == "authorization"})
 	}
-	err := errors.Join(put(":method", req.Method), put(":scheme", "https"), put(":authority", req.URL.Host), put(":path", req.URL.RequestURI()))
+	err := errors.Join(
+		put(":method", req.Method), put(":scheme", "https"), put(":authority", req.URL.Host), put(":path", req.URL.RequestURI()),
+	)
 	for _, name := range sortedKeys(req.Header) {
 		lower := strings.ToLower(name)
 		if !httpguts.ValidHeaderFieldName(lower) || slices.Contains([]string{"connection", "host", "transfer-encoding", "upgrade"}, lower) {

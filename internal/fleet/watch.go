@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -131,9 +132,7 @@ func (r *Runtime) open(ctx context.Context, s *stream) (io.ReadCloser, error) {
 	}
 	// without "identity" every stream would carry the buffers of a decompressor
 	header := http.Header{"Accept": {accept}, "Accept-Encoding": {"identity"}}
-	for name, values := range r.conn.stamp {
-		header[name] = values
-	}
+	maps.Copy(header, r.conn.stamp)
 	resp, err := r.call(marked(ctx, markStream), r.collection(s.resource), query, header)
 	if err != nil {
 		return nil, tooOld(err)

@@ -185,7 +185,12 @@ func (p *playground) sayLogs() {
 	if p.folder == nil {
 		return
 	}
-	p.progress.sayf("\nLogs: %s (the manager), %s and %s (the clusters), %s (the playground itself)",
-		short(p.folder.path(managerProgram, managerLog)), short(p.folder.path(hubName, "logs")),
-		short(p.folder.path(runtimeName, "logs")), short(p.folder.path("playground.log")))
+	var logs strings.Builder
+	table(&logs, [][]string{
+		{"manager", short(p.folder.path(managerProgram, managerLog))},
+		{"clusters", short(p.folder.path(hubName, "logs")) + ", " + short(p.folder.path(runtimeName, "logs"))},
+		{"operators", short(p.folder.path(greeterProgram))},
+		{"playground", short(p.folder.path("playground.log"))},
+	})
+	p.progress.sayf("\nLogs\n%s", &logs)
 }

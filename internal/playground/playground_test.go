@@ -19,7 +19,7 @@ func TestRunSaysWhatIsMissing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "there is no program "+programs+"/manager: make run builds it") {
 		t.Errorf("Run() = %v", err)
 	}
-	for _, want := range []string{"Playground 1 keeps its state and logs in ", "FAILED: there is no program", "Logs: ", "Everything ended"} {
+	for _, want := range []string{"Playground 1 keeps its state and logs in ", "FAILED: there is no program", "Logs\n  manager", "Everything ended"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q:\n%s", want, out.String())
 		}

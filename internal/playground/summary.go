@@ -15,7 +15,7 @@ const (
 	// cacheName is the folder for what kubectl remembers.
 	cacheName = "kubectl-cache"
 	// runtimeKubectl is how the commands below reach the runtime.
-	runtimeKubectl = "kubectl --kubeconfig $" + runtimeKubeconfigVariable
+	runtimeKubectl = `kubectl --kubeconfig "$` + runtimeKubeconfigVariable + `"`
 	untilReady     = "kubectl wait --for=condition=Ready --timeout=1m kyma/" + remoteKyma
 )
 

@@ -102,7 +102,7 @@ func connect(runtimes *fleet.Fleet, secrets *shelf, a access, interests []fleet.
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 }
 
@@ -121,7 +121,7 @@ func (s *shelf) List(_ context.Context, list client.ObjectList, _ ...client.List
 func now() measurement {
 	for range 5 { // a stack is halved once per collection
 		runtime.GC()
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond)
 	}
 	debug.FreeOSMemory()
 	var stats runtime.MemStats

@@ -73,20 +73,20 @@ func measure(b *testing.B, n int) (before, after measurement) {
 	obey(order{Connect: fleet.access(0, warm), Kinds: n})
 	fleet.await(b, warm*n)
 	fleet.settle(b, warm)
-	time.Sleep(forget)
+	<-time.After(forget)
 	before = obey(order{})
 	obey(order{Connect: fleet.access(warm, warm+runtimes), Kinds: n})
 	fleet.await(b, (warm+runtimes)*n)
 	fleet.stir()
 	fleet.settle(b, warm+runtimes)
-	time.Sleep(forget)
+	<-time.After(forget)
 	return before, obey(order{})
 }
 
 // start runs this program again as a child that obeys orders.
 func start(b *testing.B) (obey func(order) measurement) {
 	b.Helper()
-	cmd := exec.Command(os.Args[0]) //nolint:gosec // itself
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childKey+"=1")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,7 +33,6 @@ type virtual struct {
 	configs [][]byte
 	watches atomic.Int64
 	open    atomic.Int64 // connections
-	mu      sync.Mutex
 	stirred chan struct{}
 }
 
@@ -87,19 +85,23 @@ func (v *virtual) count(_ net.Conn, state http.ConnState) {
 // settle waits until every runtime has the one connection left that its streams go over, as it is at rest.
 func (v *virtual) settle(b *testing.B, n int) {
 	b.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); v.open.Load() != int64(n); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			b.Fatalf("%d connections, want %d", v.open.Load(), n)
-		}
-	}
+	until(b, "connections", &v.open, n)
 }
 
 // await waits until that many streams are open.
 func (v *virtual) await(b *testing.B, n int) {
 	b.Helper()
-	for deadline := time.Now().Add(time.Minute); v.watches.Load() != int64(n); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			b.Fatalf("%d streams, want %d", v.watches.Load(), n)
+	until(b, "streams", &v.watches, n)
+}
+
+func until(b *testing.B, what string, have *atomic.Int64, want int) {
+	b.Helper()
+	deadline := time.After(2 * time.Minute)
+	for have.Load() != int64(want) {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			b.Fatalf("%d %s, want %d", have.Load(), what, want)
 		}
 	}
 }
