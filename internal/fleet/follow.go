@@ -86,7 +86,7 @@ func (r *Runtime) isDue(k *kind) (due bool, learned uint) {
 // unlisted waits after a list that failed, as long as the failure deserves.
 func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, learned uint) {
 	switch class := apply.Classify(err); {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, errAgain):
 	case class == apply.ClassUnauthorized:
 		r.conn.trip(err)
 	case class == apply.ClassKindUnknown:

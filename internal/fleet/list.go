@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
@@ -152,9 +153,13 @@ func (r *Runtime) listed(k *kind, resource *apply.Resource, n needs, objects map
 		r.mu.Unlock()
 		return errAgain
 	}
+	var told []types.NamespacedName
+	if k.problem != nil { // its owners went on without it
+		told = r.trackers(k, needs{})
+	}
 	k.resource, k.resume = resource, resourceVersion
 	k.absent, k.problem, k.due = false, nil, false
-	told := r.replace(k, objects, numeric(resourceVersion))
+	told = append(told, r.replace(k, objects, numeric(resourceVersion))...)
 	r.settleDown(k)
 	r.assign()
 	r.mu.Unlock()

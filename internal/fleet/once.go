@@ -12,7 +12,7 @@ type errand struct {
 // meanwhile waits for it; who asks after a failure does it again.
 func (r *Runtime) Once(key string, do func() error) error {
 	known, _ := r.once.LoadOrStore(key, &errand{})
-	asked := known.(*errand) //nolint:forcetypeassert // only this function stores
+	asked := known.(*errand) //nolint:errcheck,forcetypeassert // only this function stores
 	asked.mu.Lock()
 	defer asked.mu.Unlock()
 	if asked.done {

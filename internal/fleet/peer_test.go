@@ -131,13 +131,22 @@ func watchRequest(ctx context.Context, t *testing.T) *http.Request {
 	return req
 }
 
+// tried sends a request that is not expected to be answered.
+func (p *peer) tried(req *http.Request) error {
+	resp, err := p.trunk.open(req)
+	if err == nil {
+		err = errors.Join(err, resp.Body.Close())
+	}
+	return err
+}
+
 // opened opens a stream that the server answers with 200, and collects what comes.
 func (p *peer) opened(ctx context.Context, t *testing.T, id uint32) *collected {
 	t.Helper()
 	c := &collected{ended: make(chan error, 2)}
 	head := make(chan *http.Response, 1)
 	go func() {
-		resp, err := p.trunk.open(watchRequest(ctx, t))
+		resp, err := p.trunk.open(watchRequest(ctx, t)) //nolint:bodyclose // handed over
 		if err != nil {
 			c.ended <- err
 		}

@@ -39,6 +39,7 @@ type definition struct {
 	plural     string
 	namespaced bool
 	versions   []string
+	at         time.Time
 }
 
 // discovered is what one group and version serves.
@@ -76,30 +77,31 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if d, found := s.definition(gvk.GroupKind()); found {
-		if !slices.Contains(d.versions, gvk.Version) {
-			return resource, &apply.UnknownKindError{GroupVersionKind: gvk, Served: d.versions}, true
-		}
+	d := s.definition(gvk.GroupKind())
+	if slices.Contains(d.versions, gvk.Version) {
 		gvr := gvk.GroupVersion().WithResource(d.plural)
 		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced}, nil, true
 	}
-	list := s.listed[gvk.GroupVersion()]
-	if list == nil {
-		return resource, nil, false
-	}
-	if resource, found := list.kinds[gvk.Kind]; found {
-		return resource, nil, true
-	}
-	return resource, &apply.UnknownKindError{GroupVersionKind: gvk}, time.Since(list.at) < unknownFor
-}
-
-func (s *resources) definition(gk schema.GroupKind) (definition, bool) {
-	for _, d := range s.defined {
-		if d.kind == gk {
-			return d, true
+	asked := d.at
+	if list := s.listed[gvk.GroupVersion()]; list != nil {
+		if resource, found := list.kinds[gvk.Kind]; found {
+			return resource, nil, true
+		}
+		if list.at.After(asked) {
+			asked = list.at
 		}
 	}
-	return definition{}, false
+	return resource, &apply.UnknownKindError{GroupVersionKind: gvk, Served: d.versions}, time.Since(asked) < unknownFor
+}
+
+// definition gives what was learned of a kind; it serves no version when that is nothing.
+func (s *resources) definition(gk schema.GroupKind) definition {
+	for _, d := range s.defined {
+		if d.kind == gk {
+			return d
+		}
+	}
+	return definition{}
 }
 
 // keep remembers a discovery answer. An empty one counts for a moment only, as every kind that is missing does.
@@ -122,7 +124,7 @@ func (s *resources) namespaced(gvk schema.GroupVersionKind) (namespaced, known b
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if d, found := s.definition(gvk.GroupKind()); found {
+	if d := s.definition(gvk.GroupKind()); d.plural != "" {
 		return d.namespaced, true
 	}
 	for gv, list := range s.listed {
@@ -143,6 +145,7 @@ func (s *resources) learn(crd *unstructured.Unstructured) {
 		kind:       schema.GroupKind{Group: text("spec", "group"), Kind: text("spec", "names", "kind")},
 		plural:     text("spec", "names", "plural"),
 		namespaced: text("spec", "scope") == "Namespaced",
+		at:         time.Now(),
 	}
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	for _, v := range versions {
@@ -169,10 +172,15 @@ func (s *resources) dropped(name string) {
 	s.forgetGroup(group)
 }
 
-// forget makes the next question about a group a call again.
+// forget makes the next question about a group a call again, because what was known of it turned out to be wrong.
 func (s *resources) forget(group string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for name, d := range s.defined {
+		if d.kind.Group == group {
+			delete(s.defined, name)
+		}
+	}
 	s.forgetGroup(group)
 }
 

@@ -85,6 +85,7 @@ type subject struct {
 func (r *Runtime) Cluster() *apply.Cluster { return r.cluster }
 
 // Live is what is known of an object: Unknown while its kind is not listed, Present as soon as the stream or a write of ours showed it.
+// An object that lost the label of owned objects is out of sight and counts as absent; whoever makes it anew will find it.
 func (r *Runtime) Live(id inventory.ID) inventory.Live {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

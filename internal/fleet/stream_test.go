@@ -267,3 +267,34 @@ func TestAKindThatMayNotBeReadIsTold(t *testing.T) {
 		t.Errorf("%d lists in the first second", n)
 	}
 }
+
+func TestAKindThatMayBeReadAtLastIsTold(t *testing.T) {
+	b, stub := newBench(t, nil), newStub(t)
+	stub.on(listConfigMap, statusAnswer(http.StatusForbidden, "Forbidden"))
+	r := b.mustGet(t, b.remote(t, "allowed", stub.config()))
+	owner := ownerNamed("allowed")
+	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	stub.on(listConfigMap, jsonAnswer(`{"metadata":{"resourceVersion":"1"},"items":[]}`))
+	stub.on(watchMap, newFeed().serve)
+	r.mu.Lock()
+	r.relist(r.kinds[configMaps.GroupKind()])
+	r.mu.Unlock()
+	b.wantWake(t, owner, "the kind is known now")
+	if synced, problem := r.Synced(owner); !synced || problem != nil {
+		t.Errorf("Synced = %v, %v", synced, problem)
+	}
+}
+
+func TestADefinitionThatNoLongerHoldsIsForgotten(t *testing.T) {
+	s := newStreamed(t, "")
+	gvk := widgets("moved.test")
+	crd := definitionOf(gvk, s.owner)
+	s.r.Cluster().Learn(crd)
+	s.on("GET /apis/moved.test/v1alpha1", jsonAnswer(`{"resources":[{"name":"gadgets","kind":"Widget","namespaced":true}]}`))
+	s.on("GET /apis/moved.test/v1alpha1/gadgets", jsonAnswer(`{"metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"g"}}]}`))
+	s.r.Track(s.owner, []Interest{{GroupVersionKind: gvk, Mode: ModuleCR}})
+	eventually(t, "the kind is found where it is now", func() bool {
+		objs, _ := s.r.ModuleCRs(gvk.GroupKind())
+		return len(objs) == 1
+	})
+}

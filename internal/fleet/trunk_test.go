@@ -65,7 +65,7 @@ func TestAnAnswerThatIsNoneOfTheGoodOnesIsRead(t *testing.T) {
 	p := newPeer(t, nil)
 	answers := make(chan *http.Response, 1)
 	go func() {
-		resp, err := p.trunk.open(watchRequest(t.Context(), t))
+		resp, err := p.trunk.open(watchRequest(t.Context(), t)) //nolint:bodyclose // at the end
 		if err != nil {
 			t.Error(err)
 		}
@@ -96,7 +96,7 @@ func TestAServerThatLeavesIsLetGo(t *testing.T) {
 	if p.trunk.usable() {
 		t.Error("it takes new streams")
 	}
-	if _, err := p.trunk.open(watchRequest(t.Context(), t)); !errors.Is(err, errDraining) {
+	if err := p.tried(watchRequest(t.Context(), t)); !errors.Is(err, errDraining) {
 		t.Error(err)
 	}
 	must(t, p.WriteData(1, false, []byte("still here")))
@@ -159,13 +159,13 @@ func TestNobodyWaitsForAnAnswerForEver(t *testing.T) {
 	p := newPeer(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := p.trunk.open(watchRequest(ctx, t)); !errors.Is(err, context.DeadlineExceeded) {
+	if err := p.tried(watchRequest(ctx, t)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
 	p.expect(t, "HEADERS 1")
 	p.expect(t, "RST 1 CANCEL")
 	reset := make(chan error)
-	go func() { _, err := p.trunk.open(watchRequest(t.Context(), t)); reset <- err }()
+	go func() { reset <- p.tried(watchRequest(t.Context(), t)) }()
 	p.expect(t, "HEADERS 3")
 	must(t, p.WriteRSTStream(3, http2.ErrCodeRefusedStream))
 	if err := <-reset; err == nil {
@@ -183,7 +183,7 @@ func TestAHeaderThatCannotBeSentIsNotSent(t *testing.T) {
 	} {
 		req := watchRequest(t.Context(), t)
 		change(req.Header)
-		if _, err := p.trunk.open(req); err == nil {
+		if err := p.tried(req); err == nil {
 			t.Errorf("%s was sent", name)
 		}
 	}

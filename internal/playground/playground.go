@@ -166,12 +166,13 @@ func (p *playground) close() error {
 	if p.registry != nil {
 		err = errors.Join(err, p.registry.Stop())
 	}
-	if p.folder != nil {
-		err = errors.Join(err, p.folder.release())
-	}
 	if p.ownLog != nil {
 		err = errors.Join(err, p.ownLog.Close())
 	}
+	if p.folder == nil {
+		return nil // nothing was started
+	}
+	err = errors.Join(err, p.folder.release())
 	if err != nil {
 		p.progress.sayf("Not everything ended as it should: %v", err)
 		return err

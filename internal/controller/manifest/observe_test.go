@@ -1,0 +1,201 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+func TestSourceOf(t *testing.T) {
+	raw := func(json string) func(*v1beta2.ManifestSpec) {
+		return func(s *v1beta2.ManifestSpec) { s.Install.Source = runtime.RawExtension{Raw: []byte(json)} }
+	}
+	for name, test := range map[string]struct {
+		change          func(*v1beta2.ManifestSpec)
+		kind            v1beta2.RefType
+		reason, message string
+	}{
+		"a plain layer": {func(*v1beta2.ManifestSpec) {}, v1beta2.RefTypeOCI, "", ""},
+		"a tar":         {raw(`{"type":"oci-dir","unknown":1}`), v1beta2.RefTypeOCIDir, "", ""},
+		"no type is a plain layer, as upstream has it": {raw(`{"repo":"a"}`), "", "", ""},
+		"nothing":         {raw(``), "", v1beta2.ReasonSourceInvalid, "spec.install.source"},
+		"a list":          {raw(`[]`), "", v1beta2.ReasonSourceInvalid, "spec.install.source"},
+		"a Helm chart":    {raw(`{"type":"helm-chart"}`), "", v1beta2.ReasonSourceUnsupported, `"helm-chart"`},
+		"an unknown type": {raw(`{"type":"riddle"}`), "", v1beta2.ReasonSourceUnsupported, `"riddle"`},
+		"deprecated config is ignored": {
+			func(s *v1beta2.ManifestSpec) { s.Config = &v1beta2.ImageSpec{} }, v1beta2.RefTypeOCI, "", "",
+		},
+		"further installations": {
+			func(s *v1beta2.ManifestSpec) { s.AdditionalInstalls = []v1beta2.InstallInfo{{}} }, "", v1beta2.ReasonSourceUnsupported, "spec.additionalInstalls",
+		},
+		"definitions of their own": {
+			func(s *v1beta2.ManifestSpec) { s.CRDs = &v1beta2.ImageSpec{} }, "", v1beta2.ReasonSourceUnsupported, "spec.crds",
+		},
+		"values": {func(s *v1beta2.ManifestSpec) { s.Values = &runtime.RawExtension{} }, "", v1beta2.ReasonSourceUnsupported, "spec.values"},
+		"probes": {func(s *v1beta2.ManifestSpec) { s.Probes = []v1beta2.Probe{{}} }, "", v1beta2.ReasonSourceUnsupported, "spec.probes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := newManifest().Spec
+			test.change(&spec)
+			source, problem := sourceOf(spec)
+			if test.reason != "" {
+				if problem == nil || problem.Reason != test.reason || !strings.Contains(problem.Message, test.message) || problem.Retry != 0 {
+					t.Errorf("problem %+v", problem)
+				}
+				return
+			}
+			if problem != nil || source.Type != test.kind {
+				t.Errorf("source %+v, problem %v", source, problem)
+			}
+		})
+	}
+}
+
+func TestTargetOf(t *testing.T) {
+	no := false
+	kyma := func(name string, remote *bool) *v1beta2.Kyma {
+		k := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: name, UID: "uid-" + "kyma"}}
+		k.Spec.Remote = remote
+		return k
+	}
+	objects := []client.Object{kyma("remote", nil), kyma("local", &no)}
+	standAlone := func(remote bool, label string) func(*v1beta2.Manifest) {
+		return func(m *v1beta2.Manifest) {
+			m.Spec.Remote = remote
+			if label != "" {
+				m.Labels = map[string]string{v1beta2.LabelKymaName: label}
+			}
+		}
+	}
+	foreign := func(m *v1beta2.Manifest) {
+		ofKyma("local", "uid-kyma")(m)
+		m.OwnerReferences[0].APIVersion = "example.com/v1"
+	}
+	for name, test := range map[string]struct {
+		change func(*v1beta2.Manifest)
+		want   Target
+	}{
+		"of a remote Kyma, whatever its own spec.remote says": {ofKyma("remote", "uid-kyma"), Target{Namespace: "kcp-system", Name: "remote"}},
+		"of a local Kyma":                                   {ofKyma("local", "uid-kyma"), Target{Namespace: "kcp-system", Name: "local", Local: true}},
+		"of a Kyma that is gone: never the hub":             {ofKyma("gone", "uid-kyma"), Target{Namespace: "kcp-system", Name: "gone"}},
+		"of a Kyma that was made anew as a local one":       {ofKyma("local", "uid-before"), Target{Namespace: "kcp-system", Name: "local"}},
+		"alone and remote: the runtime that its label says": {standAlone(true, "my-cluster"), Target{Namespace: "kcp-system", Name: "my-cluster"}},
+		"alone and remote without label: its own name":      {standAlone(true, ""), Target{Namespace: "kcp-system", Name: "sample"}},
+		"alone and local":                                   {standAlone(false, ""), Target{Namespace: "kcp-system", Name: "sample", Local: true}},
+		"of a Kyma of somebody else's API: alone":           {foreign, Target{Namespace: "kcp-system", Name: "local", Local: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := newReconciler(t, objects...).targetOf(t.Context(), newManifest(test.change))
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("error %v, differs (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestInterests(t *testing.T) {
+	w, _ := settledWork(withResource(v1beta2.CustomResourcePolicyIgnore))
+	w.recorded = append(w.recorded, inventory.Entry{ID: inventory.ID{Group: "policy", Kind: "PodDisruptionBudget", Name: "a"}, Version: "v1beta1"})
+	w.recorded = append(w.recorded, inventory.Entry{ID: inventory.ID{Group: "apps", Kind: "Deployment", Name: "another"}, Version: "v1"})
+	w.desired = append(w.desired, object("policy/v1", "PodDisruptionBudget", "a"), object("batch/v1", "Job", "a"), object("example.com/v1", "Sample", "b"))
+	want := []Interest{
+		{schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, ModuleCR}, // also with policy Ignore: they block a deletion
+		{schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Workload},
+		{schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, Metadata},
+		{schema.GroupVersionKind{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget"}, Metadata},
+		{schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Metadata}, // the one that is still served counts
+		{schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, Workload},
+	}
+	if diff := cmp.Diff(want, w.interests()); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestSettled(t *testing.T) {
+	created := func(w *work) {
+		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionTrue, v1beta2.ReasonCreated, v1beta2.MessageModuleCRCreated)
+	}
+	for name, test := range map[string]struct {
+		change func(*work, *cluster)
+		want   bool
+	}{
+		"everything as it was left":             {func(*work, *cluster) {}, true},
+		"kinds that were not listed yet":        {func(_ *work, c *cluster) { c.live = nil }, true},
+		"the spec moved on":                     {func(w *work, _ *cluster) { w.generation++ }, false},
+		"another digest is asked for":           {func(w *work, _ *cluster) { w.source.Ref = "sha256:" + strings.Repeat("f", 64) }, false},
+		"nothing was recorded":                  {func(w *work, _ *cluster) { w.recorded = nil }, false},
+		"an object was planned and not applied": {func(w *work, _ *cluster) { w.recorded[0].Hash = "" }, false},
+		"an object is gone":                     {func(_ *work, c *cluster) { c.live[accountID] = inventory.Live{Presence: inventory.Absent} }, false},
+		"a field of ours was changed": {func(_ *work, c *cluster) {
+			c.live[accountID] = inventory.Live{Presence: inventory.Present, UID: "uid-operator"}
+		}, false},
+		"upstream installed it": {func(w *work, _ *cluster) { w.manifest.Status.Resolved = nil }, false},
+		"the status speaks of this spec only to say that the runtime did not answer": {func(w *work, _ *cluster) {
+			for i := range w.manifest.Status.Conditions {
+				w.manifest.Status.Conditions[i].ObservedGeneration--
+			}
+		}, false},
+		"the content could not be read": {func(w *work, _ *cluster) {
+			w.setCondition(v1beta2.ConditionResources, metav1.ConditionFalse, v1beta2.ReasonRegistryUnreachable, v1beta2.MessageResourcesNotParsed)
+		}, false},
+		"the default CR is still missing": {func(w *work, _ *cluster) { withResource("")(w.manifest) }, false},
+		"the default CR was created":      {func(w *work, _ *cluster) { withResource("")(w.manifest); created(w) }, true},
+		"custom resources are the user's": {func(w *work, _ *cluster) { withResource(v1beta2.CustomResourcePolicyIgnore)(w.manifest) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, c := settledWork()
+			test.change(w, c)
+			if got := w.settled(); got != test.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestRelation(t *testing.T) {
+	sibling := newManifest(ofKyma("kyma", "uid-kyma"))
+	sibling.Name, sibling.UID = "sibling", "uid-2"
+	other := newManifest(ofKyma("other", "uid-other"))
+	other.Name, other.UID = "other", "uid-3"
+	alone := newManifest()
+	alone.Name, alone.UID = "alone", "uid-4"
+	r := newReconciler(t, sibling, other, alone)
+	mine := newWork(newManifest(ofKyma("kyma", "uid-kyma")), testTime)
+	for owner, want := range map[string]apply.Relation{
+		"kcp-system/sample":  apply.OwnerSelf,
+		"kcp-system/sibling": apply.OwnerSibling,
+		"kcp-system/other":   apply.OwnerForeign,
+		"kcp-system/alone":   apply.OwnerForeign,
+		"kcp-system/gone":    apply.OwnerGone,
+		"somebody":           apply.OwnerForeign,
+		"a/b/c":              apply.OwnerForeign,
+	} {
+		if got := r.relation(t.Context(), mine)(owner); got != want {
+			t.Errorf("%s: got %d, want %d", owner, got, want)
+		}
+	}
+	lonely := newWork(alone, testTime)
+	if got := r.relation(t.Context(), lonely)("kcp-system/sample-2"); got != apply.OwnerGone {
+		t.Errorf("a stand-alone Manifest: got %d", got)
+	}
+}
+
+func TestParseOwner(t *testing.T) {
+	for owner, want := range map[string]bool{
+		"kcp-system/sample": true, "": false, "sample": false, "/sample": false, "kcp-system/": false, "a/b/c": false, "/": false,
+	} {
+		key, ok := parseOwner(owner)
+		if ok != want || (ok && key.String() != owner) {
+			t.Errorf("%q: got %s, %v", owner, key, ok)
+		}
+	}
+}
