@@ -43,6 +43,8 @@ type Hooks struct {
 func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks Hooks) error {
 	hub = rest.CopyConfig(hub)
 	hub.QPS, hub.Burst, hub.UserAgent = float32(c.HubQPS), c.HubBurst, "lifecycle-manager"
+	// The finalizer names are upstream's; the API server would warn about one of them at every Manifest.
+	hub.WarningHandlerWithContext = rest.NoWarnings{}
 	plain := rest.CopyConfig(hub)
 	if hooks.WrapHub != nil {
 		hub.Wrap(hooks.WrapHub)

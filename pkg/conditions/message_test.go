@@ -51,3 +51,18 @@ func FuzzCut(f *testing.F) {
 		}
 	})
 }
+
+func TestNoteFitsIntoAnEvent(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"a short text is kept":          {"all good", "all good"},
+		"a text at the limit is kept":   {strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
+		"bytes count and no characters": {strings.Repeat("ü", 600), strings.Repeat("ü", 510) + "…"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := conditions.Note(test.text)
+			if got != test.want || len(got) > conditions.NoteLimit || !utf8.ValidString(got) {
+				t.Errorf("%d bytes: %q", len(got), got)
+			}
+		})
+	}
+}

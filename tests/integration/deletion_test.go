@@ -47,10 +47,10 @@ func imageOf(runtime *testkit.Cluster, module string) func() (string, error) {
 }
 
 // blockedModule is a module that was disabled while a user's custom resource exists.
-func blockedModule(options ...testkit.ModuleOption) (kyma *v1beta2.Kyma, module string, content testkit.Content, mine *unstructured.Unstructured) {
+func blockedModule() (kyma *v1beta2.Kyma, module string, content testkit.Content, mine *unstructured.Unstructured) {
 	GinkgoHelper()
 	module, content = operatorModule(nil)
-	kyma = readyKyma(env.Runtimes[0], testkit.WithModule(module, options...))
+	kyma = readyKyma(env.Runtimes[0], testkit.WithModule(module))
 	mine = userCR(content, "mine")
 	env.Runtimes[0].Create(mine)
 	disable(kyma, module)
@@ -136,7 +136,8 @@ var _ = Describe("A module that is disabled", func() {
 			enable(kyma, v1beta2.Module{Name: module})
 			crs = append(crs, userCR(content, "mine"))
 		}
-		Eventually(testkit.Live(env.Hub, kyma), "60s").Should(And(testkit.HaveState(v1beta2.StateReady), HaveField("Status.ModulesReady", "10/10")))
+		Eventually(testkit.Live(env.Hub, kyma), "60s").Should(And(testkit.HaveState(v1beta2.StateReady),
+			HaveField("Status.ModulesReady", "10/10")))
 		env.Runtimes[0].Create(crs...)
 		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules = nil })
 		Eventually(manifestsOf(kyma)).Should(HaveEach(HaveField("Status.Conditions", ContainElement(And(

@@ -1,0 +1,154 @@
+package manifest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+var (
+	mapsResource    = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	samplesResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "samples"}
+)
+
+// filled is a cluster that holds the objects.
+func filled(objects ...runtime.Object) *cluster {
+	kinds := map[schema.GroupVersionResource]string{mapsResource: "ConfigMapList", samplesResource: "SampleList"}
+	return &cluster{
+		dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...),
+		scopes:  map[string]bool{"ConfigMap": true, "Sample": true},
+	}
+}
+
+// marked is a ConfigMap with an owner mark.
+func marked(name, owner string) *unstructured.Unstructured {
+	made := object("v1", "ConfigMap", name)
+	made.SetNamespace("default")
+	made.SetLabels(map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma})
+	made.SetAnnotations(map[string]string{v1beta2.AnnotationOwnedBy: owner})
+	return made
+}
+
+func TestUnmarkLetsGoOfWhatIsOursAlone(t *testing.T) {
+	mine := newManifest(ofKyma("kyma", "uid-kyma"))
+	sibling := newManifest(ofKyma("kyma", "uid-kyma"))
+	sibling.Name, sibling.UID = "sibling", "uid-2"
+	_, shared := configMaps("shared")
+	sibling.Status.Synced = toStatus(shared)
+	_, recorded := configMaps("mine", "shared", "taken", "gone")
+	c := filled(marked("mine", "kcp-system/sample"), marked("shared", "kcp-system/sample"), marked("taken", "somebody/else"))
+	r := newReconciler(t, mine, sibling)
+	w := newWork(mine, testTime)
+	w.runtime, w.recorded = c, recorded
+	for range 2 { // a second time changes nothing: the first one may have been interrupted
+		if err := r.unmark(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string][2]string{}
+		list, err := c.dynamic.Resource(mapsResource).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range list.Items {
+			found := &list.Items[i]
+			got[found.GetName()] = [2]string{found.GetLabels()[v1beta2.LabelManagedBy], found.GetAnnotations()[v1beta2.AnnotationOwnedBy]}
+		}
+		want := map[string][2]string{
+			"mine":   {"", "kcp-system/sample"},
+			"shared": {v1beta2.ManagedByKyma, "kcp-system/sibling"}, // which keeps it
+			"taken":  {v1beta2.ManagedByKyma, "somebody/else"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("label and owner differ (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestUnmarkPassesByAKindThatIsGone(t *testing.T) {
+	w, _ := settledWork()
+	w.runtime = filled() // which serves no Deployments
+	if err := newReconciler(t).unmark(t.Context(), w); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnUnmanagedManifestIsDeletedBeforeItsObjectsAreLetGoOf(t *testing.T) {
+	manifest := newManifest(func(m *v1beta2.Manifest) {
+		m.Finalizers = nil
+		m.Annotations = map[string]string{v1beta2.AnnotationIsUnmanaged: v1beta2.EnabledValue}
+		m.Status.Synced = toStatus(many(1))
+	})
+	r := newReconciler(t, manifest)
+	found, err := r.release(t.Context(), newWork(stored(t, r, manifest), testTime))
+	got := stored(t, r, manifest)
+	if err != nil || !found.gone || got.DeletionTimestamp.IsZero() || len(got.Finalizers) != 1 {
+		t.Errorf("finding %+v, error %v, deleted %v, finalizers %q", found, err, got.DeletionTimestamp, got.Finalizers)
+	}
+}
+
+func TestDeleteModuleCR(t *testing.T) {
+	cr := func(deleted bool, finalizers ...string) *unstructured.Unstructured {
+		made := object("example.com/v1", "Sample", "default")
+		made.SetNamespace("default")
+		made.SetUID("uid-cr")
+		made.SetFinalizers(finalizers)
+		if deleted {
+			made.SetDeletionTimestamp(&testTime)
+		}
+		return made
+	}
+	for name, test := range map[string]struct {
+		cr         *unstructured.Unstructured
+		gone       bool
+		finalizers []string // that are left
+	}{
+		"one that nothing holds is gone at once":                {cr(false), true, nil},
+		"one that only upstream's finalizer holds is let go of": {cr(true, v1beta2.FinalizerModuleCR), true, nil},
+		"one that the module's operator holds is waited for": {
+			cr(true, "example.com/cleanup", v1beta2.FinalizerModuleCR), false, []string{"example.com/cleanup"},
+		},
+		"one that only the operator holds is not touched": {cr(true, "example.com/cleanup"), false, []string{"example.com/cleanup"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := filled(test.cr)
+			w := newWork(newManifest(withResource("")), testTime)
+			w.runtime = c
+			gone, err := w.deleteModuleCR(t.Context(), samplesResource, test.cr.DeepCopy())
+			if err != nil || gone != test.gone {
+				t.Fatalf("gone %v, error %v", gone, err)
+			}
+			left, err := c.dynamic.Resource(samplesResource).Namespace("default").Get(t.Context(), "default", metav1.GetOptions{})
+			if err != nil {
+				return // as it should be for one that nothing held
+			}
+			if diff := cmp.Diff(test.finalizers, left.GetFinalizers(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("finalizers differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDropFinalizers(t *testing.T) {
+	all := []string{v1beta2.FinalizerManifest, v1beta2.FinalizerLabelRemoval, v1beta2.FinalizerModuleCR}
+	manifest := newManifest(func(m *v1beta2.Manifest) { m.Finalizers = append([]string{"example.com/not-yet"}, all...) })
+	r := newReconciler(t, manifest)
+	if err := r.Client.Delete(t.Context(), manifest); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.dropFinalizers(t.Context(), newWork(stored(t, r, manifest), testTime)); err != nil {
+		t.Fatal(err)
+	}
+	got := stored(t, r, manifest)
+	if diff := cmp.Diff([]string{"example.com/not-yet"}, got.Finalizers); diff != "" || got.Status.State != v1beta2.StateDeleting ||
+		got.Status.Operation != "waiting as other finalizers are present: [example.com/not-yet]" {
+		t.Errorf("state %s, operation %q, finalizers differ (-want +got):\n%s", got.Status.State, got.Status.Operation, diff)
+	}
+}
