@@ -15,7 +15,7 @@ import (
 const (
 	// patience is how long the first caller waits for an answer, and everybody who asks for the same meanwhile. Afterwards the call goes
 	// on alone: a registry that does not answer must not hold the workers that others need.
-	patience = time.Second
+	patience = 2 * time.Second
 	// pendingPause is when it is worth asking again for an answer that is still on its way.
 	pendingPause = time.Second
 	// shortestPause and longestPause bound the back-off after a failure.

@@ -4,6 +4,9 @@
 // another), and keeps a small picture of the objects that Manifests own there, fed by watch streams. A change in a runtime wakes exactly
 // the Manifests that it concerns, through a source for a controller's queue; at rest nothing is called.
 //
+// At rest a runtime costs one connection and one goroutine, which carry all of its watch streams; docs/adr/0003-watch-streams.md has the
+// figures. Calls go over a second connection, which is closed when nobody has called for a while.
+//
 // It refuses to decide anything about modules, to write objects (pkg/apply does, on the Cluster handed out here), to run code or read
 // files that a kubeconfig names, and to follow redirects. It keeps no informer, no reflector and no RESTMapper.
 //

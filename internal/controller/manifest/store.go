@@ -99,7 +99,7 @@ func (r *Reconciler) storeInventory(ctx context.Context, w *work) error {
 		return nil // nothing was read, so nothing is written
 	}
 	if slices.Equal(w.recorded, w.stored) {
-		return nil
+		return nil // as it stands in the status, or never read
 	}
 	inline, shards := inventory.Split(w.recorded)
 	w.manifest.Status.Synced = toStatus(inline)
