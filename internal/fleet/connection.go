@@ -24,6 +24,7 @@ type connection struct {
 	spawn     func(func())    // runs a goroutine that Fleet.Start waits for
 	tell      func(...types.NamespacedName)
 	concerned func() []types.NamespacedName // owners that track the runtime
+	recovered func()                        // told of the end of every outage
 
 	short   lane
 	streams lane

@@ -18,7 +18,7 @@ const (
 	firstPause     = 200 * time.Millisecond
 	lastPause      = time.Minute
 	firstAbsent    = time.Second
-	firstForbidden = 30 * time.Second
+	firstForbidden = 4 * time.Second
 	steady         = 30 * time.Second // a stream that lived this long has earned a fresh start
 )
 
@@ -52,6 +52,10 @@ func (r *Runtime) follow(ctx context.Context, k *kind) {
 		if r.conn.await(ctx) != nil {
 			return
 		}
+		if r.isFresh(k) {
+			k.lists.reset()
+			k.streams.reset()
+		}
 		if due, learned := r.isDue(k); due {
 			if err := r.list(ctx, k); err != nil {
 				r.unlisted(ctx, k, &k.lists, err, learned)
@@ -65,6 +69,25 @@ func (r *Runtime) follow(ctx context.Context, k *kind) {
 		}
 		r.unwatched(ctx, k, &k.streams, err)
 	}
+}
+
+// recovered has everything that waits try again: what failed because of an outage is worth a new attempt after it.
+func (r *Runtime) recovered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range r.kinds {
+		k.fresh = true
+		k.stir()
+	}
+}
+
+// isFresh says, once, that the runtime has recovered since it was asked before.
+func (r *Runtime) isFresh(k *kind) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := k.fresh
+	k.fresh = false
+	return fresh
 }
 
 // carryOn goes on after a stream that was handed over ended.

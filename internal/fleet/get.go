@@ -157,7 +157,9 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 		owners: make(map[types.NamespacedName]*tracker), kinds: make(map[schema.GroupKind]*kind),
 		echoes: make(map[subject]echo), reads: make(map[subject]bool), listing: make(chan struct{}, listsAtATime),
 	}
-	r.conn = &connection{target: t, ctx: ctx, spawn: f.spawn, tell: f.queues.add, concerned: r.concerned}
+	r.conn = &connection{
+		target: t, ctx: ctx, spawn: f.spawn, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
+	}
 	r.conn.writes.removed = r.removed
 	r.served = &resources{
 		discover: r.discovery, defined: make(map[string]definition), listed: make(map[schema.GroupVersion]*discovered),

@@ -81,6 +81,7 @@ type kind struct {
 	poke    chan struct{}      // cuts a back-off short
 
 	lists, streams pause // of the goroutine
+	fresh          bool  // the runtime has recovered since
 
 	leaving  map[place]struct{} // deleted by us while not watched: looked after until gone
 	recheck  *time.Timer

@@ -76,6 +76,7 @@ func (c *connection) succeed() {
 	}
 	c.mu.Unlock()
 	if recovering {
+		c.recovered()
 		told = append(told, c.concerned()...)
 	}
 	c.tell(told...)

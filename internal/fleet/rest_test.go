@@ -26,7 +26,7 @@ func TestAtRestNothingIsCalled(t *testing.T) {
 		{GroupVersionKind: deployments, Mode: Workload},
 	}
 	b.trackAll(t, r, owner, kinds...)
-	eventually(t, "all kinds are watched", func() bool { return len(b.calls.all()) >= 1+2*len(kinds) })
+	eventually(t, "all kinds are watched", func() bool { return r.streaming() == len(kinds) })
 	if n := r.conn.streams.sockets.count(); n != 1 || r.conn.open() != 2 {
 		t.Errorf("%d connections for streams and %d in all, want one for all streams and one for all calls", n, r.conn.open())
 	}

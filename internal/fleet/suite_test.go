@@ -366,3 +366,25 @@ func labelled(o *unstructured.Unstructured) *unstructured.Unstructured {
 	o.SetLabels(map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma})
 	return o
 }
+
+// trunk is the connection that the runtime's streams go over, nil when there is none.
+func (r *Runtime) trunk() *trunk {
+	t, ok := r.conn.streams.RoundTripper.(*trunks)
+	if !ok {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.current
+}
+
+// streaming counts the streams that are open.
+func (r *Runtime) streaming() int {
+	t := r.trunk()
+	if t == nil {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.subs)
+}

@@ -197,6 +197,11 @@ func (r *Runtime) relist(k *kind) {
 		r.start(k)
 		return
 	}
+	k.stir()
+}
+
+// stir cuts a back-off short.
+func (k *kind) stir() {
 	select {
 	case k.poke <- struct{}{}:
 	default:
