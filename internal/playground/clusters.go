@@ -13,6 +13,7 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -160,22 +161,13 @@ func (c *cluster) awaitCRDs(ctx context.Context, objects []*unstructured.Unstruc
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(ctx context.Context) (bool, error) {
 			err := c.client.Get(ctx, client.ObjectKeyFromObject(object), crd)
-			return err == nil && established(crd), err
+			return err == nil && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established), err
 		})
 		if err != nil {
 			return fmt.Errorf("the API server does not serve %s: %w", object.GetName(), err)
 		}
 	}
 	return nil
-}
-
-func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // decode reads a stream of YAML documents; empty ones are left out.

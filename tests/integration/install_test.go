@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
@@ -75,6 +76,20 @@ var _ = Describe("Installing a module", func() {
 			testkit.HaveState(v1beta2.StateReady),
 			testkit.HaveCondition(v1beta2.ConditionReady, metav1.ConditionTrue, v1beta2.ReasonReady),
 			testkit.HaveCondition(v1beta2.ConditionModules, metav1.ConditionTrue, "")))
+
+		By("an upgrade whose pods no node can run: the old ones are still available, but the new version does not run")
+		stuck := testkit.Deployment(module, "1.1.0")
+		for _, object := range stuck.Objects {
+			if object.GetKind() == "Deployment" {
+				Expect(unstructured.SetNestedField(object.Object, "golden", "spec", "template", "spec", "nodeSelector", "disk")).To(Succeed())
+			}
+		}
+		env.Offer(module, "1.1.0", stuck, "regular")
+		waits := testkit.HaveModule(module, testkit.HaveVersion("1.1.0"), testkit.HaveState(v1beta2.StateProcessing))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(waits)
+		Consistently(testkit.Live(env.Hub, kyma)).Should(waits)
+		env.Offer(module, "1.2.0", testkit.Deployment(module, "1.2.0"), "regular")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveVersion("1.2.0"), testkit.HaveState(v1beta2.StateReady)))
 	})
 
 	It("installs CRD, operator and default CR, and takes them down in the safe order", func() {

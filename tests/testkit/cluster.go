@@ -13,6 +13,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -88,22 +89,13 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 		live := &apiextensionsv1.CustomResourceDefinition{}
 		err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 			err := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), live)
-			return err == nil && established(live), err
+			return err == nil && apihelpers.IsCRDConditionTrue(live, apiextensionsv1.Established), err
 		})
 		if err != nil {
 			return fmt.Errorf("CRD %s is not established: %w", crd.Name, err)
 		}
 	}
 	return nil
-}
-
-func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, cond := range crd.Status.Conditions {
-		if cond.Type == apiextensionsv1.Established {
-			return cond.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // Create creates objects, which must not exist.
