@@ -137,6 +137,30 @@ const (
 	ReasonSourceInvalid = "SourceInvalid"
 	// ReasonSourceUnsupported: this version cannot install that type of source or field.
 	ReasonSourceUnsupported = "SourceUnsupported"
+	// ReasonValuesInvalid: values, config layer or set strings cannot be read, or do not fit the chart's schema.
+	ReasonValuesInvalid = "ValuesInvalid"
+	// ReasonNonDeterministic: the chart renders differently each time (generated passwords, certificates, dates).
+	ReasonNonDeterministic = "NonDeterministic"
+	// ReasonHooksRefused: the chart has hooks, which are not run; the message names them.
+	ReasonHooksRefused = "HooksRefused"
+	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.
+	ReasonRemoteBaseRefused = "RemoteBaseRefused"
+	// ReasonCRDChangeRefused: the content would change a CustomResourceDefinition in a way that breaks its users.
+	ReasonCRDChangeRefused = "CRDChangeRefused"
+	// ReasonAdmissionDenied: an admission webhook or policy of the runtime denies an object.
+	ReasonAdmissionDenied = "AdmissionDenied"
+	// ReasonQuotaExceeded: a quota of the runtime is used up.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonFieldImmutable: a field that cannot be changed differs; the object has to be deleted first.
+	ReasonFieldImmutable = "FieldImmutable"
+	// ReasonProbeInvalid: a probe's expression cannot be compiled.
+	ReasonProbeInvalid = "ProbeInvalid"
+	// ReasonWaitingForProbe: a probe is not yet true; the message names it and its object.
+	ReasonWaitingForProbe = "WaitingForProbe"
+	// ReasonWaitingForInstall: a later installation waits until the ones before it are ready.
+	ReasonWaitingForInstall = "WaitingForInstall"
+	// ReasonReferenceMoved: a tag or version names other content by now; what is installed stays.
+	ReasonReferenceMoved = "ReferenceMoved"
 	// ReasonAccessSecretNotFound: there is no Secret with access to the runtime.
 	ReasonAccessSecretNotFound = "AccessSecretNotFound"
 	// ReasonAccessSecretAmbiguous: there is more than one such Secret.

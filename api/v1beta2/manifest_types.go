@@ -254,6 +254,12 @@ type ResolvedSource struct {
 	// MediaType of the content.
 	// +optional
 	MediaType string `json:"mediaType,omitempty"`
+	// Version is the chart version or the git commit that was chosen.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// Moved is the digest that the reference names by now, when it is another one. It is reported and not followed.
+	// +optional
+	Moved string `json:"moved,omitempty"`
 	// ContentURL is where the unpacked content can be read.
 	// +optional
 	ContentURL string `json:"contentURL,omitempty"`

@@ -23,6 +23,14 @@ const (
 	ReasonRegistryUnauthorized = "RegistryUnauthorized"
 	// ReasonSourceInvalid: the reference itself is wrong; no registry was asked.
 	ReasonSourceInvalid = "SourceInvalid"
+	// ReasonValuesInvalid: values, a config layer or set strings cannot be read, or do not fit the chart's schema.
+	ReasonValuesInvalid = "ValuesInvalid"
+	// ReasonNonDeterministic: rendering twice gives two results.
+	ReasonNonDeterministic = "NonDeterministic"
+	// ReasonHooksRefused: a chart has hooks, which are not run.
+	ReasonHooksRefused = "HooksRefused"
+	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.
+	ReasonRemoteBaseRefused = "RemoteBaseRefused"
 	// ReasonInternal: trouble of this machine (disk full, no permission), which says nothing about the content.
 	ReasonInternal = "Internal"
 )

@@ -1,0 +1,43 @@
+package render
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// Renderer turns unpacked content into objects. Whoever adds a format implements this and registers it in internal/setup. It is a
+// function of its arguments: no cluster, no network, no clock; errors are *content.Error.
+type Renderer interface {
+	Render(ctx context.Context, tree *content.Tree, input Input) (Rendered, error)
+}
+
+// Input is what a renderer may use beside the content. Plain formats use none of it.
+type Input struct {
+	// Name of the installation; Helm's release name.
+	Name string
+	// Namespace that namespaced objects go to that name none; Helm's release namespace. Empty means DefaultNamespace.
+	Namespace string
+	// Values for formats that take some; nil for none.
+	Values map[string]any
+	// KubeVersion ("v1.36.3") and APIVersions ("apps/v1", "apps/v1/Deployment") of the cluster; empty means a library default.
+	KubeVersion string
+	APIVersions []string
+}
+
+// Rendered is what content declares.
+type Rendered struct {
+	// Steps are applied one after the other, the objects of each in the order of their kinds. Most formats have one step.
+	Steps [][]*unstructured.Unstructured
+}
+
+// Objects are those of all steps in order.
+func (r Rendered) Objects() []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	for _, step := range r.Steps {
+		all = append(all, step...)
+	}
+	return all
+}
