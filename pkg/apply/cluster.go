@@ -70,3 +70,9 @@ func (e *UnknownKindError) Error() string {
 	}
 	return fmt.Sprintf("the cluster does not serve kind %s of %s; install its CustomResourceDefinition first", e.Kind, e.GroupVersion())
 }
+
+// KindResource is a kind and where the API server serves it.
+type KindResource struct {
+	Kind string
+	Resource
+}
