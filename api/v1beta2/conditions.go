@@ -161,6 +161,10 @@ const (
 	ReasonWaitingForInstall = "WaitingForInstall"
 	// ReasonReferenceMoved: a tag or version names other content by now; what is installed stays.
 	ReasonReferenceMoved = "ReferenceMoved"
+	// ReasonFieldsPutBack: (event) somebody changed fields that the content declares, and they were put back.
+	ReasonFieldsPutBack = "FieldsPutBack"
+	// ReasonKept: (event) an object was left behind on purpose; the message says why.
+	ReasonKept = "Kept"
 	// ReasonAccessSecretNotFound: there is no Secret with access to the runtime.
 	ReasonAccessSecretNotFound = "AccessSecretNotFound"
 	// ReasonAccessSecretAmbiguous: there is more than one such Secret.

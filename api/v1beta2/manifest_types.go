@@ -50,7 +50,7 @@ type ManifestSpec struct {
 	// +optional
 	Version string `json:"version,omitempty"`
 
-	// Config is deprecated upstream.
+	// Config is a layer with values for the installations: "configs: [{name, overrides, clientConfig}]".
 	// +optional
 	Config *ImageSpec `json:"config,omitempty"`
 
@@ -89,7 +89,7 @@ type ManifestSpec struct {
 	// +optional
 	TargetNamespace string `json:"targetNamespace,omitempty"`
 
-	// Values for a renderer that takes values.
+	// Values for the installations that take values (helm-chart). What Config says of an installation goes before them.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Values *runtime.RawExtension `json:"values,omitempty"`
@@ -104,6 +104,19 @@ type ManifestSpec struct {
 	// +listMapKey=name
 	// +optional
 	Probes []Probe `json:"probes,omitempty"`
+
+	// AllowCRDChanges names CRD safety rules that may be broken by a change of this spec.
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	// +optional
+	AllowCRDChanges []CRDRule `json:"allowCRDChanges,omitempty"`
+
+	// CustomStateCheck maps values in the default custom resource to its state; the first that holds counts. Without it the state is
+	// status.state.
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	// +optional
+	CustomStateCheck []CustomStateCheck `json:"customStateCheck,omitempty"`
 }
 
 // Ownership says what happens when an object exists that the Manifest did not make.
@@ -138,7 +151,7 @@ type Probe struct {
 
 // InstallInfo names a source to install.
 type InstallInfo struct {
-	// Source is an ImageSpec; unknown fields are kept.
+	// Source is an ImageSpec, or one of the other places that docs/spec/sources.md tells.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Source runtime.RawExtension `json:"source"`
 	// Name of the installation.

@@ -13,6 +13,8 @@ const (
 	LabelChannel = OperatorPrefix + "channel"
 	// LabelControllerName is copied from a ModuleTemplate to its Manifests.
 	LabelControllerName = OperatorPrefix + "controller-name"
+	// LabelRenderer on a resource of a component version says how it is rendered: "kustomize", "bundle" or another type of a source.
+	LabelRenderer = OperatorPrefix + "renderer"
 	// LabelManagedBy marks what the operator manages: ManagedByLifecycleManager on the hub, ManagedByKyma in a runtime.
 	LabelManagedBy = OperatorPrefix + "managed-by"
 	// LabelSkipReconciliation set to "true" leaves an object alone until the label goes.

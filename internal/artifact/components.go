@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// rawManifest is the resource of a component version that is installed.
-	rawManifest = "raw-manifest"
 	// keptComponents bounds the cache: a fleet uses some dozens of modules in some versions each.
 	keptComponents = 4096
 )
@@ -62,15 +60,10 @@ func (c *Components) read(ctx context.Context, key module.ComponentKey) (module.
 	if err != nil {
 		return module.Component{}, err
 	}
-	digest, _, directory, err := found.Layer(rawManifest)
+	component, err := installable(found)
 	if err != nil {
 		return module.Component{}, err
 	}
-	source := &v1beta2.ImageSpec{Repo: found.Repository, Name: found.RepositoryName, Ref: digest, Type: v1beta2.RefTypeOCI}
-	if directory {
-		source.Type = v1beta2.RefTypeOCIDir
-	}
-	component := module.Component{Source: source, LocalizedImages: found.Images()}
 	c.known.Add(key, component)
 	return component, nil
 }

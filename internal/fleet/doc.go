@@ -2,7 +2,8 @@
 //
 // It holds one connection per runtime, decides when to dial and when not to (a dead runtime costs one dial per back-off and never delays
 // another), and keeps a small picture of the objects that Manifests own there, fed by watch streams. A change in a runtime wakes exactly
-// the Manifests that it concerns, through a source for a controller's queue; at rest nothing is called.
+// the Manifests that it concerns, through a source for a controller's queue; at rest nothing is called. Whole objects are kept of the kinds
+// that somebody asks for with Interest.Keep, and what a runtime serves is asked for when somebody wants to know (Capabilities, Kinds).
 //
 // At rest a runtime costs one connection and one goroutine, which carry all of its watch streams; docs/adr/0003-watch-streams.md has the
 // figures. Calls go over a second connection, which is closed when nobody has called for a while.

@@ -175,6 +175,6 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 		cancel()
 		return nil, err
 	}
-	r.cluster = &apply.Cluster{Dynamic: client, Resource: r.served.find, Learn: r.learn}
+	r.cluster = &apply.Cluster{Dynamic: client, Resource: r.served.find, Learn: r.learn, Kinds: r.Kinds}
 	return r, nil
 }

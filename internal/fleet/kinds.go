@@ -15,22 +15,31 @@ import (
 var (
 	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	namespaceKind = schema.GroupKind{Kind: "Namespace"}
+
+	apiServiceKind = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 )
 
 // needs is what is read of a kind. Several owners' needs add up.
 type needs struct {
 	health bool // full objects, for their health
 	state  bool // full objects, owned or not, for their state
+	keep   bool // full objects, to be handed out
 }
 
-func needsOf(m Mode) needs { return needs{health: m == Workload, state: m == ModuleCR} }
+// needsOf spells an interest out. Kinds whose health is otherwise read object by object tell it in their streams when those are full.
+func needsOf(i Interest) needs {
+	return needs{health: i.Mode == Workload || i.Keep && isReadable(i.GroupKind()), state: i.Mode == ModuleCR, keep: i.Keep}
+}
 
 func (n needs) and(other needs) needs {
-	return needs{health: n.health || other.health, state: n.state || other.state}
+	return needs{health: n.health || other.health, state: n.state || other.state, keep: n.keep || other.keep}
 }
 
+// has says that nothing of the other needs is missing.
+func (n needs) has(other needs) bool { return n.and(other) == n }
+
 // full says that metadata alone will not do.
-func (n needs) full() bool { return n.health || n.state }
+func (n needs) full() bool { return n.health || n.state || n.keep }
 
 // wish is what one owner, or all of them together, want of a kind.
 type wish struct {
@@ -53,7 +62,7 @@ func wishes(interests []Interest) map[schema.GroupKind]wish {
 	all := make(map[schema.GroupKind]wish, len(interests))
 	for _, i := range interests {
 		gk := i.GroupKind()
-		all[gk] = all[gk].and(wish{versions: []string{i.Version}, needs: needsOf(i.Mode)})
+		all[gk] = all[gk].and(wish{versions: []string{i.Version}, needs: needsOf(i)})
 	}
 	return all
 }
@@ -65,6 +74,7 @@ type kind struct {
 	objects map[place]*object
 
 	synced  bool     // what is not in objects does not exist
+	known   bool     // was synced once, perhaps more narrowly than it is wanted now
 	settled bool     // synced, or known not to become so soon: nobody has to wait for it
 	absent  bool     // the runtime does not serve it
 	problem *Problem // why it cannot be listed
@@ -92,9 +102,9 @@ type kind struct {
 func (k *kind) kept() bool { return k.wish.needs.health || k.readable() }
 
 // readable says that the health of the kind is read object by object, when it matters.
-func (k *kind) readable() bool {
-	return !k.wish.needs.full() && (k.gk == crdKind || k.gk == namespaceKind)
-}
+func (k *kind) readable() bool { return !k.wish.needs.full() && isReadable(k.gk) }
+
+func isReadable(gk schema.GroupKind) bool { return gk == crdKind || gk == namespaceKind }
 
 // rank is a kind as far as the choice of streams looks at it.
 type rank struct {
@@ -111,7 +121,7 @@ func (r rank) class() int {
 	switch {
 	case r.useless:
 		return 4
-	case r.needs.health:
+	case r.needs.health, r.needs.keep:
 		return 0
 	case r.needs.state:
 		return 1

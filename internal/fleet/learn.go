@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -16,8 +17,11 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 		return
 	}
 	gk := full.GroupVersionKind().GroupKind()
-	if gk == crdKind {
+	switch gk {
+	case crdKind:
 		r.served.learn(full)
+	case apiServiceKind:
+		r.surface.doubt()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,8 +42,8 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 	switch {
 	case !before.stale(after.version):
 		r.put(k, at, before, after)
-	case before.version == after.version && before.health == nil:
-		before.health = after.health // the stream was faster, and told metadata only
+	case before.same(after):
+		before.complete(after) // the stream was faster, and told metadata only
 	}
 	r.assessed(k, at)
 }
@@ -52,8 +56,12 @@ func (r *Runtime) whole(full *unstructured.Unstructured, k *kind) *object {
 		fields:      unique.Make(inventory.FieldsHash(full.GetManagedFields(), r.cfg.FieldManager)),
 		owner:       unique.Make(full.GetAnnotations()[r.cfg.OwnerKey]),
 		terminating: full.GetDeletionTimestamp() != nil,
+		spared:      full.GetAnnotations()[apply.AnnotationKeep] == "true",
 	}
 	o.judge(full, needs{health: k.kept(), state: k.wish.needs.state})
+	if k.wish.needs.keep {
+		o.body = bodyOf(full.Object, full.GroupVersionKind())
+	}
 	return o
 }
 
@@ -62,9 +70,9 @@ func (r *Runtime) whole(full *unstructured.Unstructured, k *kind) *object {
 func (r *Runtime) assessed(k *kind, at place) {
 	o := k.objects[at]
 	switch {
-	case o == nil || !k.readable() || o.terminating:
+	case o == nil || !k.kept() || o.terminating:
 	case !o.ready():
-		if !k.watched {
+		if k.readable() && !k.watched {
 			r.read(k, at)
 		}
 	case k.gk == crdKind:

@@ -17,6 +17,8 @@ import (
 
 const (
 	pageSize = 200
+	// smallPage is for kinds whose objects are so large that a page of them is more than is read: 20 of the largest are not.
+	smallPage = 20
 	// listsAtATime bounds the pages of one runtime that are being read.
 	listsAtATime = 4
 	// maxPages ends a list whose continue tokens never do.
@@ -60,11 +62,16 @@ func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVers
 		listed[placeOf(o.Metadata.Namespace, o.Metadata.Name)] = r.reduce(o, gvk, n)
 	}
 	var head wireList
+	limit := pageSize
 	for page := 0; page == 0 || head.Continue != ""; page++ {
 		if page == maxPages {
 			return fmt.Errorf("the list of %s has more than %d pages", gvk.GroupKind(), maxPages)
 		}
-		next, err := r.page(ctx, &resource, n, head.Continue, take)
+		next, err := r.page(ctx, &resource, n, limit, head.Continue, take)
+		if errors.Is(err, errTooLarge) && limit > smallPage {
+			limit = smallPage
+			next, err = r.page(ctx, &resource, n, limit, head.Continue, take)
+		}
 		if err != nil {
 			return r.misled(gvk, err)
 		}
@@ -86,11 +93,13 @@ func (r *Runtime) misled(gvk schema.GroupVersionKind, err error) error {
 }
 
 // page makes one LIST call.
-func (r *Runtime) page(ctx context.Context, resource *apply.Resource, n needs, token string, take func(*wireObject)) (wireList, error) {
+func (r *Runtime) page(
+	ctx context.Context, resource *apply.Resource, n needs, limit int, token string, take func(*wireObject),
+) (wireList, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	query := r.query(n)
-	query.Set("limit", strconv.Itoa(pageSize))
+	query.Set("limit", strconv.Itoa(limit))
 	if token != "" {
 		query.Set("continue", token)
 	}
@@ -103,7 +112,7 @@ func (r *Runtime) page(ctx context.Context, resource *apply.Resource, n needs, t
 		return wireList{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return readList(resp.Body, n.full(), take)
+	return readList(resp.Body, n, take)
 }
 
 // query selects what is read of a kind.

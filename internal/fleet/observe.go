@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -20,9 +21,17 @@ func (r *Runtime) reduce(o *wireObject, gvk schema.GroupVersionKind, n needs) *o
 		fields:      unique.Make(inventory.FieldsHash(o.Metadata.managed(r.cfg.FieldManager), r.cfg.FieldManager)),
 		owner:       unique.Make(o.Metadata.Annotations[r.cfg.OwnerKey]),
 		terminating: o.Metadata.DeletionTimestamp != "",
+		spared:      o.Metadata.Annotations[apply.AnnotationKeep] == "true",
 	}
-	if n.full() {
-		kept.judge(o.object(gvk.GroupVersion().String(), gvk.Kind), n)
+	if n.health || n.state {
+		full := o.object(gvk.GroupVersion().String(), gvk.Kind)
+		kept.judge(full, n)
+		if gvk.GroupKind() == crdKind {
+			r.served.learn(full)
+		}
+	}
+	if n.keep {
+		kept.body = bodyOf(readMap(o.whole), gvk)
 	}
 	return kept
 }
@@ -39,11 +48,16 @@ func (o *object) judge(full *unstructured.Unstructured, n needs) {
 	}
 }
 
-// observe takes an event of a stream: after is nil for an object that is gone.
-func (r *Runtime) observe(k *kind, o *wireObject, after *object) {
+// observe takes an event of a stream: after is nil for an object that is gone. The last events of a stream that shows less than is wanted
+// by now are left to the list that follows.
+func (r *Runtime) observe(k *kind, s *stream, o *wireObject, after *object) {
 	at := placeOf(o.Metadata.Namespace, o.Metadata.Name)
 	now := numeric(o.Metadata.ResourceVersion)
 	r.mu.Lock()
+	if !s.needs.has(k.wish.needs) {
+		r.mu.Unlock()
+		return
+	}
 	k.reached(o.Metadata.ResourceVersion)
 	before := k.objects[at]
 	var told []types.NamespacedName
@@ -68,10 +82,11 @@ func (k *kind) reached(resourceVersion string) {
 }
 
 // replace takes over a complete list that shows the state at a resourceVersion. The first one wakes nobody by itself: owners are
-// announced to when all of their kinds are known. The caller holds the lock.
+// announced to when all of their kinds are known. One that shows more of the objects than the list before tells what happened between
+// the two; that more is shown is no event. The caller holds the lock.
 func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.NamespacedName {
 	put := r.withoutEchoes
-	if !k.synced {
+	if !k.known {
 		put = func(k *kind, where place, before, after *object) []types.NamespacedName {
 			r.put(k, where, before, after)
 			return nil
@@ -79,7 +94,10 @@ func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.
 	}
 	var told []types.NamespacedName
 	for where, after := range listed {
-		if before := k.objects[where]; !before.stale(after.version) {
+		switch before := k.objects[where]; {
+		case before.same(after):
+			before.complete(after)
+		case !before.stale(after.version):
 			told = append(told, put(k, where, before, after)...)
 		}
 	}
@@ -88,7 +106,7 @@ func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.
 			told = append(told, put(k, where, before, nil)...)
 		}
 	}
-	k.synced, k.settled, k.seen = true, true, max(k.seen, at)
+	k.synced, k.known, k.settled, k.seen = true, true, true, max(k.seen, at)
 	return append(told, r.announce()...)
 }
 
@@ -100,6 +118,9 @@ func (r *Runtime) withoutEchoes(k *kind, at place, before, after *object) []type
 	echo := r.conn.writes.recent() && c&echoing != 0 && c&^(echoing|allied) == 0 && !r.takenOver(before, after)
 	if k.readable() && k.synced && after != nil && !after.ready() && (!echo || c&appeared == 0) {
 		r.read(k, at)
+	}
+	if k.gk == crdKind && k.wish.needs.full() && c&(appeared|reassessed) != 0 {
+		r.assessed(k, at)
 	}
 	if echo && len(owners) > 0 {
 		r.postpone(subject{k.gk, at}, after.version, owners)
@@ -145,17 +166,23 @@ func (r *Runtime) affected(k *kind, c change, before, after *object) []types.Nam
 	if c == 0 {
 		return nil
 	}
+	asked := needs{keep: c&^intimate == 0}
 	var owners []types.NamespacedName
 	for _, o := range []*object{before, after} {
 		if o == nil {
 			continue
 		}
-		if owner, ok := r.ownerOf(o); ok && (len(owners) == 0 || owners[0] != owner) {
+		owner, ok := r.ownerOf(o)
+		if ok && (len(owners) == 0 || owners[0] != owner) && r.owners[owner].wishes[k.gk].needs.has(asked) {
 			owners = append(owners, owner)
 		}
 	}
-	if k.wish.needs.state && c&reporting != 0 {
+	switch {
+	case !k.wish.needs.state:
+	case c&reporting != 0:
 		owners = append(owners, r.trackers(k, needs{state: true})...)
+	case c&intimate != 0:
+		owners = append(owners, r.trackers(k, needs{state: true, keep: true})...)
 	}
 	return owners
 }
@@ -174,7 +201,7 @@ func (r *Runtime) ownerOf(o *object) (types.NamespacedName, bool) {
 func (r *Runtime) trackers(k *kind, n needs) []types.NamespacedName {
 	var owners []types.NamespacedName
 	for owner, t := range r.owners {
-		if w, ok := t.wishes[k.gk]; ok && w.needs.and(n) == w.needs {
+		if w, ok := t.wishes[k.gk]; ok && w.needs.has(n) {
 			owners = append(owners, owner)
 		}
 	}

@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"context"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -29,6 +26,7 @@ type resources struct {
 
 	mu      sync.RWMutex
 	defined map[string]definition // by the name of the CustomResourceDefinition
+	gone    time.Time             // when a definition last ceased to hold
 	listed  map[schema.GroupVersion]*discovered
 	calling sync.Mutex // one discovery call at a time: the second caller finds the answer of the first
 }
@@ -168,6 +166,7 @@ func (s *resources) dropped(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.defined, name)
+	s.gone = time.Now()
 	_, group, _ := strings.Cut(name, ".")
 	s.forgetGroup(group)
 }
@@ -181,6 +180,7 @@ func (s *resources) forget(group string) {
 			delete(s.defined, name)
 		}
 	}
+	s.gone = time.Now()
 	s.forgetGroup(group)
 }
 
@@ -194,23 +194,16 @@ func (s *resources) forgetGroup(group string) {
 
 // discovery makes the discovery call of one group and version.
 func (r *Runtime) discovery(ctx context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	at := r.conn.base.JoinPath("apis", gv.Group, gv.Version)
 	if gv.Group == "" {
 		at = r.conn.base.JoinPath("api", gv.Version)
 	}
-	resp, err := r.call(ctx, at, nil, http.Header{"Accept": {acceptFull}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(resp.Body)
+	data, err := r.fetch(ctx, at, acceptFull)
 	if err != nil {
 		return nil, err
 	}
 	var list metav1.APIResourceList
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &list); err != nil {
+	if err := readValue(data, &list); err != nil {
 		return nil, err
 	}
 	return list.APIResources, nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -32,6 +33,15 @@ const (
 type Interest struct {
 	schema.GroupVersionKind
 	Mode Mode
+	// Keep keeps the objects of the kind whole, for Object and ModuleCRs; Mode still says which ones those are. Whoever sets it is
+	// enqueued by every change of an object of its own (of every object where Mode is ModuleCR), its status included, but not by a bare
+	// change of resourceVersion or managedFields.
+	//
+	// It costs memory: the JSON of every object without managedFields, which is 1 to 3 KiB for a Deployment or the custom resource of a
+	// module, up to 1 MiB for a ConfigMap or a Secret (whose values are then held, too), and 48 bytes. The 180 bytes that every object
+	// costs come on top. The stream is one of full objects, which costs no call more. Like every wider reading of a kind, it goes on until
+	// nobody tracks the kind any more.
+	Keep bool
 }
 
 // ModuleCRStatus is what is known of one custom resource of a module.
@@ -43,6 +53,8 @@ type ModuleCRStatus struct {
 	State, Message string
 	// Terminating says that it is being deleted.
 	Terminating bool
+	// Object is the whole of it where the kind is tracked with Keep, nil otherwise. The caller may change it.
+	Object *unstructured.Unstructured
 }
 
 // Runtime is one connection to one runtime, and what is known of it. It stays valid until the access Secret's content changes; what is
@@ -55,6 +67,7 @@ type Runtime struct {
 	conn    *connection
 	cluster *apply.Cluster
 	served  *resources
+	surface surface
 	listing chan struct{} // bounds the lists that are under way
 
 	mu     sync.RWMutex
@@ -96,7 +109,7 @@ func (r *Runtime) Live(id inventory.ID) inventory.Live {
 	if o := k.objects[placeOf(id.Namespace, id.Name)]; o != nil {
 		return o.live()
 	}
-	if k.synced {
+	if k.known {
 		return inventory.Live{Presence: inventory.Absent}
 	}
 	return inventory.Live{Presence: inventory.Unknown}
@@ -131,23 +144,36 @@ func (r *Runtime) Health(id inventory.ID) (result health.Result, kept bool) {
 // ModuleCRs gives all objects of a kind that is tracked as ModuleCR, sorted; synced is false while the kind is not listed.
 func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []ModuleCRStatus, synced bool) {
 	r.mu.RLock()
-	defer r.mu.RUnlock()
 	k := r.kinds[gk]
 	if k == nil || !k.wish.needs.state {
+		r.mu.RUnlock()
 		return nil, false
 	}
-	objs = make([]ModuleCRStatus, 0, len(k.objects))
+	known := make(map[place]object, len(k.objects)) // whole objects are spelled out below, where nobody waits for the lock
 	for at, o := range k.objects {
-		cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
-		if o.state != nil {
-			cr.State, cr.Message = o.state.state, o.state.message
-		}
-		objs = append(objs, cr)
+		known[at] = *o
+	}
+	synced = k.synced
+	r.mu.RUnlock()
+	objs = make([]ModuleCRStatus, 0, len(known))
+	for at, o := range known {
+		objs = append(objs, o.moduleCR(at))
 	}
 	slices.SortFunc(objs, func(a, b ModuleCRStatus) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	return objs, k.synced
+	return objs, synced
+}
+
+func (o *object) moduleCR(at place) ModuleCRStatus {
+	cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
+	if o.state != nil {
+		cr.State, cr.Message = o.state.state, o.state.message
+	}
+	if o.body != nil {
+		cr.Object = o.body.object(o.version)
+	}
+	return cr
 }
 
 // Synced tells whether all kinds that the owner tracks have been listed. A kind that the runtime does not serve counts as listed: there is

@@ -23,8 +23,28 @@ type object struct {
 	fields      unique.Handle[string]
 	owner       unique.Handle[string]
 	terminating bool
+	spared      bool           // carries apply.AnnotationKeep
 	health      *health.Result // of kinds that have one; nil while it is not known
 	state       *moduleState   // of module CRs
+	body        *body          // of kinds that are kept
+}
+
+// complete takes over what was not read of the same version before, because nobody wanted it then.
+func (o *object) complete(from *object) {
+	if o.health == nil {
+		o.health = from.health
+	}
+	if o.state == nil {
+		o.state = from.state
+	}
+	if o.body == nil {
+		o.body = from.body
+	}
+}
+
+// same says that both show one object at one moment.
+func (o *object) same(other *object) bool {
+	return o != nil && o.uid == other.uid && o.version != 0 && o.version == other.version
 }
 
 type moduleState struct{ state, message string }
@@ -36,7 +56,7 @@ func (o *object) live() inventory.Live {
 }
 
 // change says what an event made different. A bare change of the resourceVersion is none.
-type change uint8
+type change uint16
 
 const (
 	appeared change = 1 << iota
@@ -47,14 +67,19 @@ const (
 	terminated
 	reassessed // health
 	restated   // module CR
+	rewritten  // anything but the status, of a kept kind
+	restatused // the status, of a kept kind
 )
 
 // echoing are the changes that a write of ours brings about, and that its answer is about to tell anyway. What comes along with them
 // (allied) does not speak against it.
 const (
-	echoing = appeared | replaced | refielded | reowned
-	allied  = reassessed | restated
+	echoing = appeared | replaced | refielded | reowned | rewritten
+	allied  = reassessed | restated | restatused
 )
+
+// intimate are the changes that only those are told who track the kind with Keep.
+const intimate = rewritten | restatused
 
 // reporting are the changes of a module CR that concern everybody who tracks its kind.
 const reporting = appeared | vanished | replaced | terminated | restated
@@ -75,6 +100,10 @@ func compare(before, after *object) change {
 	set(before.terminating != after.terminating, terminated)
 	set(!sameHealth(before.health, after.health), reassessed)
 	set(!sameState(before.state, after.state), restated)
+	if before.body != nil && after.body != nil {
+		set(before.body.rest != after.body.rest, rewritten)
+		set(before.body.status != after.body.status, restatused)
+	}
 	return c
 }
 

@@ -30,12 +30,17 @@ type streamed struct {
 
 func newStreamed(t *testing.T, items string) *streamed {
 	t.Helper()
+	return newStreamedAs(t, items, Interest{GroupVersionKind: configMaps})
+}
+
+func newStreamedAs(t *testing.T, items string, interest Interest) *streamed {
+	t.Helper()
 	s := &streamed{stub: newStub(t), feed: newFeed(), owner: ownerNamed("m")}
 	s.bench = newBench(t, func(c *Config) { c.OwnerKey = "owner" })
 	s.on(listConfigMap, jsonAnswer(`{"metadata":{"resourceVersion":"100"},"items":[`+items+`]}`))
 	s.on(watchMap, s.feed.serve)
 	s.r = s.mustGet(t, s.remote(t, "stub", s.config()))
-	s.trackAll(t, s.r, s.owner, Interest{GroupVersionKind: configMaps})
+	s.trackAll(t, s.r, s.owner, interest)
 	s.wantWatch(t, "100")
 	return s
 }

@@ -187,6 +187,7 @@ func (r *Runtime) auditAll() {
 			r.relist(k)
 		}
 	}
+	r.surface.doubt()
 	r.audit.Reset(r.auditAfter())
 }
 

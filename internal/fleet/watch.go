@@ -155,15 +155,15 @@ func (r *Runtime) event(k *kind, s *stream, data []byte) error {
 		r.cfg.Log.Info("an event was too large to be read", "runtime", r.conn.target.String(), "kind", k.gk.String())
 		return nil
 	}
-	e, err := readEvent(data, s.needs.full())
+	e, err := readEvent(data, s.needs)
 	if err != nil {
 		return fmt.Errorf("an event of %s cannot be read: %w", k.gk, err)
 	}
 	switch e.Type {
 	case "ADDED", "MODIFIED":
-		r.observe(k, &e.Object, r.reduce(&e.Object, s.gvk, s.needs))
+		r.observe(k, s, &e.Object, r.reduce(&e.Object, s.gvk, s.needs))
 	case "DELETED":
-		r.observe(k, &e.Object, nil)
+		r.observe(k, s, &e.Object, nil)
 	case "BOOKMARK":
 		r.bookmark(k, e.Object.Metadata.ResourceVersion)
 	case "ERROR":

@@ -1,8 +1,8 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -28,6 +28,22 @@ type wireObject struct {
 	Metadata   wireMetadata    `json:"metadata"`
 	Spec       json.RawMessage `json:"spec"`
 	Status     json.RawMessage `json:"status"`
+
+	whole json.RawMessage // of kinds that are kept
+}
+
+// wireWhole is a wireObject with its whole text.
+type wireWhole struct{ wireObject }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *wireWhole) UnmarshalJSON(data []byte) error {
+	o.whole = bytes.Clone(data)
+	return readValue(data, &o.wireObject)
+}
+
+type wireWholeEvent struct {
+	Type   string    `json:"type"`
+	Object wireWhole `json:"object"`
 }
 
 // wireMeta is a wireObject without what metadata-only streams do not carry.
@@ -66,15 +82,20 @@ type wireList struct {
 	Continue        string `json:"continue"`
 }
 
-// readEvent reads one event of a stream.
-func readEvent(data []byte, full bool) (wireEvent, error) {
-	if full {
+// readEvent reads as much of one event of a stream as is needed.
+func readEvent(data []byte, n needs) (wireEvent, error) {
+	switch {
+	case n.keep:
+		var e wireWholeEvent
+		err := readValue(data, &e)
+		return wireEvent{Type: e.Type, Object: e.Object.wireObject}, err
+	case n.full():
 		var e wireEvent
-		err := kjson.UnmarshalCaseSensitivePreserveInts(data, &e)
+		err := readValue(data, &e)
 		return e, err
 	}
 	var e wireMetaEvent
-	err := kjson.UnmarshalCaseSensitivePreserveInts(data, &e)
+	err := readValue(data, &e)
 	return wireEvent{Type: e.Type, Object: wireObject{Metadata: e.Object.Metadata}}, err
 }
 
@@ -83,7 +104,7 @@ func readFailure(data []byte) *metav1.Status {
 	var e struct {
 		Object metav1.Status `json:"object"`
 	}
-	if kjson.UnmarshalCaseSensitivePreserveInts(data, &e) != nil {
+	if readValue(data, &e) != nil {
 		return &metav1.Status{Message: "the stream reported an error that cannot be read"}
 	}
 	return &e.Object
@@ -96,7 +117,7 @@ func readStatus(body io.Reader) *metav1.Status {
 		return nil
 	}
 	var s metav1.Status
-	if kjson.UnmarshalCaseSensitivePreserveInts(data, &s) != nil || s.Kind != "Status" || s.Code == 0 {
+	if readValue(data, &s) != nil || s.Kind != "Status" || s.Code == 0 {
 		return nil
 	}
 	return &s
@@ -149,7 +170,8 @@ func (o *wireObject) object(apiVersion, kind string) *unstructured.Unstructured 
 		delete(spec, "volumeClaimTemplates")
 		content["spec"] = spec
 	}
-	if status := readMap(o.Status); status != nil {
+	var status any // also where it is no object: health must not take that for none
+	if readValue(o.Status, &status) == nil && status != nil {
 		content["status"] = status
 	}
 	return &unstructured.Unstructured{Object: content}
@@ -158,73 +180,15 @@ func (o *wireObject) object(apiVersion, kind string) *unstructured.Unstructured 
 // readMap reads a JSON object; anything else, which a custom resource may well hold, counts as absent.
 func readMap(data json.RawMessage) map[string]any {
 	var m map[string]any
-	if len(data) == 0 || kjson.UnmarshalCaseSensitivePreserveInts(data, &m) != nil {
+	if len(data) == 0 || readValue(data, &m) != nil {
 		return nil
 	}
 	return m
 }
 
-// readList hands over the items of a list one by one, so that a page is never in memory as a whole, and returns the list's metadata.
-func readList(body io.Reader, full bool, take func(*wireObject)) (list wireList, err error) {
-	dec := kjson.NewDecoderCaseSensitivePreserveInts(body)
-	if err := expect(dec, json.Delim('{')); err != nil {
-		return list, err
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return list, err
-		}
-		switch key {
-		case "metadata":
-			err = dec.Decode(&list)
-		case "items":
-			err = readItems(dec, full, take)
-		default:
-			var skipped json.RawMessage
-			err = dec.Decode(&skipped)
-		}
-		if err != nil {
-			return list, err
-		}
-	}
-	return list, expect(dec, json.Delim('}'))
-}
-
-func readItems(dec kjson.Decoder, full bool, take func(*wireObject)) error {
-	open, err := dec.Token()
-	if err != nil || open == nil { // null stands for none
-		return err
-	}
-	if open != json.Delim('[') {
-		return fmt.Errorf("items of the list are %v, not an array", open)
-	}
-	for dec.More() {
-		var o wireObject
-		if full {
-			err = dec.Decode(&o)
-		} else {
-			var m wireMeta
-			err = dec.Decode(&m)
-			o.Metadata = m.Metadata
-		}
-		if err != nil {
-			return err
-		}
-		take(&o)
-	}
-	return expect(dec, json.Delim(']'))
-}
-
-func expect(dec kjson.Decoder, want json.Delim) error {
-	got, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	if got != want {
-		return fmt.Errorf("%v instead of %v in a list", got, want)
-	}
-	return nil
+// readValue reads JSON as the API server does.
+func readValue(data []byte, into any) error {
+	return kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }
 
 // numeric reads a resourceVersion as the number that it is. 0 stands for one that is none: such an object always counts as newer.

@@ -8,6 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// depths are the ways in which objects are read.
+var depths = []needs{{}, {health: true, state: true}, {keep: true}}
+
 func TestAListIsReadItemByItem(t *testing.T) {
 	cases := []struct {
 		name, list string
@@ -31,9 +34,9 @@ func TestAListIsReadItemByItem(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			for _, full := range []bool{false, true} {
+			for _, depth := range depths {
 				var names []string
-				head, err := readList(strings.NewReader(c.list), full, func(o *wireObject) { names = append(names, o.Metadata.Name) })
+				head, err := readList(strings.NewReader(c.list), depth, func(o *wireObject) { names = append(names, o.Metadata.Name) })
 				if (err != nil) != c.fails {
 					t.Fatalf("error %v", err)
 				}
@@ -52,7 +55,7 @@ func TestOnlyTheFieldsOfOneManagerCount(t *testing.T) {
 	e, err := readEvent([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a","managedFields":[
 		{"manager":"kubectl","operation":"Update","fieldsV1":{"f:data":{"f:x":{}}}},
 		{"manager":"ours","operation":"Apply","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:y":{}}}},
-		{"manager":"ours","operation":"Update","subresource":"status","fieldsV1":{"f:status":{}}}]}}}`), false)
+		{"manager":"ours","operation":"Update","subresource":"status","fieldsV1":{"f:status":{}}}]}}}`), needs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,7 @@ func TestOnlyTheFieldsOfOneManagerCount(t *testing.T) {
 func TestAnObjectIsSpelledOutForItsHealthOnly(t *testing.T) {
 	e, err := readEvent([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"n","uid":"u","generation":3,
 		"creationTimestamp":"c","deletionTimestamp":"d","finalizers":["f"],"labels":{"l":"v"}},
-		"spec":{"replicas":2,"template":{"spec":{}},"volumeClaimTemplates":[]},"status":{"replicas":1}}}`), true)
+		"spec":{"replicas":2,"template":{"spec":{}},"volumeClaimTemplates":[]},"status":{"replicas":1}}}`), needs{health: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +86,11 @@ func TestAnObjectIsSpelledOutForItsHealthOnly(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
 	}
-	odd, err := readEvent([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a"},"spec":[1],"status":"text"}}`), true)
+	odd, err := readEvent([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a"},"spec":[1],"status":"text"}}`), needs{health: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"apiVersion", "kind", "metadata"}, sortedKeys(odd.Object.object("a/v1", "B").Object)); diff != "" {
+	if diff := cmp.Diff([]string{"apiVersion", "kind", "metadata", "status"}, sortedKeys(odd.Object.object("a/v1", "B").Object)); diff != "" {
 		t.Fatal(diff)
 	}
 }
@@ -105,10 +108,14 @@ func FuzzReadEvent(f *testing.F) {
 	f.Add([]byte(event("ERROR", `{"kind":"Status","code":410}`)))
 	f.Add([]byte(`{"type":"MODIFIED","object":{"metadata":{"managedFields":[{"manager":"m","fieldsV1":{"f:a":{}}}]},"status":{"state":"Ready"}}}`))
 	r := &Runtime{cfg: Config{FieldManager: "m"}.defaulted()}
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		for _, full := range []bool{false, true} {
-			if e, err := readEvent(data, full); err == nil {
-				r.reduce(&e.Object, widgets("fuzz.test"), needs{health: full, state: full})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, depth := range depths {
+			e, err := readEvent(data, depth)
+			if err != nil {
+				continue
+			}
+			if o := r.reduce(&e.Object, widgets("fuzz.test"), depth); o.body != nil && o.body.object(o.version) == nil {
+				t.Errorf("a body cannot be read again: %q", o.body.rest)
 			}
 		}
 		readFailure(data)
@@ -119,8 +126,8 @@ func FuzzReadList(f *testing.F) {
 	f.Add(`{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"}}]}`)
 	f.Add(`{"items":null}`)
 	f.Fuzz(func(_ *testing.T, data string) {
-		for _, full := range []bool{false, true} {
-			_, _ = readList(strings.NewReader(data), full, func(*wireObject) {})
+		for _, depth := range depths {
+			_, _ = readList(strings.NewReader(data), depth, func(*wireObject) {})
 		}
 	})
 }

@@ -95,7 +95,15 @@ func sameSpec(have, want *v1beta2.ManifestSpec) bool {
 	return have.Remote == want.Remote && have.Version == want.Version && have.CustomResourcePolicy == want.CustomResourcePolicy &&
 		have.Install.Name == want.Install.Name && bytes.Equal(have.Install.Source.Raw, want.Install.Source.Raw) &&
 		slices.Equal(have.LocalizedImages, want.LocalizedImages) && reflect.DeepEqual(have.Manager, want.Manager) &&
-		reflect.DeepEqual(have.Resource, want.Resource)
+		reflect.DeepEqual(have.Resource, want.Resource) && sameInstalls(have.AdditionalInstalls, want.AdditionalInstalls) &&
+		reflect.DeepEqual(have.Config, want.Config) && reflect.DeepEqual(have.CRDs, want.CRDs) &&
+		slices.Equal(have.AllowCRDChanges, want.AllowCRDChanges) && slices.Equal(have.CustomStateCheck, want.CustomStateCheck)
+}
+
+func sameInstalls(have, want []v1beta2.InstallInfo) bool {
+	return slices.EqualFunc(have, want, func(a, b v1beta2.InstallInfo) bool {
+		return a.Name == b.Name && bytes.Equal(a.Source.Raw, b.Source.Raw)
+	})
 }
 
 // ownSpec is the part of a spec that is ours, as JSON; false when raw JSON in it is none.
@@ -109,6 +117,11 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 		Resource:             spec.Resource,
 		LocalizedImages:      spec.LocalizedImages,
 		Manager:              spec.Manager,
+		AdditionalInstalls:   spec.AdditionalInstalls,
+		Config:               spec.Config,
+		CRDs:                 spec.CRDs,
+		AllowCRDChanges:      spec.AllowCRDChanges,
+		CustomStateCheck:     spec.CustomStateCheck,
 	})
 	own := map[string]any{}
 	if err == nil {

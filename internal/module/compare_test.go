@@ -34,7 +34,7 @@ func TestWhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 		{name: "fields beside ours", edit: func(m *v1beta2.Manifest) {
 			m.Spec.TargetNamespace, m.Spec.Ownership = "own", v1beta2.OwnershipPrevent
 			m.Spec.Probes = []v1beta2.Probe{{Name: "up", Kind: "Pod", Expression: "true"}}
-			m.Spec.Config = &v1beta2.ImageSpec{Repo: "r"}
+			m.Spec.Values = &runtime.RawExtension{Raw: []byte(`{"replicas":2}`)}
 		}},
 		{name: "labels, annotations, finalizers and owners beside ours", edit: func(m *v1beta2.Manifest) {
 			m.Labels["team"], m.Annotations["note"] = "a", "b"
@@ -53,6 +53,14 @@ func TestWhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 		{name: "no default CR", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Resource = nil }},
 		{name: "no manager", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Manager = nil }},
 		{name: "other images", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.LocalizedImages = []string{"a", "b"} }},
+		{name: "a config that the component does not have", patch: pre + post + `,"spec":{"config":null}}`,
+			edit: func(m *v1beta2.Manifest) { m.Spec.Config = &v1beta2.ImageSpec{Repo: "r"} }},
+		{name: "an installation that the component does not have", patch: pre + post + `,"spec":{"additionalInstalls":null}}`,
+			edit: func(m *v1beta2.Manifest) {
+				m.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "more", Source: runtime.RawExtension{Raw: []byte(`{}`)}}}
+			}},
+		{name: "a CRD rule that nobody allowed", patch: pre + post + `,"spec":{"allowCRDChanges":null}}`,
+			edit: func(m *v1beta2.Manifest) { m.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} }},
 		{name: "another label", apply: true, edit: func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelChannel] = "fast" }},
 		{name: "no label", apply: true, edit: func(m *v1beta2.Manifest) { delete(m.Labels, v1beta2.LabelManagedBy) }},
 		{name: "no annotation", apply: true, edit: func(m *v1beta2.Manifest) { m.Annotations = nil }},

@@ -120,6 +120,7 @@ func (r *resolver) module(name string) Verdict {
 		v.is(Unmanaged, ruleUnmanaged, ruleUnmanaged.message())
 	default:
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
+		v.AllowCRDChanges = spec.AllowCRDChanges
 		r.enabled(&v, wishOf(r.World.Kyma, spec))
 	}
 	return v
@@ -224,7 +225,7 @@ func (r *resolver) rollOn(v *Verdict) {
 	if asked.Channel == "" {
 		asked.Version = v.Version
 	}
-	v.Policy = v.Manifest.Spec.CustomResourcePolicy
+	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
 	if found, refused := find(r.World, asked); refused == nil {
 		r.update(v, found)
 	}
@@ -255,7 +256,7 @@ func (r *resolver) oneNameEach(verdicts []Verdict) {
 			taken[name] = struct{}{}
 			continue
 		}
-		v.Template, v.Source, v.LocalizedImages = nil, nil, nil
+		v.Template, v.Source, v.LocalizedImages, v.Extras = nil, nil, nil, Extras{}
 		v.stands(installedOf(r.status[v.Module], nil))
 		switch {
 		case v.Kind != Run:

@@ -43,11 +43,15 @@ type Verdict struct {
 	// Channel, Version and ComponentName of what is installed or being installed: with Keep those of the version that is kept.
 	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string
-	// Template, Source, LocalizedImages and Policy make the content of the Manifest. When Template is nil the Manifest is left as it is.
+	// Template, Source, LocalizedImages, Extras, Policy and AllowCRDChanges make the content of the Manifest. When Template is nil the
+	// Manifest is left as it is.
 	Template        *v1beta2.ModuleTemplate
 	Source          *v1beta2.ImageSpec
 	LocalizedImages []string
+	Extras          Extras
 	Policy          v1beta2.CustomResourcePolicy
+	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
+	AllowCRDChanges []v1beta2.CRDRule
 	// Manifest that exists for the module, nil when none does.
 	Manifest *v1beta2.Manifest
 	// Surplus are further Manifests of the same module, such as one with an earlier name. They go once Manifest is ready.
@@ -69,6 +73,7 @@ func (v *Verdict) stands(have installed) {
 func (v *Verdict) install(found target, component Component) {
 	v.Channel, v.Version, v.ComponentName = found.Channel, found.Version, found.Component
 	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
+	v.Extras = component.Extras
 }
 
 // disallow takes away what this Kyma may no longer have.

@@ -68,6 +68,16 @@ func sourceOf(manifest *v1beta2.Manifest) (*v1beta2.ImageSpec, bool) {
 
 // encodeSource spells a source as the API server does, with sorted keys: what is equal is then equal byte by byte.
 func encodeSource(source *v1beta2.ImageSpec) []byte {
+	raw, err := EncodeSource(source)
+	if err != nil {
+		// A struct of strings and a label selector: there is no value of it that cannot be encoded.
+		panic(err)
+	}
+	return raw
+}
+
+// EncodeSource spells a source as the API server stores it, so that one that did not change is equal byte by byte.
+func EncodeSource(source *v1beta2.ImageSpec) ([]byte, error) {
 	fields := map[string]any{}
 	raw, err := json.Marshal(source)
 	if err == nil {
@@ -76,11 +86,7 @@ func encodeSource(source *v1beta2.ImageSpec) []byte {
 	if err == nil {
 		raw, err = json.Marshal(fields)
 	}
-	if err != nil {
-		// A struct of strings and a label selector: there is no value of it that cannot be encoded.
-		panic(err)
-	}
-	return raw
+	return raw, err
 }
 
 // component is what is known of a component version, and notes that it was asked for.
@@ -108,7 +114,9 @@ func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Compone
 	if !ok {
 		return component
 	}
-	return Component{Source: source, LocalizedImages: manifest.Spec.LocalizedImages}
+	spec := &manifest.Spec
+	extras := Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs}
+	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
 }
 
 // passing says whether a component is unknown only because of the registry and not because of what it is.

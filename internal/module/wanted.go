@@ -87,10 +87,22 @@ func wantedSpec(kyma *v1beta2.Kyma, v *Verdict, name string) v1beta2.ManifestSpe
 			Name:   installName,
 			Source: runtime.RawExtension{Raw: encodeSource(v.Source)},
 		},
-		Resource:        defaultResource(v, name),
-		LocalizedImages: slices.Clone(v.LocalizedImages),
-		Manager:         v.Template.Spec.Manager.DeepCopy(),
+		Resource:           defaultResource(v, name),
+		LocalizedImages:    slices.Clone(v.LocalizedImages),
+		Manager:            v.Template.Spec.Manager.DeepCopy(),
+		AdditionalInstalls: slices.Clone(v.Extras.Additional),
+		Config:             v.Extras.Config.DeepCopy(),
+		CRDs:               v.Extras.CRDs.DeepCopy(),
+		AllowCRDChanges:    allowedChanges(v),
+		CustomStateCheck:   slices.Clone(v.Template.Spec.CustomStateCheck),
 	}
+}
+
+// allowedChanges are the CRD safety rules that the template or the Kyma's entry lets an upgrade break, each once.
+func allowedChanges(v *Verdict) []v1beta2.CRDRule {
+	allowed := slices.Concat(v.Template.Spec.AllowCRDChanges, v.AllowCRDChanges)
+	slices.Sort(allowed)
+	return slices.Compact(allowed)
 }
 
 // defaultResource is the module's default CR, nil when it has none. The policy Ignore does not matter here: nobody creates it then, but

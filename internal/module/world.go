@@ -34,10 +34,20 @@ type Component struct {
 	Source *v1beta2.ImageSpec
 	// LocalizedImages are the images of its ociArtifact resources.
 	LocalizedImages []string
+	// Extras are what it installs beside Source.
+	Extras Extras
 	// Pending is true while it is being read for the first time.
 	Pending bool
 	// Reason (one of the API's) and Message say why it cannot be read.
 	Reason, Message string
+}
+
+// Extras are what a component version holds beside its first installation; most hold nothing.
+type Extras struct {
+	// Additional are installed after the first one, in order.
+	Additional []v1beta2.InstallInfo
+	// Config is the layer with values, CRDs the one with definitions that come first; nil when there is none.
+	Config, CRDs *v1beta2.ImageSpec
 }
 
 // Result is what came of the writes of one module in this pass.

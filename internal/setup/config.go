@@ -44,6 +44,12 @@ type Config struct {
 	// ContentDir keeps what was fetched; ContentBytes bounds it.
 	ContentDir   string
 	ContentBytes int64
+	// RegistriesFile says how to talk to registries and other hosts: CA, mirrors, no TLS. It is watched; empty means by TLS that the
+	// system trusts.
+	RegistriesFile string
+	// ContentAddress is where the content of Manifests can be read, by HTTPS; empty switches that off. ContentCertDir holds tls.crt and
+	// tls.key; empty means a certificate that is made at start. ContentURL is how people reach it, and stands in status.resolved.
+	ContentAddress, ContentCertDir, ContentURL string
 
 	// LocalAccount ("namespace/name") is the ServiceAccount that is impersonated to install into the hub itself.
 	LocalAccount string
@@ -102,6 +108,8 @@ func (c *Config) limitProblems() []error {
 	namespace, name, two := strings.Cut(c.LocalAccount, "/")
 	refuse(!two || namespace == "" || name == "" || strings.Contains(name, "/"),
 		"--local-service-account %q: write namespace/name", c.LocalAccount)
+	refuse(c.ContentURL != "" && !strings.HasPrefix(c.ContentURL, "https://"), "--content-url %q: write https://host[:port]", c.ContentURL)
+	refuse(c.ContentURL != "" && c.ContentAddress == "", "--content-url needs --content-bind-address")
 	return problems
 }
 

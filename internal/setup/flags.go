@@ -92,6 +92,13 @@ func bindModules(set *flag.FlagSet, c *Config) {
 	set.StringVar(&c.RegistrySubPath, "modules-repository-subpath", c.RegistrySubPath, "path between the registry's host and its components")
 	set.StringVar(&c.ContentDir, "content-dir", c.ContentDir, "folder that keeps what was fetched (default: one in the temporary folder)")
 	set.Int64Var(&c.ContentBytes, "content-max-bytes", c.ContentBytes, "size that the folder is kept below")
+	set.StringVar(&c.RegistriesFile, "registries-file", c.RegistriesFile,
+		"file with the CA, the mirrors and the plain http of registries and other hosts; it is watched")
+	set.StringVar(&c.ContentAddress, "content-bind-address", c.ContentAddress,
+		"address where the content of Manifests can be read by HTTPS; empty switches it off")
+	set.StringVar(&c.ContentCertDir, "content-cert-dir", c.ContentCertDir,
+		"folder with tls.crt and tls.key for it (default: a certificate that is made at start)")
+	set.StringVar(&c.ContentURL, "content-url", c.ContentURL, "how people reach it, such as https://klm-content.kcp-system.svc:8444")
 	set.StringVar(&c.LocalAccount, "local-service-account", c.LocalAccount,
 		"ServiceAccount (namespace/name) that installs into the hub itself")
 	set.Func("restricted-default-modules", "modules, separated by commas, that only the Kymas get which their release selects",

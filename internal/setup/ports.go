@@ -6,16 +6,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/artifact"
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/fleet"
-	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // fleetPort joins the Manifest controller and the fleet, which do not know each other.
@@ -50,7 +46,7 @@ type runtimePort struct{ *fleet.Runtime }
 func (p runtimePort) Track(owner types.NamespacedName, interests []manifest.Interest) {
 	kinds := make([]fleet.Interest, 0, len(interests))
 	for _, interest := range interests {
-		kind := fleet.Interest{GroupVersionKind: interest.GVK, Mode: fleet.Metadata}
+		kind := fleet.Interest{GroupVersionKind: interest.GVK, Mode: fleet.Metadata, Keep: interest.Keep}
 		switch interest.Mode {
 		case manifest.Workload:
 			kind.Mode = fleet.Workload
@@ -77,42 +73,19 @@ func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState,
 	known, synced := p.Runtime.ModuleCRs(kind)
 	crs := make([]manifest.ModuleCRState, 0, len(known))
 	for _, cr := range known {
-		crs = append(crs, manifest.ModuleCRState{Namespace: cr.Namespace, Name: cr.Name, State: cr.State, Message: cr.Message})
+		crs = append(crs, manifest.ModuleCRState{Namespace: cr.Namespace, Name: cr.Name, State: cr.State, Message: cr.Message, Object: cr.Object})
 	}
 	return crs, synced
 }
 
-// contentPort joins the Manifest controller and the artifacts.
-type contentPort struct{ objects *artifact.Objects }
+// Capabilities translates what the runtime says of itself.
+func (p runtimePort) Capabilities(ctx context.Context) (manifest.Capabilities, error) {
+	known, err := p.Runtime.Capabilities(ctx)
+	return manifest.Capabilities{KubeVersion: known.KubeVersion, APIVersions: known.APIVersions}, err
+}
 
 // retryHidden is the pause before a kind is asked for again that could not be observed.
 const retryHidden = 30 * time.Second
-
-// First pauses before content is asked for again, which the back-off doubles: what the registry may answer otherwise next time, and
-// what only another spec can change.
-const (
-	retryPending  = time.Second
-	retryRegistry = 5 * time.Second
-	retryContent  = 2 * time.Minute
-)
-
-// Objects fetches and parses, and tells in the controller's words why it cannot.
-func (p *contentPort) Objects(ctx context.Context, m *v1beta2.Manifest, spec v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
-	objects, err := p.objects.Objects(ctx, m, spec)
-	if errors.Is(err, artifact.ErrPending) {
-		return nil, &manifest.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}
-	}
-	problem, known := errors.AsType[*content.Error](err)
-	if !known {
-		return objects, err
-	}
-	retry := retryContent
-	switch problem.Reason {
-	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch:
-		retry = retryRegistry
-	}
-	return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
-}
 
 // janitor keeps the content store below its size.
 type janitor struct {

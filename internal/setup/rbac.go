@@ -20,4 +20,7 @@ package setup
 // Secrets with access to runtimes and registries are read; large inventories are written (never patched).
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=secrets,verbs=get;list;watch;create;update;delete
 //
+// ConfigMaps are read where a Manifest installs from them. What the content server needs stands in config/components/content.
+// +kubebuilder:rbac:groups="",namespace=kcp-system,resources=configmaps,verbs=get
+//
 // +kubebuilder:rbac:groups=events.k8s.io,namespace=kcp-system,resources=events,verbs=create;patch

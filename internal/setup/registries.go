@@ -13,6 +13,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -21,13 +22,14 @@ import (
 type registries struct {
 	config *Config
 	reader client.Reader
+	file   *policy.RegistryFile
 }
 
 func (r *registries) components() *descriptor.Reader {
 	host, plainHTTP := r.config.registry()
 	return &descriptor.Reader{
 		Registry: host, SubPath: r.config.RegistrySubPath,
-		Registries: descriptor.Registries{PlainHTTP: plainHTTP, Credentials: r.credentials},
+		Registries: descriptor.Registries{PlainHTTP: plainHTTP, Credentials: r.credentials, Policy: r.file.Host},
 	}
 }
 
@@ -36,6 +38,7 @@ func (r *registries) content() content.Registries {
 	return content.Registries{
 		PlainHTTP:   func(host string) bool { return plainHTTP && host == ours },
 		Credentials: r.credentials,
+		Policy:      r.file.Host,
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -24,6 +26,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/fleet"
 	"github.com/kyma-project/lifecycle-manager/internal/metrics"
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -35,6 +38,8 @@ const longestReconcile = 5 * time.Minute
 type Hooks struct {
 	// WrapHub and WrapRuntime are put around the transports to the hub and to every runtime, to count calls.
 	WrapHub, WrapRuntime func(http.RoundTripper) http.RoundTripper
+	// ContentListening is told where the content server listens.
+	ContentListening func(net.Addr)
 	// AllowManyManagers lets several managers of one process use the same controller names.
 	AllowManyManagers bool
 }
@@ -80,8 +85,14 @@ func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config
 		MaxStreams: c.StreamsPerRuntime, AuditInterval: c.AuditInterval,
 		WrapTransport: hooks.WrapRuntime, Log: log.WithName("fleet"),
 	})
-	registries := &registries{config: c, reader: mgr.GetAPIReader()}
+	file, err := policy.Registries(c.RegistriesFile, log.WithName("registries"))
+	if err != nil {
+		return err
+	}
+	registries := &registries{config: c, reader: mgr.GetAPIReader(), file: file}
 	store := &content.Store{Dir: c.ContentDir, MaxBytes: c.ContentBytes}
+	contents := artifact.NewContents(&content.OCI{Store: store, Registries: registries.content()}, mgr.GetAPIReader())
+	contents.Policy = file.Host
 	kymas := &kyma.Reconciler{
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(),
 		Components: artifact.NewComponents(registries.components()),
@@ -91,12 +102,15 @@ func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config
 	manifests := &manifest.Reconciler{
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(),
 		Fleet:   &fleetPort{fleet: runtimes, account: c.LocalAccount},
-		Content: &contentPort{objects: artifact.NewObjects(&content.OCI{Store: store, Registries: registries.content()}, mgr.GetAPIReader())},
+		Content: &contentPort{contents: contents, url: strings.TrimSuffix(c.ContentURL, "/")},
 		Shard:   shard.All{}, Events: mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, 5*time.Minute), Now: metav1.Now,
 	}
 	return errors.Join(
 		mgr.Add(runtimes),
+		mgr.Add(file),
+		mgr.Add(manifests.AuditReferences(c.AuditInterval)),
+		serveContent(mgr, hub, c, contents, hooks),
 		mgr.Add(&janitor{store: store, log: log.WithName("content")}),
 		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),

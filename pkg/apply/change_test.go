@@ -119,8 +119,8 @@ func TestDeclaredFieldsComeBack(t *testing.T) {
 		name  string
 		calls []string
 	}{
-		{"edited after the create", []string{"get configmaps", "patch configmaps", "patch configmaps"}},
-		{"edited after the migration", []string{"patch configmaps"}},
+		{"edited after the create", []string{"get configmaps", "patch configmaps", "patch configmaps", "patch configmaps"}},
+		{"edited after the migration", []string{"patch configmaps", "patch configmaps"}},
 	} {
 		t.Run(test.name, func(*testing.T) {
 			i.edit(object, "kubectl-edit", "{data: {a: other}}")

@@ -48,8 +48,14 @@ func classOfStatus(err error, status metav1.Status) Class {
 		return ClassNamespaceTerminating
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return classOfBareCode(status.Code)
-	case denied(status.Message) && status.Code < http.StatusInternalServerError, undeclared(status.Message):
+	case denied(status.Message) && status.Code < http.StatusInternalServerError:
+		return ClassAdmissionDenied
+	case undeclared(status.Message):
 		return ClassRefused
+	case apierrors.IsForbidden(err) && overQuota(status.Message):
+		return ClassQuotaExceeded
+	case apierrors.IsInvalid(err) && changesImmutable(status.Details):
+		return ClassFieldImmutable
 	case apierrors.IsNotFound(err):
 		return classOfNotFound(status.Details)
 	}
@@ -103,19 +109,6 @@ func classOfNotFound(details *metav1.StatusDetails) Class {
 		return ClassNamespaceMissing
 	}
 	return ClassConflict
-}
-
-// denied knows the texts by which admission says that a policy, and not a permission, speaks against an object.
-func denied(message string) bool {
-	return strings.Contains(message, "denied the request") && strings.Contains(message, "admission webhook") ||
-		strings.Contains(message, "ValidatingAdmissionPolicy") && strings.Contains(message, "denied request") ||
-		strings.Contains(message, "violates PodSecurity")
-}
-
-// undeclared knows the texts by which server-side apply says that an object does not fit its schema. It does so with code 500 and
-// without a reason, though the object is at fault.
-func undeclared(message string) bool {
-	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
 }
 
 // unanswered tells errors of the connection: dial, TLS, time-out, or a stream that broke off.

@@ -31,6 +31,10 @@ func status(code int32, reason metav1.StatusReason, message string, causes ...me
 	}}
 }
 
+func invalid(errs ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "a", errs)
+}
+
 // bare is what client-go makes of an answer without a Status.
 func bare(code int) error {
 	return apierrors.NewGenericServerResponse(code, "post", secrets, "a", "<html>s3cr3t-page</html>", 0, true)
@@ -57,20 +61,32 @@ func TestClassify(t *testing.T) {
 			status(403, metav1.StatusReasonForbidden, "no new content", metav1.StatusCause{Type: corev1.NamespaceTerminatingCause}),
 			ClassNamespaceTerminating},
 		{"a permission is missing", apierrors.NewForbidden(secrets, "a", errors.New(`User "x" cannot create`)), ClassForbidden},
-		{"a quota is used up", apierrors.NewForbidden(secrets, "a", errors.New("exceeded quota: q, requested: secrets=1")), ClassForbidden},
+		{"a quota is used up", apierrors.NewForbidden(secrets, "a", errors.New("exceeded quota: q, requested: secrets=1")), ClassQuotaExceeded},
+		{"a quota asks for limits that the object does not set",
+			apierrors.NewForbidden(secrets, "a", errors.New("failed quota: q: must specify limits.cpu")), ClassQuotaExceeded},
+		{"a webhook that speaks of a quota", status(403, metav1.StatusReasonForbidden,
+			`admission webhook "w" denied the request: x is forbidden: exceeded quota: q`), ClassAdmissionDenied},
 		{"a webhook denies as Forbidden",
-			status(403, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`), ClassRefused},
-		{"a webhook denies without a reason", status(400, "", `admission webhook "w" denied the request without explanation`), ClassRefused},
+			status(403, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`), ClassAdmissionDenied},
+		{"a webhook denies without a reason", status(400, "", `admission webhook "w" denied the request without explanation`), ClassAdmissionDenied},
 		{"a webhook denies as Unauthorized, which says nothing of our credentials",
-			status(401, metav1.StatusReasonUnauthorized, `admission webhook "w" denied the request: no`), ClassRefused},
+			status(401, metav1.StatusReasonUnauthorized, `admission webhook "w" denied the request: no`), ClassAdmissionDenied},
 		{"a webhook's own failure", status(500, "", `admission webhook "w" denied the request: panic`), ClassInternal},
 		{"a webhook that cannot be called",
 			apierrors.NewInternalError(errors.New(`failed calling webhook "w": dial tcp: refused`)), ClassInternal},
 		{"a policy denies", status(403, metav1.StatusReasonForbidden,
-			`secrets "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`), ClassRefused},
-		{"pod security denies", apierrors.NewForbidden(secrets, "a", errors.New(`violates PodSecurity "restricted:latest"`)), ClassRefused},
-		{"a field is invalid or immutable", apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, "a", field.ErrorList{
-			field.Invalid(field.NewPath("type"), "x", "field is immutable")}), ClassRefused},
+			`secrets "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`), ClassAdmissionDenied},
+		{"pod security denies", apierrors.NewForbidden(secrets, "a", errors.New(`violates PodSecurity "restricted:latest"`)), ClassAdmissionDenied},
+		{"a field is invalid", invalid(field.Invalid(nil, "x", "must be y")), ClassRefused},
+		{"a field is immutable", invalid(field.Invalid(nil, "x", "field is immutable")), ClassFieldImmutable},
+		{"a field is immutable, and another is invalid", invalid(field.Required(nil, ""), field.Forbidden(nil, "field is immutable when `immutable` is set")),
+			ClassFieldImmutable},
+		{"a clusterIP is immutable", invalid(field.Invalid(nil, "x", "may not change once set")), ClassFieldImmutable},
+		{"a roleRef is immutable", invalid(field.Invalid(nil, "x", "cannot change roleRef")), ClassFieldImmutable},
+		{"a spec is immutable but for some fields", invalid(field.Forbidden(nil,
+			"updates to statefulset spec for fields other than 'replicas', 'ordinals' and 'template' are forbidden")), ClassFieldImmutable},
+		{"a claim is immutable", invalid(field.Forbidden(nil, "spec is immutable after creation except resources.requests")), ClassFieldImmutable},
+		{"a rule of a CustomResourceDefinition makes a field immutable", invalid(field.Invalid(nil, "x", "size is immutable")), ClassFieldImmutable},
 		{"the object cannot be decoded", apierrors.NewBadRequest("no JSON"), ClassRefused},
 		{"the object does not fit the schema of server-side apply",
 			status(500, "", "failed to create typed patch object (/a; /v1, Kind=Secret): .x: field not declared in schema"), ClassRefused},

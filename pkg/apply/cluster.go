@@ -29,6 +29,9 @@ type Cluster struct {
 	Resource func(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error)
 	// Learn is told every object that a write returned, so that a cache need not wait for its watch; may be nil.
 	Learn func(*unstructured.Unstructured)
+	// Kinds lists what the cluster serves, one version of each kind. Delete asks for it ahead of a Namespace, to look for objects of others;
+	// when nil, only Options.KeepNamespaces protects Namespaces.
+	Kinds func(ctx context.Context) ([]KindResource, error)
 }
 
 // Options say on whose behalf a phase is applied or a wave deleted.
@@ -49,6 +52,12 @@ type Options struct {
 	// somebody else's mark (a module that shares it with us), which a server-side apply by the same manager would overwrite unseen.
 	Live func(inventory.ID) inventory.Live
 
+	// Autoscaled says whether the content holds an autoscaler that targets the object; may be nil. What it says costs no call, and an
+	// autoscaler in the cluster that carries our own mark counts only if it agrees: one that the content dropped is about to be pruned.
+	Autoscaled func(inventory.ID) bool
+
+	// Kept says, from what the watch streams know, whether an object carries AnnotationKeep. When nil, Delete reads every object first.
+	Kept func(inventory.ID) bool
 	// Heirs names another owner that lists the object too ("" for none); Delete marks it as the heir's instead of deleting it. May be nil.
 	Heirs func(inventory.ID) string
 	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others live in them too.

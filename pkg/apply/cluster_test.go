@@ -75,6 +75,7 @@ func onServer(t *testing.T) *fixture {
 	f.cluster = &Cluster{Resource: f.resource, Learn: f.learn, Dynamic: f.client(config)}
 	f.opts = Options{
 		Manager: manager, Owner: mine, OwnerKey: ownerKey, Ownership: AdoptIfUnowned,
+		Kept: func(inventory.ID) bool { return false },
 		Relation: func(owner string) Relation {
 			return map[string]Relation{sibling: OwnerSibling, gone: OwnerGone}[owner]
 		},
@@ -218,7 +219,7 @@ func (f *fixture) remove(obj *unstructured.Unstructured) {
 func (f *fixture) get(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	f.Helper()
 	live, err := f.theirs(obj).Get(f.Context(), obj.GetName(), metav1.GetOptions{})
-	if absent(err) {
+	if nowhere(err) {
 		return nil
 	}
 	f.must(err)

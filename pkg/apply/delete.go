@@ -37,12 +37,12 @@ type deleting struct {
 }
 
 // remove deletes an object that carries our mark. The inventory claims it by being asked; the mark is taken from the stream, or read
-// where the stream does not know or says otherwise.
+// where the stream does not know or says otherwise, or where more than the mark decides (looksFirst).
 func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.Live) Outcome {
 	ours := live.Presence == inventory.Present && r.relation(live.Owner) == OwnerSelf
 	switch {
 	case r.keeps(entry.ID):
-		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID}
+		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID, Note: "others live in this namespace too"}
 	case live.Presence == inventory.Absent:
 		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
 	case ours && live.Terminating:
@@ -60,7 +60,7 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 		return r.failed(entry.ID, "delete", err)
 	}
 	d := &deleting{run: r, id: entry.ID, client: client}
-	if ours {
+	if ours && !r.looksFirst(entry.ID) {
 		if outcome := d.release(ctx, live.UID, ""); outcome != nil {
 			return *outcome
 		}
@@ -85,7 +85,13 @@ func (r *run) clientOfEntry(ctx context.Context, entry inventory.Entry) (dynamic
 }
 
 func (r *run) keeps(id inventory.ID) bool {
-	return id.Group == "" && id.Kind == "Namespace" && slices.Contains(r.KeepNamespaces, id.Name)
+	return isNamespace(id) && slices.Contains(r.KeepNamespaces, id.Name)
+}
+
+// looksFirst says that an object is read before it is deleted, though a stream knows it to be ours: what takes others' objects along with
+// it, and everything where nobody says what carries AnnotationKeep.
+func (r *run) looksFirst(id inventory.ID) bool {
+	return r.Kept == nil || isDefinition(id) || (isNamespace(id) && r.Kinds != nil)
 }
 
 // readAndRelease looks at the object before it decides; nil when it changed in between.
@@ -99,6 +105,7 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 		outcome = d.failed(d.id, "read", err)
 	case d.relation(d.mark(live)) != OwnerSelf:
 		outcome = d.succeeded(d.id, Kept, live)
+		outcome.Note = "it does not carry our owner mark"
 	case live.GetDeletionTimestamp() != nil:
 		outcome = d.succeeded(d.id, Deleted, live)
 	default:
@@ -109,15 +116,23 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 	return &outcome
 }
 
-// release deletes the object or hands it to its heir; nil when it is another one by now.
+// release deletes the object, unless one of these holds, in this order; nil when it is another one by now.
+//
+//  1. It has an heir: it is handed over.
+//  2. It carries AnnotationKeep: Kept.
+//  3. It is a Namespace that holds objects of others: Kept.
+//  4. It is a CustomResourceDefinition of which others have objects: InUse.
 func (d *deleting) release(ctx context.Context, uid types.UID, version string) *Outcome {
 	if d.Heirs != nil {
 		if heir := d.Heirs(d.id); heir != "" {
 			return d.hand(ctx, heir, uid, version)
 		}
 	}
+	if outcome := d.stays(ctx, uid); outcome != nil {
+		return outcome
+	}
 	background := metav1.DeletePropagationBackground
-	opts := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}}
+	opts := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: d.dryRun()}
 	if version != "" {
 		opts.Preconditions.ResourceVersion = &version
 	}
@@ -145,13 +160,15 @@ func (d *deleting) hand(ctx context.Context, heir string, uid types.UID, version
 	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	var handed *unstructured.Unstructured
 	if err == nil {
-		handed, err = d.client.Patch(ctx, d.id.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: d.Manager})
+		opts := metav1.PatchOptions{FieldManager: d.Manager, DryRun: d.dryRun()}
+		handed, err = d.client.Patch(ctx, d.id.Name, types.MergePatchType, patch, opts)
 	}
 	var outcome Outcome
 	switch {
 	case err == nil:
 		d.learned(handed)
 		outcome = d.succeeded(d.id, Kept, handed)
+		outcome.Note = fmt.Sprintf("it belongs to %q now, which lists it too", shortened(heir, maxMark))
 	case nowhere(err):
 		outcome = Outcome{ID: d.id, Action: Gone, UID: uid}
 	case anotherObject(err):

@@ -8,13 +8,25 @@
 // The first write is a create (POST). A create cannot change what somebody else put there, so a foreign object is noticed
 // however old our own picture of the cluster is. Only then is it read, and judge decides by its owner mark.
 //
-// Every later write is a server-side apply with force and with the UID of the object that is meant. Force, because what a module
-// declares is enforced; the UID, because an object that was deleted and made again by somebody else is a different one.
+// Every later write is a server-side apply with the UID of the object that is meant, because an object that was deleted and made again by
+// somebody else is a different one. It is tried without force first. A conflict names the fields that somebody else has set to another
+// value: they are overruled by a second try with force, since what a module declares is enforced, and Outcome.Overruled tells them.
+// Two conflicts are not overruled blindly: one about the owner mark has the object read and judged, and one about spec.replicas gives way
+// to a HorizontalPodAutoscaler that targets the object (autoscaled; listed once per namespace and run). Without conflict, one call does it.
 //
 // A create leaves the fields with an "Update" entry in managedFields, which server-side apply never takes back: a field that is
 // dropped from the content later would stay for ever. So the first change of a created object reads it and turns its entry into an
 // "Apply" entry (a JSON patch of managedFields alone, by client-go's csaupgrade). inventory.FieldsHash tells the two apart by
 // its prefix, "u:" and "a:", so this costs one GET and one PATCH in the life of an object.
+//
+// # How an object is deleted
+//
+// By its UID, when it bears our mark. It stays when it has an heir, when it carries AnnotationKeep, when it is a Namespace that holds
+// objects of others, or a CustomResourceDefinition of which others have objects. Only for the last two is anything looked up.
+//
+// # How it is asked what would happen
+//
+// Diff makes the same calls with dry-run=All. What a dry run cannot show is the migration; dropped.go makes up for that.
 //
 // # What it refuses to do
 //

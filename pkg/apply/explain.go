@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,6 +26,18 @@ const (
 	// maxMark bounds names that others chose.
 	maxMark = 160
 )
+
+// Explain says why a call failed that was made to verb the object, without repeating a value of quotable: the objects that the answer
+// may quote, as they were sent and as they were read. err is not nil. Whoever makes a call of their own reports it by this.
+func Explain(verb string, id inventory.ID, err error, quotable ...*unstructured.Unstructured) *Error {
+	told := &Error{ID: id, Class: Classify(err), Message: fmt.Sprintf("%s %s: %s", verb, id, explain(err, id, quotable...))}
+	if known, ok := errors.AsType[*Error](err); ok {
+		told.RetryAfter = known.RetryAfter
+	} else if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		told.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return told
+}
 
 // explain says why a call failed, in the words of the API server but without a value of the objects: fields are named, what they hold
 // is not. Of objects that exist to hold data not even the words are repeated where they may quote them.
@@ -64,10 +77,20 @@ func answer(err error, status metav1.Status, id inventory.ID, objects []*unstruc
 			texts = redacted(texts, objects)
 		}
 		return "the API server refused it: " + texts
-	case holdsData(id) && (class == ClassRefused || class == ClassInternal):
+	case holdsData(id) && aboutContent(class):
 		return "the API server refused it" + harmless(status.Message)
 	}
 	return redacted(withoutQuotes(status.Message), objects)
+}
+
+// aboutContent tells the classes whose answers may quote the object.
+func aboutContent(class Class) bool {
+	switch class {
+	case ClassRefused, ClassAdmissionDenied, ClassFieldImmutable, ClassInternal:
+		return true
+	default:
+		return false
+	}
 }
 
 // hint says what a person can do, where the class alone tells.
@@ -81,6 +104,12 @@ func hint(class Class) string {
 		return "; it can be created when the namespace is gone and made again"
 	case ClassUnauthorized:
 		return "; renew them"
+	case ClassAdmissionDenied:
+		return "; change the content, or the policy that denies it"
+	case ClassQuotaExceeded:
+		return "; raise the quota, or free what it counts"
+	case ClassFieldImmutable:
+		return "; keep the field as it was, or delete the object so that it is made anew"
 	default:
 		return ""
 	}
@@ -106,8 +135,6 @@ func causes(list []metav1.StatusCause, faultOnly bool) string {
 	}
 	return strings.Join(texts, "; ")
 }
-
-func immutable(message string) bool { return strings.Contains(message, "field is immutable") }
 
 // holdsData tells the kinds that exist to hold what others must not see.
 func holdsData(id inventory.ID) bool {

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -27,9 +27,6 @@ func holder(kind string) *unstructured.Unstructured {
 }
 
 func TestExplain(t *testing.T) {
-	invalid := func(errs ...*field.Error) error {
-		return apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "a", errs)
-	}
 	spec := field.NewPath("spec", "password")
 	for _, test := range []struct {
 		name, kind string
@@ -53,12 +50,15 @@ func TestExplain(t *testing.T) {
 		{"of a Secret the fault alone", "Secret", invalid(field.Invalid(spec, password, "must not be "+password)),
 			"the API server refused it: spec.password: FieldValueInvalid"},
 		{"of a Secret that a field is immutable", "Secret", invalid(field.Invalid(spec, password, "field is immutable")),
-			"the API server refused it: spec.password: field is immutable"},
+			"the API server refused it: spec.password: field is immutable; keep the field as it was, or delete the object so that it is made anew"},
 		{"names stay", "Thing", status(403, "Forbidden", `admission webhook "w.io" denied the request: visible has `+password),
-			`admission webhook "w.io" denied the request: visible has […]`},
+			`admission webhook "w.io" denied the request: visible has […]; change the content, or the policy that denies it`},
 		{"numbers go", "Thing", status(400, "BadRequest", "port 54321 is taken"), "port […] is taken"},
 		{"of a Secret the webhook's name alone", "Secret", status(403, "Forbidden", `admission webhook "w.io" denied the request: `+password),
-			`the API server refused it: admission webhook "w.io" denied the request (the rest is withheld because it may quote the object)`},
+			`the API server refused it: admission webhook "w.io" denied the request (the rest is withheld because it may quote the object); ` +
+				`change the content, or the policy that denies it`},
+		{"of a Secret a quota alone", "Secret", apierrors.NewForbidden(secrets, "a", errors.New("exceeded quota: q, used: secrets=1")),
+			`secrets "a" is forbidden: exceeded quota: q, used: secrets=1; raise the quota, or free what it counts`},
 		{"of a ConfigMap nothing that is not known to be safe", "ConfigMap", status(400, "BadRequest", "no "+password),
 			"the API server refused it; its text is withheld because it may quote the object"},
 		{"server-side apply quotes without quotes", "Thing",
@@ -107,6 +107,19 @@ func TestErrorsSayHowLongToWait(t *testing.T) {
 	var told *Error
 	if !errors.As(outcome.Err, &told) || told.RetryAfter != 7*time.Second || outcome.Class != ClassThrottled {
 		t.Errorf("got %+v", outcome)
+	}
+}
+
+func TestExplainSpeaksForCallsOfOthers(t *testing.T) {
+	obj := holder("Thing")
+	told := Explain("list", inventory.IDOf(obj), apierrors.NewTooManyRequests("slow down, "+password, 7), obj)
+	want := &Error{ID: inventory.IDOf(obj), Class: ClassThrottled, RetryAfter: 7 * time.Second, Message: "list Thing b/a: slow down, […]"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	again := Explain("check", inventory.IDOf(obj), fmt.Errorf("wrapped: %w", told))
+	if again.Class != told.Class || again.RetryAfter != told.RetryAfter {
+		t.Errorf("got %+v", again)
 	}
 }
 

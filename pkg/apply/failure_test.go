@@ -70,7 +70,7 @@ func TestClassesOfTheServersRefusals(t *testing.T) {
 			Refused, ClassOwnershipConflict, "no owner mark"},
 		{"no namespace at all", in("", f.configMap("a")), Refused, ClassRefused, "names none"},
 		{"a quota that is used up", f.object("{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}"),
-			Failed, ClassForbidden, "exceeded quota"},
+			Refused, ClassQuotaExceeded, "raise the quota"},
 		{"a field that does not exist", f.object("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {portz: []}}"),
 			Refused, ClassRefused, `unknown field "spec.portz"`},
 		{"a value of the wrong type", f.object("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: http}]}}"),
@@ -101,7 +101,7 @@ func (f *fixture) quota() {
 	f.await("admission has seen the quota", func() bool {
 		object := f.object("{apiVersion: v1, kind: ServiceAccount, metadata: {generateName: probe-}}")
 		_, err := f.theirs(object).Create(f.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return Classify(err) == ClassForbidden
+		return Classify(err) == ClassQuotaExceeded
 	})
 }
 
@@ -111,7 +111,7 @@ func TestImmutableFieldIsRefusedUntilTheContentChanges(t *testing.T) {
 	changed := i.object(strings.ReplaceAll(deployment, "app: operator", "app: other"))
 	for range 2 { // through the migration, and by one call
 		outcome := i.install(changed)[0]
-		i.is(outcome, Refused, ClassRefused)
+		i.is(outcome, Refused, ClassFieldImmutable)
 		if message := outcome.Err.Error(); !strings.Contains(message, "spec.selector: Invalid value: field is immutable") {
 			t.Errorf("unhelpful: %s", message)
 		}

@@ -25,11 +25,10 @@ const (
 // What `kubectl apply` declared is folded in only when the object is adopted: there it is the installation that we follow, and what the
 // new content no longer declares has to go. On an object that is ours it is a user's addition, which stays.
 func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, action Action) (bool, error) {
-	managers := sets.New(w.Manager)
-	if action == Adopted {
-		managers.Insert(kubectlApply)
+	if w.dry { // the apply that follows would not see it; dropped makes up for that
+		return false, nil
 	}
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, managers, w.Manager)
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, w.ours(action), w.Manager)
 	if err != nil {
 		return false, fmt.Errorf("migrate its managed fields: %w", err)
 	}
@@ -42,4 +41,13 @@ func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, 
 	}
 	w.learned(migrated)
 	return true, nil
+}
+
+// ours are the managers whose fields are folded into those of server-side apply.
+func (w *writing) ours(action Action) sets.Set[string] {
+	managers := sets.New(w.Manager)
+	if action == Adopted {
+		managers.Insert(kubectlApply)
+	}
+	return managers
 }

@@ -36,8 +36,11 @@ const (
 	Deleted Action = "Deleted"
 	// Gone: the object does not exist.
 	Gone Action = "Gone"
-	// Kept: the object is not ours to delete: not marked, marked as another's, handed to an heir, or a Namespace to keep.
+	// Kept: the object is not to be deleted: not marked, marked as another's, handed to an heir, annotated with AnnotationKeep, or a
+	// Namespace that others use. It is none of ours from now on.
 	Kept Action = "Kept"
+	// InUse: a CustomResourceDefinition of which objects exist that are not ours. It stays ours; a later call deletes it when they are gone.
+	InUse Action = "InUse"
 )
 
 // Class says what stood in the way, and so who has to act; "" where nothing did.
@@ -45,11 +48,17 @@ type Class string
 
 // Classes of errors.
 const (
-	// ClassRefused: the API server or an admission webhook does not accept the object; terminal until the content changes.
+	// ClassRefused: the API server does not accept the object; terminal until the content changes.
 	ClassRefused Class = "Refused"
+	// ClassAdmissionDenied: a webhook or a policy of the cluster denies it; terminal until the content or that policy changes.
+	ClassAdmissionDenied Class = "AdmissionDenied"
+	// ClassQuotaExceeded: a ResourceQuota is used up; terminal until the quota, its use or the content changes.
+	ClassQuotaExceeded Class = "QuotaExceeded"
+	// ClassFieldImmutable: the change is one of a field that cannot be changed; terminal until the content or the object changes.
+	ClassFieldImmutable Class = "FieldImmutable"
 	// ClassUnauthorized: the credentials are not accepted.
 	ClassUnauthorized Class = "Unauthorized"
-	// ClassForbidden: the credentials or a quota do not allow it.
+	// ClassForbidden: the credentials do not allow it.
 	ClassForbidden Class = "Forbidden"
 	// ClassKindUnknown: the cluster does not serve the kind.
 	ClassKindUnknown Class = "KindUnknown"
@@ -81,10 +90,25 @@ type Outcome struct {
 	Fields string
 	// Object as the server returned it; nil where no call returned one.
 	Object *unstructured.Unstructured
+	// Overruled are fields that somebody else had set to another value and that the content declares, in the order of their paths.
+	Overruled []FieldConflict
+	// Yielded: spec.replicas is declared and was left to the autoscaler that targets the object.
+	Yielded bool
+	// Note says in a sentence why the object was Kept, or who uses it; "" where there is nothing to say.
+	Note string
 	// Err is an *Error, nil unless Action is Refused or Failed.
 	Err error
 	// Class of Err.
 	Class Class
+}
+
+// FieldConflict is a field of an object that another manager had set.
+type FieldConflict struct {
+	// Field is its path as server-side apply writes it: .spec.template.spec.containers[name="manager"].image. Elements of a set, which are
+	// values, are not shown.
+	Field string
+	// Manager is the field manager that had set it.
+	Manager string
 }
 
 // Error says which object could not be written or deleted, and why. Its text holds none of the object's values. It wraps nothing on

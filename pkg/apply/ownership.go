@@ -1,6 +1,11 @@
 package apply
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // Ownership says what becomes of an object that exists already and that we did not make.
 type Ownership string
@@ -77,3 +82,31 @@ func (o Options) relation(owner string) Relation {
 
 // mark reads the owner mark of an object.
 func (o Options) mark(obj *unstructured.Unstructured) string { return obj.GetAnnotations()[o.OwnerKey] }
+
+// foreign is told of an object that exists and is not ours to write.
+func (o Options) foreign(owner string) *Error {
+	whose, way := "it exists and carries no owner mark", AdoptIfUnowned
+	if owner != "" {
+		whose = fmt.Sprintf("it exists and belongs to %q", shortened(owner, maxMark))
+		switch o.relation(owner) {
+		case OwnerGone:
+			whose += ", which no longer exists"
+		default:
+			way = Adopt
+		}
+	}
+	return &Error{Class: ClassOwnershipConflict, Message: fmt.Sprintf("%s; set ownership to %s to take it over, or remove it", whose, way)}
+}
+
+// terminating is told of an object that a write would not save.
+func terminating(live *unstructured.Unstructured) *Error {
+	class := ClassConflict
+	if live.GetKind() == "Namespace" && live.GetAPIVersion() == "v1" {
+		class = ClassNamespaceTerminating
+	}
+	message := "it is being deleted; it is made again when it is gone"
+	if finalizers := live.GetFinalizers(); len(finalizers) > 0 {
+		message += fmt.Sprintf(" (finalizers hold it: %s)", shortened(strings.Join(finalizers, ", "), maxMark))
+	}
+	return &Error{Class: class, Message: message}
+}

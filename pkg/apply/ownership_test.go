@@ -54,6 +54,7 @@ func TestObjectThatExists(t *testing.T) {
 	f := onServer(t)
 	read := []string{"create configmaps", "get configmaps"}
 	written := []string{"create configmaps", "get configmaps", "patch configmaps"}
+	overruled := append([]string{"patch configmaps"}, written...) // the mark is somebody's
 	for _, test := range []struct {
 		owner     string
 		ownership Ownership
@@ -67,13 +68,13 @@ func TestObjectThatExists(t *testing.T) {
 		{"", Adopt, Adopted, "", written, "map[ours:1 theirs:1]"},
 		{stranger, Prevent, Refused, ClassOwnershipConflict, read, "map[theirs:1]"},
 		{stranger, AdoptIfUnowned, Refused, ClassOwnershipConflict, read, "map[theirs:1]"},
-		{stranger, Adopt, Adopted, "", written, "map[ours:1 theirs:1]"},
+		{stranger, Adopt, Adopted, "", overruled, "map[ours:1 theirs:1]"},
 		{sibling, Prevent, Shared, "", read, "map[theirs:1]"},
 		{sibling, AdoptIfUnowned, Shared, "", read, "map[theirs:1]"},
 		{sibling, Adopt, Shared, "", read, "map[theirs:1]"},
 		{gone, Prevent, Refused, ClassOwnershipConflict, read, "map[theirs:1]"},
-		{gone, AdoptIfUnowned, Adopted, "", written, "map[ours:1 theirs:1]"},
-		{gone, Adopt, Adopted, "", written, "map[ours:1 theirs:1]"},
+		{gone, AdoptIfUnowned, Adopted, "", overruled, "map[ours:1 theirs:1]"},
+		{gone, Adopt, Adopted, "", overruled, "map[ours:1 theirs:1]"},
 	} {
 		t.Run(fmt.Sprintf("of %q with %s", test.owner, test.ownership), func(t *testing.T) {
 			f.T = t

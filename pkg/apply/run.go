@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -23,6 +22,10 @@ const turns = 5
 type run struct {
 	*Cluster
 	Options
+	// dry: nothing is written; the API server is asked what would become of it.
+	dry bool
+	// scalers are the autoscalers of the namespaces that were asked for.
+	scalers scalers
 	// halted is set by the first error that every other object would meet too: a dead cluster costs one dial, not one per object.
 	halted atomic.Pointer[Error]
 }
@@ -72,7 +75,7 @@ func (r *run) client(ctx context.Context, gvk schema.GroupVersionKind, id invent
 
 // learned passes an object on that a write returned.
 func (r *run) learned(obj *unstructured.Unstructured) {
-	if r.Learn != nil {
+	if r.Learn != nil && !r.dry {
 		r.Learn(obj)
 	}
 }
@@ -88,19 +91,25 @@ func (r *run) succeeded(id inventory.ID, action Action, obj *unstructured.Unstru
 // failed is the outcome of an object that err stood in the way of. quotable are the objects whose values err may quote, so that they can be
 // kept out of the message.
 func (r *run) failed(id inventory.ID, verb string, err error, quotable ...*unstructured.Unstructured) Outcome {
-	class := Classify(err)
-	told := &Error{ID: id, Class: class, Message: fmt.Sprintf("%s %s: %s", verb, id, explain(err, id, quotable...))}
-	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-		told.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	told := Explain(verb, id, err, quotable...)
 	if hopeless(err) {
 		r.halted.CompareAndSwap(nil, told)
 	}
 	action := Failed
-	if class == ClassRefused || class == ClassOwnershipConflict {
+	switch told.Class {
+	case ClassRefused, ClassAdmissionDenied, ClassQuotaExceeded, ClassFieldImmutable, ClassOwnershipConflict:
 		action = Refused
+	default:
 	}
-	return Outcome{ID: id, Action: action, Err: told, Class: class}
+	return Outcome{ID: id, Action: action, Err: told, Class: told.Class}
+}
+
+// dryRun is the option of every write.
+func (r *run) dryRun() []string {
+	if r.dry {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
 }
 
 // contended is told of an object that was another one at every turn.

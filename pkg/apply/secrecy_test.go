@@ -72,7 +72,7 @@ func TestImmutableSecretIsNotQuoted(t *testing.T) {
 	const immutable = "{apiVersion: v1, kind: Secret, metadata: {name: x}, immutable: true, stringData: {k: PW}}"
 	i.installs(Created, i.object(strings.ReplaceAll(immutable, "PW", "first-Passw0rd")))
 	outcome := i.install(i.object(strings.ReplaceAll(immutable, "PW", password)))[0]
-	i.is(outcome, Refused, ClassRefused)
+	i.is(outcome, Refused, ClassFieldImmutable)
 	i.tells(outcome, "data: field is immutable")
 }
 
@@ -111,12 +111,12 @@ func TestDenialsOfAWebhookHoldNoData(t *testing.T) {
 	} {
 		object := f.object(strings.ReplaceAll(document, "PW", password))
 		outcome := f.cluster.Apply(t.Context(), newSteps(object), f.opts)[0]
-		f.is(outcome, Refused, ClassRefused)
+		f.is(outcome, Refused, ClassAdmissionDenied)
 		f.tells(outcome, `admission webhook "chatty.example.org" denied the request`)
 	}
 	for _, seen := range []inventory.Live{{}, f.live(existing)} {
 		outcome := f.delete(recordedAs(existing), seen)
-		f.is(outcome, Refused, ClassRefused)
+		f.is(outcome, Refused, ClassAdmissionDenied)
 		f.tells(outcome, `admission webhook "chatty.example.org" denied the request`)
 	}
 }
@@ -147,6 +147,6 @@ func (f *fixture) denyAll() {
 	probe := f.object("{apiVersion: v1, kind: ConfigMap, metadata: {generateName: probe-}}")
 	f.await("admission has seen the webhook", func() bool {
 		_, err := f.theirs(probe).Create(f.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return Classify(err) == ClassRefused
+		return Classify(err) == ClassAdmissionDenied
 	})
 }

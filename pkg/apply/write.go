@@ -2,16 +2,13 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -42,19 +39,33 @@ type writing struct {
 	id     inventory.ID
 	object *unstructured.Unstructured // as it is sent
 	client dynamic.ResourceInterface
+	live   *unstructured.Unstructured // as it was read last; nil when it was not
 }
 
-// write makes one move after the other until one ends in an outcome.
+// write brings one object into the cluster.
 func (r *run) write(ctx context.Context, step inventory.Step) Outcome {
+	w, outcome := r.begin(ctx, step)
+	if w == nil {
+		return outcome
+	}
+	return w.finish(ctx)
+}
+
+// begin finds where the object is written; nil when that is known to be of no use, with the outcome.
+func (r *run) begin(ctx context.Context, step inventory.Step) (*writing, Outcome) {
 	id := inventory.IDOf(step.Object)
 	if outcome, skip := r.skipped(id); skip {
-		return outcome
+		return nil, outcome
 	}
 	client, err := r.client(ctx, step.Object.GroupVersionKind(), id)
 	if err != nil {
-		return r.failed(id, "apply", err, step.Object)
+		return nil, r.failed(id, "apply", err, step.Object)
 	}
-	w := &writing{run: r, step: step, id: id, object: declared(step.Object), client: client}
+	return &writing{run: r, step: step, id: id, object: declared(step.Object), client: client}, Outcome{}
+}
+
+// finish makes one move after the other until one ends in an outcome.
+func (w *writing) finish(ctx context.Context) Outcome {
 	next := w.first()
 	for range turns {
 		var outcome *Outcome
@@ -70,7 +81,7 @@ func (r *run) write(ctx context.Context, step inventory.Step) Outcome {
 			return *outcome
 		}
 	}
-	return r.failed(id, "apply", contended())
+	return w.failed(w.id, "apply", contended())
 }
 
 // first is the cheapest move that is safe by what the inventory recorded and the watch streams know.
@@ -82,7 +93,7 @@ func (w *writing) first() move {
 	switch {
 	case w.step.Why == inventory.WhyNew, w.step.Why == inventory.WhyMissing, entry.UID == "", live.Presence == inventory.Absent:
 		return moveCreate
-	case w.step.Why == inventory.WhyReplaced:
+	case w.step.Why == inventory.WhyReplaced, w.dry, w.undeclaredReplicas():
 		return moveTakeOver
 	case live.Presence != inventory.Present:
 		live = inventory.Live{UID: entry.UID, Owner: w.Owner, Fields: entry.Fields}
@@ -96,7 +107,7 @@ func (w *writing) first() move {
 // create is the first write of an object. FieldValidation is strict because server-side apply always is: content that a later change
 // could not be applied with is not accepted at first either.
 func (w *writing) create(ctx context.Context) (*Outcome, move) {
-	opts := metav1.CreateOptions{FieldManager: w.Manager, FieldValidation: metav1.FieldValidationStrict}
+	opts := metav1.CreateOptions{FieldManager: w.Manager, FieldValidation: metav1.FieldValidationStrict, DryRun: w.dryRun()}
 	made, err := w.client.Create(ctx, w.object, opts)
 	switch {
 	case err == nil:
@@ -108,12 +119,13 @@ func (w *writing) create(ctx context.Context) (*Outcome, move) {
 	return done(w.failed(w.id, "create", err, w.object))
 }
 
-// change is every later write of an object: one call. When the object is not the one that was recorded, it is looked at first.
+// change is every later write of an object: one call. When the object is not the one that was recorded, or no longer bears our mark, it is
+// looked at first.
 func (w *writing) change(ctx context.Context) (*Outcome, move) {
-	changed, err := w.apply(ctx, w.step.Entry.UID)
+	applied, err := w.apply(ctx, w.object, w.step.Entry.UID, false)
 	switch {
 	case err == nil:
-		return done(w.succeeded(w.id, Updated, changed))
+		return done(w.applied(Updated, applied))
 	case anotherObject(err):
 		return nil, moveTakeOver
 	}
@@ -123,12 +135,14 @@ func (w *writing) change(ctx context.Context) (*Outcome, move) {
 // takeOver writes an object that may not be ours, or that was created and never applied.
 func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	live, err := w.client.Get(ctx, w.id.Name, metav1.GetOptions{})
+	w.live = nil
 	if absent(err) {
 		return nil, moveCreate
 	}
 	if err != nil {
 		return done(w.failed(w.id, "read", err, w.object))
 	}
+	w.live = live
 	action := Updated
 	switch judge(w.mark(live), live.GetUID() == w.step.Entry.UID, w.Options) {
 	case refuse:
@@ -144,35 +158,18 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	}
 	migrated, err := w.migrate(ctx, live, action)
 	if err == nil {
-		var applied *unstructured.Unstructured
-		if applied, err = w.apply(ctx, live.GetUID()); err == nil {
-			if action == Updated && !migrated && applied.GetResourceVersion() == live.GetResourceVersion() {
+		var result applied
+		if result, err = w.apply(ctx, w.handOver(live, w.ours(action)), live.GetUID(), true); err == nil {
+			if action == Updated && !migrated && result.object.GetResourceVersion() == live.GetResourceVersion() {
 				action = Unchanged
 			}
-			return done(w.succeeded(w.id, action, applied))
+			return done(w.applied(action, result))
 		}
 	}
 	if anotherObject(err) || absent(err) {
 		return nil, moveTakeOver
 	}
 	return done(w.failed(w.id, "apply", err, w.object, live))
-}
-
-// apply is the server-side apply of the object to exactly the one with that UID.
-func (w *writing) apply(ctx context.Context, uid types.UID) (*unstructured.Unstructured, error) {
-	w.object.SetUID(uid) // never a field that is owned: the API server strips it from managedFields
-	defer w.object.SetUID("")
-	data, err := json.Marshal(w.object)
-	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	force := true
-	opts := metav1.PatchOptions{FieldManager: w.Manager, Force: &force, FieldValidation: metav1.FieldValidationStrict}
-	applied, err := w.client.Patch(ctx, w.id.Name, types.ApplyPatchType, data, opts)
-	if err == nil {
-		w.learned(applied)
-	}
-	return applied, err
 }
 
 // declared is what of an object is sent: without the fields that the API server fills in. Rendered content has none of them as a rule;
@@ -212,31 +209,3 @@ func anotherObject(err error) bool {
 
 // absent says that the object itself does not exist, not its namespace and not its kind.
 func absent(err error) bool { return apierrors.IsNotFound(err) && Classify(err) == ClassConflict }
-
-// foreign is told of an object that exists and is not ours to write.
-func (o Options) foreign(owner string) *Error {
-	whose, way := "it exists and carries no owner mark", AdoptIfUnowned
-	if owner != "" {
-		whose = fmt.Sprintf("it exists and belongs to %q", shortened(owner, maxMark))
-		switch o.relation(owner) {
-		case OwnerGone:
-			whose += ", which no longer exists"
-		default:
-			way = Adopt
-		}
-	}
-	return &Error{Class: ClassOwnershipConflict, Message: fmt.Sprintf("%s; set ownership to %s to take it over, or remove it", whose, way)}
-}
-
-// terminating is told of an object that a write would not save.
-func terminating(live *unstructured.Unstructured) *Error {
-	class := ClassConflict
-	if live.GetKind() == "Namespace" && live.GetAPIVersion() == "v1" {
-		class = ClassNamespaceTerminating
-	}
-	message := "it is being deleted; it is made again when it is gone"
-	if finalizers := live.GetFinalizers(); len(finalizers) > 0 {
-		message += fmt.Sprintf(" (finalizers hold it: %s)", shortened(strings.Join(finalizers, ", "), maxMark))
-	}
-	return &Error{Class: class, Message: message}
-}

@@ -7,8 +7,12 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
+
+// maxQuoted is how much of a name an error repeats.
+const maxQuoted = 120
 
 // FirstFile reads the first regular file of a tar archive, plain or gzip (source type oci-dir); files named "._*", which macOS adds, do
 // not count. The whole archive is looked at first: one entry that is not accepted refuses it, wherever it stands.
@@ -68,27 +72,43 @@ func checkEntry(header *tar.Header, limits Limits) error {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir, tar.TypeXGlobalHeader:
 	case tar.TypeSymlink, tar.TypeLink:
-		return refuse("entry %q is a link to %q", header.Name, header.Linkname)
+		return refuse("entry %s is a link to %s", quote(header.Name), quote(header.Linkname))
 	default:
-		return refuse("entry %q is neither file nor directory (tar type %q)", header.Name, header.Typeflag)
+		return refuse("entry %s is neither file nor directory (tar type %q)", quote(header.Name), header.Typeflag)
 	}
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
-			return refuse("entry %q is sparse", header.Name)
+			return refuse("entry %s is sparse", quote(header.Name))
 		}
 	}
-	switch name := header.Name; {
-	case name == "" || strings.ContainsAny(name, "\\\x00"):
-		return refuse("entry name %q is not accepted", name)
-	case path.IsAbs(name):
-		return refuse("entry name %q is absolute", name)
-	case slices.Contains(strings.Split(name, "/"), ".."):
-		return refuse("entry name %q leads out of the archive", name)
+	if err := checkName(header.Name); err != nil {
+		return err
 	}
 	if header.Size > limits.Unpacked {
-		return tooLarge("entry %q has %d bytes and %d are accepted", header.Name, header.Size, limits.Unpacked)
+		return tooLarge("entry %s has %d bytes and %d are accepted", quote(header.Name), header.Size, limits.Unpacked)
 	}
 	return nil
+}
+
+// checkName refuses names that are no place below the root of the archive.
+func checkName(name string) error {
+	switch {
+	case name == "" || strings.ContainsAny(name, "\\\x00"):
+		return refuse("entry name %s is not accepted", quote(name))
+	case path.IsAbs(name):
+		return refuse("entry name %s is absolute", quote(name))
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return refuse("entry name %s leads out of the archive", quote(name))
+	}
+	return nil
+}
+
+// quote shows a name that others chose: it may be a mebibyte long, and ends up in the status of an object.
+func quote(name string) string {
+	if len(name) <= maxQuoted {
+		return strconv.Quote(name)
+	}
+	return strconv.Quote(name[:maxQuoted]) + "..."
 }
 
 // unreadable keeps errors that have a reason and gives one to those of the tar reader.

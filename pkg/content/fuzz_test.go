@@ -34,11 +34,11 @@ func FuzzParseReference(f *testing.F) {
 		if err := parsed.validate(); err != nil {
 			t.Fatalf("%s is not in its normal form: %v", parsed, err)
 		}
-		address, err := url.Parse(parsed.blobURL(plainHTTP))
+		address, err := url.Parse(blobURL(parsed, plainHTTP))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if address.Host != parsed.host() || address.User != nil || address.RawQuery != "" || address.Fragment != "" ||
+		if address.Host != hostOf(parsed) || address.User != nil || address.RawQuery != "" || address.Fragment != "" ||
 			address.Path != "/v2/"+parsed.Repository+"/blobs/"+ref || strings.Contains(parsed.Repository, "..") {
 			t.Fatalf("%s leads to %s", parsed, address)
 		}

@@ -15,7 +15,10 @@ import (
 // ratioFloor is below what the ratio is not looked at: a tar archive of one small file is mostly zeros.
 const ratioFloor = 1 << 20
 
-var gzipMagic = []byte{0x1f, 0x8b}
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
 
 // Plain reads a layer that is one file (source type oci-ref), decompressed when it is gzip.
 func Plain(path string, limits Limits) (io.ReadCloser, error) { return openLayer(path, limits) }
@@ -25,15 +28,20 @@ type layer struct {
 	file   *os.File
 	size   int64
 	limits Limits
+	// before is how many bytes the same content has already given, when it is more than this one file.
+	before int64
 	reader io.Reader
 }
 
-func openLayer(path string, limits Limits) (*layer, error) {
+func openLayer(path string, limits Limits) (*layer, error) { return openNext(path, limits, 0) }
+
+// openNext opens a file of content that is several: before bytes were unpacked from the others.
+func openNext(path string, limits Limits, before int64) (*layer, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open content: %w", err)
 	}
-	opened := &layer{file: file, limits: limits.orDefault()}
+	opened := &layer{file: file, limits: limits.orDefault(), before: before}
 	info, err := file.Stat()
 	if err == nil {
 		opened.size = info.Size()
@@ -54,19 +62,24 @@ func (l *layer) rewind() error {
 		return err
 	}
 	buffered := bufio.NewReader(l.file)
-	magic, err := buffered.Peek(len(gzipMagic))
+	magic, err := buffered.Peek(len(zstdMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if !bytes.Equal(magic, gzipMagic) {
-		l.reader = &capped{source: buffered, most: l.limits.Unpacked}
+	if bytes.Equal(magic, zstdMagic) {
+		return invalid("it is compressed with zstd, which is not read here: publish it with gzip")
+	}
+	if !bytes.HasPrefix(magic, gzipMagic) {
+		l.reader = &capped{source: buffered, most: l.limits.Unpacked, before: l.before}
 		return nil
 	}
 	unpacked, err := gzip.NewReader(buffered)
 	if err != nil {
 		return invalid("it begins like gzip and is none: %w", err)
 	}
-	l.reader = &capped{source: unpacked, most: l.limits.Unpacked, mostByRatio: max(ratioFloor, l.size*l.limits.Ratio)}
+	l.reader = &capped{
+		source: unpacked, most: l.limits.Unpacked, before: l.before, mostByRatio: max(ratioFloor, l.size*l.limits.Ratio),
+	}
 	return nil
 }
 
@@ -90,6 +103,7 @@ func (l *layer) wrap(err error) error {
 type capped struct {
 	source      io.Reader
 	most        int64
+	before      int64 // what counts towards most and came from elsewhere
 	mostByRatio int64 // 0: the source is not compressed
 	count       int64
 }
@@ -99,7 +113,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	c.count += int64(n)
 	var local *fs.PathError
 	switch {
-	case c.count > c.most:
+	case c.before+c.count > c.most:
 		return 0, tooLarge("it has more than %d bytes unpacked: make it smaller or raise the limit", c.most)
 	case c.mostByRatio > 0 && c.count > c.mostByRatio:
 		return 0, refuse("it grows to more than %d bytes when unpacked, far more than its size suggests", c.mostByRatio)

@@ -51,7 +51,7 @@ func ParseReference(repo, name, ref string) (reference Reference, plainHTTP bool
 		path += "/" + name
 	}
 	reference = Reference{Registry: host, Repository: path, Digest: ref}
-	if err := (registry.Reference{Repository: path}).ValidateRepository(); err != nil {
+	if err := checkRepository(path); err != nil {
 		return Reference{}, false, sourceInvalid("repo %q with name %q gives the repository %q, which no registry can have: "+
 			"use lower-case path components", repo, name, path)
 	}
@@ -64,20 +64,12 @@ func ParseReference(repo, name, ref string) (reference Reference, plainHTTP bool
 	return reference, plainHTTP, nil
 }
 
-// String is "registry/repository@digest".
-func (r Reference) String() string { return r.Registry + "/" + r.Repository + "@" + r.Digest }
-
-// blobURL is where the distribution specification puts the blob.
-func (r Reference) blobURL(plainHTTP bool) string {
-	scheme := "https"
-	if plainHTTP {
-		scheme = "http"
-	}
-	return scheme + "://" + r.host() + "/v2/" + r.Repository + "/blobs/" + r.Digest
+func checkRepository(path string) error {
+	return (registry.Reference{Repository: path}).ValidateRepository()
 }
 
-// host differs from Registry for Docker Hub only, whose API lives elsewhere than its name says.
-func (r Reference) host() string { return registry.Reference{Registry: r.Registry}.Host() }
+// String is "registry/repository@digest".
+func (r Reference) String() string { return r.Registry + "/" + r.Repository + "@" + r.Digest }
 
 // validate guards Layer against References that did not come out of ParseReference.
 func (r Reference) validate() error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"oras.land/oras-go/v2/registry"
 )
 
 const zeros = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
@@ -108,9 +109,17 @@ func TestReferenceIsWhereTheBlobIs(t *testing.T) {
 		"Docker Hub lives elsewhere": {Reference{"docker.io", "a", zeros}, false, "https://registry-1.docker.io/v2/a/blobs/" + zeros},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.reference.blobURL(test.plainHTTP); got != test.want {
+			if got := blobURL(test.reference, test.plainHTTP); got != test.want {
 				t.Errorf("address %s, want %s", got, test.want)
 			}
 		})
 	}
 }
+
+// blobURL is where the blob of a reference is fetched.
+func blobURL(ref Reference, plainHTTP bool) string {
+	at := Endpoint{Host: ref.Registry, Repository: ref.Repository, PlainHTTP: plainHTTP}
+	return at.url("blobs/" + ref.Digest)
+}
+
+func hostOf(ref Reference) string { return registry.Reference{Registry: ref.Registry}.Host() }

@@ -38,6 +38,9 @@ type Registries struct {
 	Transport http.RoundTripper
 	// Timeout bounds one request, its body included; 0 means DefaultTimeout.
 	Timeout time.Duration
+	// Policy says what is special about a host (host[:port]); nil means nothing. It is asked for every request, so that a change takes
+	// effect with the next one.
+	Policy func(host string) HostPolicy
 }
 
 // Client is an HTTP client that logs in where it is asked to, with the credentials of that host only: a redirect to another host is
@@ -45,10 +48,10 @@ type Registries struct {
 func (r Registries) Client() *auth.Client {
 	transport := r.Transport
 	if transport == nil {
-		transport = newTransport()
+		transport = ours
 	}
 	return &auth.Client{
-		Client: &http.Client{Transport: transport, Timeout: r.timeout(), CheckRedirect: checkRedirect},
+		Client: &http.Client{Transport: HostTransport(transport, r.Policy), Timeout: r.timeout(), CheckRedirect: checkRedirect},
 		// Asking for identity keeps a transport from unpacking bytes whose digest is about to be verified.
 		Header:     http.Header{"User-Agent": {"kyma-lifecycle-manager"}, "Accept-Encoding": {"identity"}},
 		Credential: r.credential,
@@ -62,8 +65,6 @@ func (r Registries) timeout() time.Duration {
 	}
 	return DefaultTimeout
 }
-
-func (r Registries) plainHTTP(host string) bool { return r.PlainHTTP != nil && r.PlainHTTP(host) }
 
 // credential makes sure that trouble with credentials is known as such after it went through the client.
 func (r Registries) credential(ctx context.Context, host string) (auth.Credential, error) {
@@ -79,6 +80,9 @@ func (r Registries) credential(ctx context.Context, host string) (auth.Credentia
 	}
 	return found, nil
 }
+
+// ours carries the requests of all clients that bring no transport, so that they share connections.
+var ours = newTransport()
 
 func newTransport() *http.Transport {
 	return &http.Transport{

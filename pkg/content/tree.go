@@ -1,5 +1,19 @@
 package content
 
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxPath is how long the path of a file may be, and maxDepth how many parts it may have: more than any tool writes, and little enough
+	// that work per part stays small.
+	maxPath  = 1024
+	maxDepth = 64
+)
+
 // Tree is unpacked content: regular files, held in memory within the limits. It is shared between readers and never changed.
 type Tree struct {
 	// Files in the order of their source. Content that is one file and no archive has exactly one, whose path is empty.
@@ -11,4 +25,79 @@ type File struct {
 	// Path is clean, relative and separated by slashes, such as "manifests/01_namespace.yaml".
 	Path string
 	Data []byte
+}
+
+// File is what the file with that path holds. The bytes are shared: do not change them.
+func (t *Tree) File(name string) (data []byte, ok bool) {
+	for _, file := range t.Files {
+		if file.Path == name {
+			return file.Data, true
+		}
+	}
+	return nil, false
+}
+
+// Sub is the tree below dir, whose paths begin there; "" and "." are the whole tree. It is an error when there are no files.
+func (t *Tree) Sub(dir string) (*Tree, error) {
+	clean := path.Clean(dir)
+	if dir == "" || clean == "." {
+		return t, nil
+	}
+	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return nil, sourceInvalid("path %s leads out of the content: give one relative to its root", quote(dir))
+	}
+	below := &Tree{}
+	for _, file := range t.Files {
+		if rest, ok := strings.CutPrefix(file.Path, clean+"/"); ok {
+			below.Files = append(below.Files, File{Path: rest, Data: file.Data})
+		}
+	}
+	if len(below.Files) == 0 {
+		if _, ok := t.File(clean); ok {
+			return nil, invalid("path %s is a file of the content and no folder: give the folder", quote(dir))
+		}
+		return nil, invalid("path %s holds no file of the content: correct it or publish the content with that folder", quote(dir))
+	}
+	return below, nil
+}
+
+// shape knows which paths of one archive are files (true) and which folders, so that no path is both and no file is there twice: two
+// readers of such an archive would not see the same content.
+type shape map[string]bool
+
+// add notes a path and its parents.
+func (s shape) add(name string, isFile bool) error {
+	if wasFile, known := s[name]; known && (isFile || wasFile) {
+		return refuse("entry %s is there twice", quote(name))
+	}
+	s[name] = isFile
+	for parent := path.Dir(name); parent != "."; parent = path.Dir(parent) {
+		wasFile, known := s[parent]
+		if wasFile {
+			return refuse("entry %s is below %s, which is a file", quote(name), quote(parent))
+		}
+		if known {
+			break
+		}
+		s[parent] = false
+	}
+	return nil
+}
+
+// cleanPath is the path that an entry gets in a Tree; "." is the root itself.
+func cleanPath(name string) (string, error) {
+	switch {
+	case len(name) > maxPath:
+		return "", refuse("entry name %s is longer than %d bytes", quote(name), maxPath)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return "", refuse("entry name %s has characters that no name has", quote(name))
+	}
+	if err := checkName(name); err != nil {
+		return "", err
+	}
+	clean := path.Clean(name)
+	if strings.Count(clean, "/") >= maxDepth {
+		return "", refuse("entry name %s has more than %d parts", quote(name), maxDepth)
+	}
+	return clean, nil
 }

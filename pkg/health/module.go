@@ -33,17 +33,30 @@ func ModuleState(u *unstructured.Unstructured) (state, message string) {
 	if state == "" || len(state) > maxState {
 		return "", ""
 	}
+	switch now := current(o, state); now {
+	case state:
+		return state, conditions.Cut(explanation(o))
+	case stateDeleting:
+		return stateDeleting, "the resource is being deleted"
+	default:
+		return now, fmt.Sprintf("generation %d was not observed yet, %s speaks of %d",
+			o.GetGeneration(), state, o.count("status", "observedGeneration"))
+	}
+}
+
+// current is a state that a resource reports, changed where it is known to be out of date.
+func current(o object, state string) string {
 	if o.deleted() {
 		if state == stateReady || state == stateProcessing {
-			return stateDeleting, "the resource is being deleted"
+			return stateDeleting
 		}
-		return state, conditions.Cut(explanation(o))
+		return state
 	}
 	observed, found := o.number("status", "observedGeneration")
 	if found && observed < o.GetGeneration() && (state == stateReady || state == stateWarning) {
-		return stateProcessing, fmt.Sprintf("generation %d was not observed yet, %s speaks of %d", o.GetGeneration(), state, observed)
+		return stateProcessing
 	}
-	return state, conditions.Cut(explanation(o))
+	return state
 }
 
 // explanation is the text of the condition that tells most: Ready when it is not true, then whatever is false or unknown, then Ready

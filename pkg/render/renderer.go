@@ -20,6 +20,8 @@ type Input struct {
 	Name string
 	// Namespace that namespaced objects go to that name none; Helm's release namespace. Empty means DefaultNamespace.
 	Namespace string
+	// Path of the folder in the content that the format begins at, for those that refer to what is beside it (Kustomize).
+	Path string
 	// Values for formats that take some; nil for none.
 	Values map[string]any
 	// KubeVersion ("v1.36.3") and APIVersions ("apps/v1", "apps/v1/Deployment") of the cluster; empty means a library default.

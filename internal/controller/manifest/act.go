@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -29,20 +32,27 @@ var (
 	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 )
 
-// act applies the phases in order and prunes after a complete success. What was done is in w.recorded in any case.
+// act applies stage by stage and phase by phase, and prunes after a complete success. What was done is in w.recorded in any case. A later
+// installation waits until everything before it is ready; what it only puts back does not.
 func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decision) error {
-	if err := r.ensureNamespace(ctx, w); err != nil {
+	if err := r.ensureNamespaces(ctx, w); err != nil {
 		return err
 	}
 	cluster, options := w.runtime.Cluster(), r.options(ctx, w)
 	var bad []apply.Outcome
-	for _, phase := range inventory.StepPhases(decision.Apply) {
-		outcomes := cluster.Apply(ctx, phase, options)
-		bad = append(bad, w.took(phase, outcomes)...)
+	for _, turn := range w.order.turns(decision.Apply) {
+		if len(bad) == 0 && turn.brings() {
+			if waiting := w.gate(turn.part); waiting != nil {
+				return waiting
+			}
+		}
+		outcomes := cluster.Apply(ctx, turn.steps, options)
+		r.tellOverruled(ctx, w, outcomes)
+		bad = append(bad, w.took(turn.steps, outcomes)...)
 		if lost(outcomes) {
 			break
 		}
-		if pending := r.awaitCRDs(ctx, w, phase); pending != "" {
+		if pending := r.awaitCRDs(ctx, w, turn.steps); pending != "" {
 			return &stopped{
 				state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
 			}
@@ -52,6 +62,22 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 		return w.refused(ctx, bad)
 	}
 	return r.prune(ctx, w, decision.Prune, options)
+}
+
+// tellOverruled says whose values were put back: somebody may wonder why a change does not last.
+func (r *Reconciler) tellOverruled(ctx context.Context, w *work, outcomes []apply.Outcome) {
+	for _, outcome := range outcomes {
+		if len(outcome.Overruled) == 0 {
+			continue
+		}
+		first := outcome.Overruled[0]
+		note := fmt.Sprintf("%s: %s was set by %s and is put back", outcome.ID, first.Field, first.Manager)
+		if more := len(outcome.Overruled) - 1; more > 0 {
+			note += fmt.Sprintf(" (and %d more fields)", more)
+		}
+		logf.FromContext(ctx).V(1).Info("Fields put back", "object", outcome.ID.String(), "field", first.Field, "manager", first.Manager)
+		r.Events.Eventf(w.manifest, nil, corev1.EventTypeNormal, v1beta2.ReasonFieldsPutBack, "Apply", "%s", conditions.Note(note))
+	}
 }
 
 func (r *Reconciler) options(ctx context.Context, w *work) apply.Options {
@@ -70,9 +96,27 @@ func (r *Reconciler) options(ctx context.Context, w *work) apply.Options {
 		Relation:       r.relation(ctx, w),
 		Workers:        workers,
 		Live:           w.runtime.Live,
+		Autoscaled:     autoscaled(w.desired),
 		Heirs:          r.heirs(ctx, w),
 		KeepNamespaces: []string{v1beta2.RuntimeNamespace},
 	}
+}
+
+// autoscaled tells which objects the content itself gives to an autoscaler.
+func autoscaled(desired []*unstructured.Unstructured) func(inventory.ID) bool {
+	targets := map[inventory.ID]bool{}
+	for _, object := range desired {
+		if kind := object.GroupVersionKind(); kind.Group != "autoscaling" || kind.Kind != "HorizontalPodAutoscaler" {
+			continue
+		}
+		reference, _, _ := unstructured.NestedStringMap(object.Object, "spec", "scaleTargetRef")
+		group, err := schema.ParseGroupVersion(reference["apiVersion"])
+		if err != nil {
+			continue // the API server tells what is wrong with it
+		}
+		targets[inventory.ID{Group: group.Group, Kind: reference["kind"], Namespace: object.GetNamespace(), Name: reference["name"]}] = true
+	}
+	return func(id inventory.ID) bool { return targets[id] }
 }
 
 // took records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries again.
@@ -87,7 +131,7 @@ func (w *work) took(steps []inventory.Step, outcomes []apply.Outcome) []apply.Ou
 		} else {
 			w.runtime.Report(outcome.Err)
 			if outcome.Class == apply.ClassNamespaceMissing {
-				w.runtime.Again(namespaceOnce)
+				w.runtime.Again("namespace/" + outcome.ID.Namespace)
 			}
 			bad = append(bad, outcome)
 		}
@@ -138,91 +182,43 @@ func get(ctx context.Context, cluster *apply.Cluster, object *unstructured.Unstr
 	return live, err
 }
 
-// namespaceOnce is the errand of ensureNamespace. It is repeated when an object does not find its namespace.
+// namespaceOnce is the errand of ensureNamespaces. It is repeated when an object does not find its namespace.
 const namespaceOnce = "namespace/" + v1beta2.RuntimeNamespace
 
-// ensureNamespace makes the namespace that modules expect, once for each connection, before the first write.
-func (r *Reconciler) ensureNamespace(ctx context.Context, w *work) error {
-	if kymaOf(w.manifest) == nil {
-		return nil
+// ensureNamespaces makes the namespace that modules expect, and those that an installation asks for, once for each connection and before
+// the first write. They are nobody's: what lives in them may be anybody's.
+func (r *Reconciler) ensureNamespaces(ctx context.Context, w *work) error {
+	var problems []error
+	if kymaOf(w.manifest) != nil {
+		problems = append(problems, w.runtime.Once(namespaceOnce, func() error {
+			return w.makeNamespace(ctx, v1beta2.RuntimeNamespace, map[string]string{
+				"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
+				v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
+			})
+		}))
 	}
-	return w.runtime.Once(namespaceOnce, func() error { return w.makeNamespace(ctx) })
+	for _, name := range w.order.namespaces {
+		problems = append(problems, w.runtime.Once("namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
+	}
+	return errors.Join(problems...)
 }
 
-func (w *work) makeNamespace(ctx context.Context) error {
+func (w *work) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
 	namespace := &unstructured.Unstructured{}
 	namespace.SetGroupVersionKind(namespaceKind)
-	namespace.SetName(v1beta2.RuntimeNamespace)
+	namespace.SetName(name)
 	id := inventory.IDOf(namespace)
 	_, err := get(ctx, w.runtime.Cluster(), namespace)
 	if err == nil || !apierrors.IsNotFound(err) {
 		return w.clusterProblem(id, err)
 	}
-	namespace.SetLabels(map[string]string{
-		"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
-		v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
-	})
+	namespace.SetLabels(labels)
 	resource := corev1.SchemeGroupVersion.WithResource("namespaces")
 	_, err = w.runtime.Cluster().Dynamic.Resource(resource).Create(ctx, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return w.clusterProblem(id, err)
-}
-
-// prune deletes what is recorded and no longer asked for. It comes last, so that an upgrade never takes down what it could not replace.
-func (r *Reconciler) prune(ctx context.Context, w *work, entries []inventory.Entry, options apply.Options) error {
-	var waiting []apply.Outcome
-	for _, wave := range inventory.Teardown(entries, nil) {
-		waiting = append(waiting, w.delete(ctx, wave, options)...)
-	}
-	if len(waiting) == 0 {
-		return nil
-	}
-	if firstError(waiting) != nil {
-		return w.refused(ctx, waiting)
-	}
-	return nil // finalizers hold them; their deletion event brings us back
-}
-
-// delete deletes one wave and returns what is still there. Most objects are gone at once, so it looks again for a moment before it
-// leaves the rest to the watch.
-func (w *work) delete(ctx context.Context, wave []inventory.Entry, options apply.Options) []apply.Outcome {
-	waiting := w.left(wave, w.runtime.Cluster().Delete(ctx, wave, w.runtime.Live, options))
-	for pause := 20 * time.Millisecond; len(waiting) > 0 && firstError(waiting) == nil && pause < 500*time.Millisecond; pause *= 3 {
-		select {
-		case <-ctx.Done():
-			return waiting
-		case <-time.After(pause):
-		}
-		wave = slices.DeleteFunc(slices.Clone(wave), func(entry inventory.Entry) bool {
-			return !slices.ContainsFunc(waiting, func(o apply.Outcome) bool { return o.ID == entry.ID })
-		})
-		waiting = w.left(wave, w.runtime.Cluster().Delete(ctx, wave, nil, options))
-	}
-	return waiting
-}
-
-// left records what a delete did and returns what is still there, marked so that the next pass deletes it again.
-func (w *work) left(entries []inventory.Entry, outcomes []apply.Outcome) []apply.Outcome {
-	var gone []inventory.ID
-	var still []inventory.Entry
-	var waiting []apply.Outcome
-	for i, outcome := range outcomes {
-		if outcome.Action == apply.Gone || outcome.Action == apply.Kept {
-			gone = append(gone, outcome.ID)
-			continue
-		}
-		if outcome.Err != nil {
-			w.runtime.Report(outcome.Err)
-		}
-		entry := entries[i]
-		entry.Hash = ""
-		still = append(still, entry)
-		waiting = append(waiting, outcome)
-	}
-	w.recorded = inventory.Merge(w.recorded, still, gone)
-	return waiting
 }
 
 // createModuleCR creates the default custom resource once. A user may change or delete it afterwards.

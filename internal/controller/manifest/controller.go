@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
@@ -43,6 +44,10 @@ type Reconciler struct {
 	Now func() metav1.Time
 
 	shards shardCache
+	probes probes
+	moved  movedReferences
+	// audited are Manifests whose status does not tell what is known of their references.
+	audited chan event.GenericEvent
 	// tracked says which connection feeds a Manifest, by its key; released which UID of it was let go of, until the cache has seen it:
 	// its objects are still deleting, and an event of one of them must not start anything again.
 	tracked, released sync.Map
@@ -80,11 +85,15 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID {
 		return ctrl.Result{}, nil
 	}
-	kyma := cmp.Or(manifest.Labels[v1beta2.LabelKymaName], manifest.Name)
-	if !r.Shard.Mine(shard.Bucket(manifest.Namespace, kyma)) || manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
+	if !r.Shard.Mine(shard.Bucket(manifest.Namespace, kymaNameOf(manifest))) || manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
 		return ctrl.Result{}, nil
 	}
 	return r.reconcile(ctx, newWork(manifest, r.Now()))
+}
+
+// kymaNameOf is the name that a Manifest is sharded by.
+func kymaNameOf(manifest *v1beta2.Manifest) string {
+	return cmp.Or(manifest.Labels[v1beta2.LabelKymaName], manifest.Name)
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error) {

@@ -42,6 +42,7 @@ type cluster struct {
 	scopes   map[string]bool
 	hidden   *Problem
 	dynamic  dynamic.Interface
+	objects  map[inventory.ID]*unstructured.Unstructured
 
 	reported []error
 	tracked  []Interest
@@ -67,6 +68,15 @@ func (c *cluster) Once(_ string, do func() error) error               { return d
 func (c *cluster) Again(key string)                                   { c.again = append(c.again, key) }
 func (c *cluster) Report(err error)                                   { c.reported = append(c.reported, err) }
 
+func (c *cluster) Capabilities(context.Context) (Capabilities, error) {
+	return Capabilities{KubeVersion: "v1.36.3"}, nil
+}
+
+func (c *cluster) Object(id inventory.ID) (*unstructured.Unstructured, bool) {
+	object, kept := c.objects[id]
+	return object, kept
+}
+
 func (c *cluster) Health(id inventory.ID) (health.Result, bool) {
 	result, kept := c.health[id]
 	return result, kept
@@ -78,6 +88,28 @@ func (c *cluster) Namespaced(gvk schema.GroupVersionKind) (namespaced, known boo
 	namespaced, known = c.scopes[gvk.Kind]
 	return namespaced, known
 }
+
+// contents is a Content that has what a test puts in.
+type contents struct {
+	parts   []Part
+	current map[string]string
+	asked   int
+}
+
+func (c *contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
+	return []v1beta2.ResolvedSource{{Name: m.Spec.Install.Name, Reference: "registry.example.com/components/sample@" + digest}}, nil
+}
+
+func (c *contents) Parts(context.Context, *v1beta2.Manifest, func(context.Context) (Capabilities, error)) ([]Part, error) {
+	return c.parts, nil
+}
+
+func (c *contents) Current(_ context.Context, m *v1beta2.Manifest, name string) (string, error) {
+	c.asked++
+	return c.current[m.Name+"/"+name], nil
+}
+
+func (c *contents) URL(*v1beta2.Manifest, string) string { return "" }
 
 // seen is what is known of an object that is as it was recorded.
 func seen(entry inventory.Entry) inventory.Live {
@@ -142,7 +174,7 @@ func newReconciler(t *testing.T, objects ...client.Object) *Reconciler {
 		WithIndex(&v1beta2.Manifest{}, indexKyma, func(o client.Object) []string { return []string{o.GetLabels()[v1beta2.LabelKymaName]} }).
 		Build()
 	return &Reconciler{
-		Client: hub, Reader: hub, Shard: shard.All{}, Events: &events.FakeRecorder{},
+		Client: hub, Reader: hub, Content: &contents{}, Shard: shard.All{}, Events: &events.FakeRecorder{},
 		Backoff: flowcontrol.NewBackOff(time.Second, time.Minute), Now: func() metav1.Time { return testTime },
 	}
 }
@@ -163,14 +195,14 @@ func settledWork(change ...func(*v1beta2.Manifest)) (*work, *cluster) {
 	manifest.Status.ObservedGeneration = manifest.Generation
 	manifest.Status.State = v1beta2.StateReady
 	w := newWork(manifest, testTime)
-	w.source = v1beta2.ImageSpec{Repo: "registry.example.com/components", Name: "sample", Ref: digest, Type: v1beta2.RefTypeOCI}
+	w.sources = []v1beta2.ResolvedSource{{Name: "raw-manifest", Reference: "registry.example.com/components/sample@" + digest}}
 	w.recorded = []inventory.Entry{entryOf(deploymentID), entryOf(accountID)}
 	known := &cluster{
 		live:   map[inventory.ID]inventory.Live{deploymentID: seen(w.recorded[0]), accountID: seen(w.recorded[1])},
 		health: map[inventory.ID]health.Result{deploymentID: {Status: health.Ready}},
 	}
 	w.runtime = known
-	w.resolved()
+	w.manifest.Status.Resolved = []v1beta2.ResolvedSource{{Name: "raw-manifest", Reference: w.sources[0].Reference, Digest: digest}}
 	w.setCondition(v1beta2.ConditionResources, metav1.ConditionTrue, v1beta2.ReasonParsed, v1beta2.MessageResourcesParsed)
 	return w, known
 }

@@ -13,6 +13,9 @@ import (
 // retryTransient is the first pause after something that may heal by itself; the back-off doubles it.
 const retryTransient = 2 * time.Second
 
+// retryRefused is the pause after something that only a person or another controller can change.
+const retryRefused = 5 * time.Minute
+
 // applying is what people read while objects are being written.
 const applying = "objects are being applied"
 
@@ -25,17 +28,16 @@ const applying = "objects are being applied"
 //  5. Objects in phases, prune after a complete success, the default CR once.
 //  6. Health.
 func (r *Reconciler) install(ctx context.Context, w *work) (finding, error) {
-	source, problem := sourceOf(w.manifest.Spec)
-	if problem != nil {
-		return failed(problem), nil
+	if err := errors.Join(r.name(w), r.compile(w)); err != nil {
+		return r.failure(err)
 	}
-	w.source = source
 	if err := r.connect(ctx, w); err != nil {
 		return r.failure(err)
 	}
 	r.track(w)
 	if w.settled() {
-		return w.healthy(), nil
+		r.noteMoved(w)
+		return r.healthy(w), nil
 	}
 	return r.converge(ctx, w)
 }
@@ -47,7 +49,7 @@ func (r *Reconciler) converge(ctx context.Context, w *work) (finding, error) {
 	if err := r.createModuleCR(ctx, w); err != nil {
 		return r.failure(err)
 	}
-	return w.healthy(), nil
+	return r.healthy(w), nil
 }
 
 // bring makes the cluster hold what the content asks for.
@@ -57,9 +59,12 @@ func (r *Reconciler) bring(ctx context.Context, w *work) error {
 	}
 	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
-	w.resolved()
+	r.noteMoved(w)
 	if len(decision.Apply)+len(decision.Prune) == 0 {
 		return nil
+	}
+	if err := r.checkCRDs(ctx, w, decision.Apply); err != nil {
+		return err
 	}
 	if err := r.plan(ctx, w, decision.Apply); err != nil {
 		return err
@@ -78,27 +83,6 @@ func (r *Reconciler) failure(err error) (finding, error) {
 	return finding{}, err
 }
 
-// want fetches the content and makes it this Manifest's own: namespaces, labels, owner mark.
-func (r *Reconciler) want(ctx context.Context, w *work) error {
-	objects, err := r.Content.Objects(ctx, w.manifest, w.source)
-	if err != nil {
-		return err
-	}
-	if len(objects) == 0 && len(w.recorded) > 0 {
-		return &Problem{
-			Reason:  v1beta2.ReasonContentInvalid,
-			Message: "the content declares no object, which would remove everything: delete the Manifest for that, or publish content",
-		}
-	}
-	scope := render.FirstKnown(render.Scopes(objects).Scope, w.runtime.Namespaced)
-	placed, err := render.Normalise(objects, w.manifest.Spec.TargetNamespace, scope)
-	if err != nil {
-		return &Problem{Reason: v1beta2.ReasonContentInvalid, Message: err.Error()}
-	}
-	w.desired = render.Mark(placed, w.marks())
-	return nil
-}
-
 func (w *work) marks() render.Marks {
 	return render.Marks{
 		Labels: map[string]string{
@@ -111,16 +95,6 @@ func (w *work) marks() render.Marks {
 			v1beta2.AnnotationDisclaimer: v1beta2.DisclaimerText,
 		},
 	}
-}
-
-// resolved records which content this status speaks of.
-func (w *work) resolved() {
-	w.manifest.Status.Resolved = []v1beta2.ResolvedSource{{
-		Name:      w.manifest.Spec.Install.Name,
-		Reference: w.source.Repo + "/" + w.source.Name + "@" + w.source.Ref,
-		Digest:    w.source.Ref,
-		MediaType: string(w.source.Type),
-	}}
 }
 
 // plan marks what is to be applied as not yet applied, so that a pass that does not come that far is not taken for one that did. It

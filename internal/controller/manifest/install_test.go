@@ -116,7 +116,6 @@ func TestAPassThatStopsEarlyIsNotTakenForDone(t *testing.T) {
 	r := newReconciler(t, w.manifest.DeepCopy())
 	w.manifest, w.before = stored(t, r, w.manifest), stored(t, r, w.manifest)
 	w.desired, w.recorded, w.stored = desired, recorded, recorded
-	w.resolved()
 	if err := r.plan(t.Context(), w, inventory.Decide(w.recorded, w.desired, c.Live).Apply); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +124,7 @@ func TestAPassThatStopsEarlyIsNotTakenForDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newWork(stored(t, r, w.manifest), testTime)
-	next.runtime, next.source, next.recorded = c, w.source, fromStatus(stored(t, r, w.manifest).Status.Synced)
+	next.runtime, next.sources, next.recorded = c, w.sources, fromStatus(stored(t, r, w.manifest).Status.Synced)
 	if next.settled() {
 		t.Error("the next pass takes the old content for the new one")
 	}
@@ -144,17 +143,10 @@ func TestAPlanForASpecThatMovedOnIsNotCarriedOut(t *testing.T) {
 	}
 }
 
-// givenContent is what every source declares.
-type givenContent []*unstructured.Unstructured
-
-func (g givenContent) Objects(context.Context, *v1beta2.Manifest, v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
-	return g, nil
-}
-
 func TestContentThatDeclaresNothingRemovesNothing(t *testing.T) {
 	w, _ := settledWork()
 	r := newReconciler(t, w.manifest.DeepCopy())
-	r.Content = givenContent(nil)
+	r.Content = &contents{}
 	if problem := problemOf(r.want(t.Context(), w)); problem == nil || problem.Reason != v1beta2.ReasonContentInvalid {
 		t.Errorf("problem %+v", problem)
 	}

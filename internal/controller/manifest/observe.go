@@ -3,9 +3,9 @@ package manifest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // connect finds the cluster, the connection to it and the record of what was installed there.
@@ -71,44 +72,18 @@ func kymaOf(manifest metav1.Object) *metav1.OwnerReference {
 	return owner
 }
 
-// sourceOf reads spec.install.source and refuses what this version cannot install, before anything is touched.
-func sourceOf(spec v1beta2.ManifestSpec) (v1beta2.ImageSpec, *Problem) {
-	source := v1beta2.ImageSpec{}
-	if err := json.Unmarshal(spec.Install.Source.Raw, &source); err != nil {
-		return source, &Problem{Reason: v1beta2.ReasonSourceInvalid, Message: fmt.Sprintf("spec.install.source cannot be read: %v", err)}
-	}
-	unsupported := func(field string) (v1beta2.ImageSpec, *Problem) {
-		return source, &Problem{
-			Reason:  v1beta2.ReasonSourceUnsupported,
-			Message: fmt.Sprintf("%s is not supported by this version of the operator: remove it, or install a version that supports it", field),
-		}
-	}
-	switch {
-	case len(spec.AdditionalInstalls) > 0:
-		return unsupported("spec.additionalInstalls")
-	case spec.CRDs != nil:
-		return unsupported("spec.crds")
-	case spec.Values != nil:
-		return unsupported("spec.values")
-	case len(spec.Probes) > 0:
-		return unsupported("spec.probes")
-	}
-	switch source.Type {
-	case "", v1beta2.RefTypeOCI, v1beta2.RefTypeOCIDir:
-		return source, nil
-	default:
-		return unsupported(fmt.Sprintf("spec.install.source.type %q", source.Type))
-	}
-}
-
 // interests are the kinds whose events matter to this Manifest, in all versions that it knows of them.
 func (w *work) interests() []Interest {
-	seen := map[schema.GroupVersionKind]bool{}
+	type wish struct {
+		gvk  schema.GroupVersionKind
+		mode Mode
+	}
+	seen := map[wish]bool{}
 	var interests []Interest
 	add := func(gvk schema.GroupVersionKind, mode Mode) {
-		if !seen[gvk] {
-			seen[gvk] = true
-			interests = append(interests, Interest{GVK: gvk, Mode: mode})
+		if !seen[wish{gvk, mode}] {
+			seen[wish{gvk, mode}] = true
+			interests = append(interests, Interest{GVK: gvk, Mode: mode, Keep: w.keeps(gvk.GroupKind(), mode)})
 		}
 	}
 	if w.manifest.Spec.Resource != nil && len(w.manifest.Spec.Resource.Object) > 0 {
@@ -123,14 +98,27 @@ func (w *work) interests() []Interest {
 	return interests
 }
 
+// keeps tells the kinds of which whole objects are needed: those that probes ask about, and the default CR where its state is mapped.
+func (w *work) keeps(kind schema.GroupKind, mode Mode) bool {
+	if mode == ModuleCR && len(w.manifest.Spec.CustomStateCheck) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(w.manifest.Spec.Probes, func(p v1beta2.Probe) bool { return p.Group == kind.Group && p.Kind == kind.Kind })
+}
+
+// modeOf says how closely a kind of content is watched: workloads, API services and custom resources tell how they are, of the rest it is
+// enough that it is there.
 func modeOf(kind schema.GroupKind) Mode {
 	switch kind {
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
-		schema.GroupKind{Group: "apps", Kind: "DaemonSet"}, schema.GroupKind{Group: "batch", Kind: "Job"}:
+		schema.GroupKind{Group: "apps", Kind: "DaemonSet"}, schema.GroupKind{Group: "batch", Kind: "Job"},
+		schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}:
 		return Workload
-	default:
+	}
+	if _, builtin := render.BuiltinScope(kind.WithVersion("")); builtin {
 		return Metadata
 	}
+	return Workload
 }
 
 // settled tells that the cluster holds what the current spec asks for, so that the content is not needed.
@@ -144,9 +132,14 @@ func (w *work) applied() bool {
 	status := w.manifest.Status
 	compared := conditions.Find(status.Conditions, v1beta2.ConditionResources)
 	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 &&
-		len(status.Resolved) == 1 && status.Resolved[0].Digest == w.source.Ref &&
+		slices.EqualFunc(status.Resolved, w.sources, sameSource) &&
 		compared != nil && compared.Status == metav1.ConditionTrue && compared.ObservedGeneration == w.generation &&
 		!inventory.Drifted(w.recorded, w.runtime.Live)
+}
+
+// sameSource tells that a source was resolved and still asks for the same.
+func sameSource(known, asked v1beta2.ResolvedSource) bool {
+	return known.Digest != "" && known.Name == asked.Name && known.Reference == asked.Reference
 }
 
 // relation says what the owner mark on an object means to this Manifest.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,51 +13,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
-
-func TestSourceOf(t *testing.T) {
-	raw := func(json string) func(*v1beta2.ManifestSpec) {
-		return func(s *v1beta2.ManifestSpec) { s.Install.Source = runtime.RawExtension{Raw: []byte(json)} }
-	}
-	for name, test := range map[string]struct {
-		change          func(*v1beta2.ManifestSpec)
-		kind            v1beta2.RefType
-		reason, message string
-	}{
-		"a plain layer": {func(*v1beta2.ManifestSpec) {}, v1beta2.RefTypeOCI, "", ""},
-		"a tar":         {raw(`{"type":"oci-dir","unknown":1}`), v1beta2.RefTypeOCIDir, "", ""},
-		"no type is a plain layer, as upstream has it": {raw(`{"repo":"a"}`), "", "", ""},
-		"nothing":         {raw(``), "", v1beta2.ReasonSourceInvalid, "spec.install.source"},
-		"a list":          {raw(`[]`), "", v1beta2.ReasonSourceInvalid, "spec.install.source"},
-		"a Helm chart":    {raw(`{"type":"helm-chart"}`), "", v1beta2.ReasonSourceUnsupported, `"helm-chart"`},
-		"an unknown type": {raw(`{"type":"riddle"}`), "", v1beta2.ReasonSourceUnsupported, `"riddle"`},
-		"deprecated config is ignored": {
-			func(s *v1beta2.ManifestSpec) { s.Config = &v1beta2.ImageSpec{} }, v1beta2.RefTypeOCI, "", "",
-		},
-		"further installations": {
-			func(s *v1beta2.ManifestSpec) { s.AdditionalInstalls = []v1beta2.InstallInfo{{}} }, "", v1beta2.ReasonSourceUnsupported, "spec.additionalInstalls",
-		},
-		"definitions of their own": {
-			func(s *v1beta2.ManifestSpec) { s.CRDs = &v1beta2.ImageSpec{} }, "", v1beta2.ReasonSourceUnsupported, "spec.crds",
-		},
-		"values": {func(s *v1beta2.ManifestSpec) { s.Values = &runtime.RawExtension{} }, "", v1beta2.ReasonSourceUnsupported, "spec.values"},
-		"probes": {func(s *v1beta2.ManifestSpec) { s.Probes = []v1beta2.Probe{{}} }, "", v1beta2.ReasonSourceUnsupported, "spec.probes"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			spec := newManifest().Spec
-			test.change(&spec)
-			source, problem := sourceOf(spec)
-			if test.reason != "" {
-				if problem == nil || problem.Reason != test.reason || !strings.Contains(problem.Message, test.message) || problem.Retry != 0 {
-					t.Errorf("problem %+v", problem)
-				}
-				return
-			}
-			if problem != nil || source.Type != test.kind {
-				t.Errorf("source %+v, problem %v", source, problem)
-			}
-		})
-	}
-}
 
 func TestTargetOf(t *testing.T) {
 	no := false
@@ -108,14 +62,29 @@ func TestInterests(t *testing.T) {
 	w.recorded = append(w.recorded, inventory.Entry{ID: inventory.ID{Group: "apps", Kind: "Deployment", Name: "another"}, Version: "v1"})
 	w.desired = append(w.desired, object("policy/v1", "PodDisruptionBudget", "a"), object("batch/v1", "Job", "a"), object("example.com/v1", "Sample", "b"))
 	want := []Interest{
-		{schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, ModuleCR}, // also with policy Ignore: they block a deletion
-		{schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Workload},
-		{schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, Metadata},
-		{schema.GroupVersionKind{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget"}, Metadata},
-		{schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Metadata}, // the one that is still served counts
-		{schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, Workload},
+		{GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: ModuleCR}, // also with policy Ignore: they block a deletion
+		{GVK: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: Workload},
+		{GVK: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, Mode: Metadata},
+		{GVK: schema.GroupVersionKind{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget"}, Mode: Metadata},
+		{GVK: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Mode: Metadata}, // the one that is still served counts
+		{GVK: schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, Mode: Workload},
+		{GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: Workload}, // as content it has a health
 	}
 	if diff := cmp.Diff(want, w.interests()); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestWholeObjectsAreKeptWhereTheyAreAskedFor(t *testing.T) {
+	w, _ := settledWork(withResource(""), func(m *v1beta2.Manifest) {
+		m.Spec.Probes = []v1beta2.Probe{{Name: "up", Group: "apps", Kind: "Deployment", Expression: "true"}}
+		m.Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.phase", Value: "Up", MappedState: v1beta2.StateReady}}
+	})
+	kept := map[string]bool{}
+	for _, interest := range w.interests() {
+		kept[interest.GVK.Kind] = interest.Keep
+	}
+	if diff := cmp.Diff(map[string]bool{"Sample": true, "Deployment": true, "ServiceAccount": false}, kept); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 }
@@ -128,10 +97,14 @@ func TestSettled(t *testing.T) {
 		change func(*work, *cluster)
 		want   bool
 	}{
-		"everything as it was left":             {func(*work, *cluster) {}, true},
-		"kinds that were not listed yet":        {func(_ *work, c *cluster) { c.live = nil }, true},
-		"the spec moved on":                     {func(w *work, _ *cluster) { w.generation++ }, false},
-		"another digest is asked for":           {func(w *work, _ *cluster) { w.source.Ref = "sha256:" + strings.Repeat("f", 64) }, false},
+		"everything as it was left":      {func(*work, *cluster) {}, true},
+		"kinds that were not listed yet": {func(_ *work, c *cluster) { c.live = nil }, true},
+		"the spec moved on":              {func(w *work, _ *cluster) { w.generation++ }, false},
+		"another digest is asked for":    {func(w *work, _ *cluster) { w.sources[0].Reference = "sha256:" + strings.Repeat("f", 64) }, false},
+		"one more installation is asked for": {func(w *work, _ *cluster) {
+			w.sources = append(w.sources, v1beta2.ResolvedSource{Name: "more", Reference: "b"})
+		}, false},
+		"a tag was not resolved yet":            {func(w *work, _ *cluster) { w.manifest.Status.Resolved[0].Digest = "" }, false},
 		"nothing was recorded":                  {func(w *work, _ *cluster) { w.recorded = nil }, false},
 		"an object was planned and not applied": {func(w *work, _ *cluster) { w.recorded[0].Hash = "" }, false},
 		"an object is gone":                     {func(_ *work, c *cluster) { c.live[accountID] = inventory.Live{Presence: inventory.Absent} }, false},

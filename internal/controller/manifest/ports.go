@@ -41,11 +41,15 @@ const (
 type Interest struct {
 	GVK  schema.GroupVersionKind
 	Mode Mode
+	// Keep asks for whole objects, which costs memory.
+	Keep bool
 }
 
 // ModuleCRState is a custom resource of a module, as far as its life matters to the module.
 type ModuleCRState struct {
 	Namespace, Name, State, Message string
+	// Object is the whole of it where it is kept.
+	Object *unstructured.Unstructured
 }
 
 // Runtime is a cluster that is connected.
@@ -55,6 +59,8 @@ type Runtime interface {
 	// Once calls do unless it succeeded before for that key on this connection; Again has the next Once do it once more.
 	Once(key string, do func() error) error
 	Again(key string)
+	// Capabilities are asked of the cluster once for each connection, and only if somebody wants to know.
+	Capabilities(ctx context.Context) (Capabilities, error)
 	// Report tells of a failed call, so that a dead cluster is left alone for a while.
 	Report(err error)
 }
@@ -70,6 +76,8 @@ type Observations interface {
 	// Health is that of an object whose kind has one here; Unknown while nothing was heard of it.
 	Health(id inventory.ID) (result health.Result, kept bool)
 	ModuleCRs(kind schema.GroupKind) (crs []ModuleCRState, synced bool)
+	// Object is a whole object of a kind that is kept.
+	Object(id inventory.ID) (*unstructured.Unstructured, bool)
 	// Namespaced tells the scope of a kind, if it is known.
 	Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool)
 }
@@ -84,9 +92,34 @@ type Fleet interface {
 	Source() source.Source
 }
 
-// Content turns a source into objects, verified, and keeps them at hand.
+// Part is one installation of a Manifest, rendered.
+type Part struct {
+	// Source says what it is and which content it was resolved to.
+	Source v1beta2.ResolvedSource
+	// Steps are applied one after the other. Their objects are shared: whoever changes one copies it first.
+	Steps [][]*unstructured.Unstructured
+	// Namespace for objects that name none, before the Manifest's; CreateNamespace asks for it to be made.
+	Namespace       string
+	CreateNamespace bool
+}
+
+// Content turns the sources of a Manifest into objects, verified, and keeps them at hand. Errors are a *Problem where people can do
+// something about it.
 type Content interface {
-	Objects(ctx context.Context, manifest *v1beta2.Manifest, source v1beta2.ImageSpec) ([]*unstructured.Unstructured, error)
+	// Sources names everything that a Manifest installs from, in order and without a call.
+	Sources(manifest *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error)
+	// Parts renders all installations, in order, for the cluster that they go to.
+	Parts(ctx context.Context, manifest *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error)) ([]Part, error)
+	// Current is the digest that a source names now; one request at most.
+	Current(ctx context.Context, manifest *v1beta2.Manifest, name string) (string, error)
+	// URL is where people can read what was fetched for a source; empty when nobody serves it.
+	URL(manifest *v1beta2.Manifest, name string) string
+}
+
+// Capabilities are what templates may ask about a cluster.
+type Capabilities struct {
+	KubeVersion string
+	APIVersions []string
 }
 
 // Problem is a cause that the status can name. Retry zero means: nothing but an event helps.

@@ -193,11 +193,10 @@ func (r *Reconciler) blocked(ctx context.Context, w *work, kind string, names []
 // keepRunning heals and upgrades a module whose deletion is blocked, and tells whether its content was compared with the cluster. What
 // cannot be done now is tried again: the block is what people have to know.
 func (r *Reconciler) keepRunning(ctx context.Context, w *work) (compared bool, err error) {
-	source, problem := sourceOf(w.manifest.Spec)
-	if problem != nil {
-		return false, nil //nolint:nilerr // what runs stays as it is
+	if r.name(w) != nil {
+		return false, nil // what runs stays as it is
 	}
-	if w.source = source; w.applied() {
+	if w.applied() {
 		return true, nil
 	}
 	err = r.bring(ctx, w)
@@ -220,12 +219,18 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 	}
 	options := r.options(ctx, w)
 	for _, wave := range inventory.Teardown(w.recorded, manager) {
-		waiting := w.delete(ctx, wave, options)
+		waiting := r.delete(ctx, w, wave, options)
 		if len(waiting) == 0 {
 			continue
 		}
 		if firstError(waiting) != nil {
 			return nil, w.refused(ctx, waiting)
+		}
+		if blocking := inUse(waiting); blocking != "" {
+			return &finding{
+				state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, retry: retryDeleting,
+				message: v1beta2.OperationWaitingModuleCRs + ": " + blocking,
+			}, nil
 		}
 		return &finding{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,

@@ -33,11 +33,14 @@ var classes = map[apply.Class]struct {
 	reason string
 	retry  time.Duration
 }{
-	apply.ClassRefused:              {v1beta2.ReasonObjectRefused, 5 * time.Minute},
+	apply.ClassRefused:              {v1beta2.ReasonObjectRefused, retryRefused},
+	apply.ClassAdmissionDenied:      {v1beta2.ReasonAdmissionDenied, retryRefused},
+	apply.ClassQuotaExceeded:        {v1beta2.ReasonQuotaExceeded, retryRefused},
+	apply.ClassFieldImmutable:       {v1beta2.ReasonFieldImmutable, retryRefused},
 	apply.ClassUnauthorized:         {v1beta2.ReasonRuntimeUnauthorized, 30 * time.Second},
 	apply.ClassForbidden:            {v1beta2.ReasonRuntimeForbidden, 2 * time.Minute},
 	apply.ClassKindUnknown:          {v1beta2.ReasonKindUnknown, 30 * time.Second},
-	apply.ClassOwnershipConflict:    {v1beta2.ReasonOwnershipConflict, 5 * time.Minute},
+	apply.ClassOwnershipConflict:    {v1beta2.ReasonOwnershipConflict, retryRefused},
 	apply.ClassNamespaceTerminating: {v1beta2.ReasonNamespaceTerminating, 30 * time.Second},
 	apply.ClassNamespaceMissing:     {v1beta2.ReasonObjectRefused, 30 * time.Second},
 	apply.ClassUnreachable:          {v1beta2.ReasonRuntimeUnreachable, 5 * time.Second},
@@ -136,7 +139,7 @@ func (w *work) healthy() finding {
 		return hidden
 	}
 	found := finding{state: v1beta2.StateReady, reason: v1beta2.ReasonReady, message: v1beta2.OperationResourcesReady, parsed: true}
-	wasReady := w.before.Status.State == v1beta2.StateReady && w.before.Status.ObservedGeneration == w.generation
+	wasReady := w.wasReady()
 	for _, entry := range w.recorded {
 		result, kept := w.runtime.Health(entry.ID)
 		heard := kept && result.Status != health.Unknown
@@ -154,6 +157,11 @@ func (w *work) healthy() finding {
 		}
 	}
 	return found
+}
+
+// wasReady tells that the status said Ready of this very spec when the pass began.
+func (w *work) wasReady() bool {
+	return w.before.Status.State == v1beta2.StateReady && w.before.Status.ObservedGeneration == w.generation
 }
 
 func waitingFor(what string) finding {
@@ -191,6 +199,8 @@ var contentReasons = map[string]bool{
 	v1beta2.ReasonRegistryUnreachable: true, v1beta2.ReasonRegistryUnauthorized: true, v1beta2.ReasonContentNotFound: true,
 	v1beta2.ReasonDigestMismatch: true, v1beta2.ReasonContentTooLarge: true, v1beta2.ReasonContentInvalid: true,
 	v1beta2.ReasonArchiveRefused: true, v1beta2.ReasonSourceInvalid: true, v1beta2.ReasonSourceUnsupported: true,
+	v1beta2.ReasonValuesInvalid: true, v1beta2.ReasonNonDeterministic: true, v1beta2.ReasonHooksRefused: true,
+	v1beta2.ReasonRemoteBaseRefused: true,
 }
 
 // reportModuleCR repeats what the module's own CR says of itself, once it was heard.
@@ -206,9 +216,25 @@ func (w *work) reportModuleCR() {
 	w.manifest.Status.ResourceState, w.manifest.Status.ResourceMessage = "", ""
 	for _, cr := range crs {
 		if cr.Name == want.GetName() && (cr.Namespace == want.GetNamespace() || cr.Namespace == "") {
-			w.manifest.Status.ResourceState, w.manifest.Status.ResourceMessage = knownState(cr.State), cr.Message
+			w.manifest.Status.ResourceState, w.manifest.Status.ResourceMessage = w.stateOf(cr)
 		}
 	}
+}
+
+// stateOf is what a custom resource says of itself: as the spec maps it, else its status.state. One that nothing maps is Processing.
+func (w *work) stateOf(cr ModuleCRState) (state v1beta2.State, message string) {
+	if len(w.manifest.Spec.CustomStateCheck) == 0 || cr.Object == nil {
+		return knownState(cr.State), cr.Message
+	}
+	checks := make([]health.StateCheck, 0, len(w.manifest.Spec.CustomStateCheck))
+	for _, check := range w.manifest.Spec.CustomStateCheck {
+		checks = append(checks, health.StateCheck{JSONPath: check.JSONPath, Value: check.Value, State: string(check.MappedState)})
+	}
+	mapped, found := health.MapState(cr.Object, checks)
+	if !found {
+		return v1beta2.StateProcessing, "no customStateCheck holds"
+	}
+	return knownState(mapped), cr.Message
 }
 
 // knownState maps words that our API does not know to Processing: the enum of our CRD would refuse them.

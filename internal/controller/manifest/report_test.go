@@ -194,7 +194,7 @@ func TestEveryClassIsTold(t *testing.T) {
 	all := []apply.Class{
 		apply.ClassRefused, apply.ClassUnauthorized, apply.ClassForbidden, apply.ClassKindUnknown, apply.ClassOwnershipConflict,
 		apply.ClassNamespaceTerminating, apply.ClassNamespaceMissing, apply.ClassUnreachable, apply.ClassThrottled, apply.ClassConflict,
-		apply.ClassInternal,
+		apply.ClassInternal, apply.ClassAdmissionDenied, apply.ClassQuotaExceeded, apply.ClassFieldImmutable,
 	}
 	for _, class := range all {
 		told, ok := classes[class]

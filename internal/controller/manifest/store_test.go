@@ -181,9 +181,9 @@ func TestFlushWritesNothingWhenNothingDiffers(t *testing.T) {
 	r := newReconciler(t, w.manifest.DeepCopy())
 	manifest := stored(t, r, w.manifest)
 	again := newWork(manifest, metav1.Now())
-	again.runtime, again.source = w.runtime, w.source
+	again.runtime, again.sources = w.runtime, w.sources
 	again.recorded, again.stored = fromStatus(manifest.Status.Synced), fromStatus(manifest.Status.Synced)
-	again.resolved()
+	again.manifest.Status.Resolved = w.manifest.Status.Resolved
 	again.report(again.healthy())
 	if err := r.flush(t.Context(), again); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -24,7 +25,8 @@ const indexKyma = "kyma-name"
 //
 //   - a Manifest wakes itself when its spec, labels, annotations or deletion changed, never by its own status;
 //   - an access Secret wakes the Manifests that go through it, after its old connection was dropped;
-//   - what happens to an object in a cluster wakes the Manifest that is marked as its owner.
+//   - what happens to an object in a cluster wakes the Manifest that is marked as its owner;
+//   - a reference that names other content by now wakes the Manifests that installed from it.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1beta2.Manifest{}, indexKyma, func(o client.Object) []string {
 		if name := o.GetLabels()[v1beta2.LabelKymaName]; name != "" {
@@ -35,6 +37,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	if err != nil {
 		return err
 	}
+	r.audited = make(chan event.GenericEvent)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("manifest").
 		WithOptions(options).
@@ -42,6 +45,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 			predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deletionChanged))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
 		WatchesRawSource(r.Fleet.Source()).
+		WatchesRawSource(source.Channel(r.audited, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
 

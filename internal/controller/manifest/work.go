@@ -22,10 +22,11 @@ type work struct {
 
 	target   Target
 	runtime  Runtime
-	source   v1beta2.ImageSpec
+	sources  []v1beta2.ResolvedSource     // what the spec names: name and reference
 	recorded []inventory.Entry            // what the inventory says
 	stored   []inventory.Entry            // what of it stands in the status already
 	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
+	order    order                        // in which it is applied
 
 	staleShards []string // inventory shards that the status no longer names once it is written
 }

@@ -10,6 +10,8 @@ import (
 	"oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // Mapping is how a component name becomes the path of an OCI repository.
@@ -41,6 +43,9 @@ type Registries struct {
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
 	// Transport carries the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Policy says what is special about a host (host[:port]): certificates, plain http and mirrors, which are asked first; nil means
+	// nothing. It is the policy that content.Registries has.
+	Policy func(host string) content.HostPolicy
 }
 
 // Reader reads component versions from one registry. It is safe for concurrent use.
@@ -59,19 +64,21 @@ type Reader struct {
 // Get reads one component version: its manifest, its config and its descriptor, three requests in all. The error is an
 // *Error unless ctx was cancelled.
 func (r *Reader) Get(ctx context.Context, name, version string) (*Component, error) {
-	where, repository, err := r.open(name, version)
+	where, repositories, err := r.open(name, version)
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	component, err := r.read(within, repository, where.tag)
+	component, err := eachOf(ctx, repositories, func(ctx context.Context, from *remote.Repository) (*Component, error) {
+		component, err := r.read(ctx, from, where.tag)
+		if err == nil && (component.Name != name || component.Version != version) {
+			return nil, invalid("its descriptor is of %s:%s", component.Name, component.Version)
+		}
+		return component, err
+	})
 	if err != nil {
 		return nil, where.explain(ctx, err)
 	}
-	if component.Name != name || component.Version != version {
-		return nil, where.explain(ctx, invalid("its descriptor is of %s:%s", component.Name, component.Version))
-	}
+	// Where it lies is the registry, not the mirror: whoever fetches its layers asks the mirrors again.
 	component.Repository = baseURL(r.Registry, where.repository)
 	component.RepositoryName = where.name
 	return component, nil
@@ -80,21 +87,22 @@ func (r *Reader) Get(ctx context.Context, name, version string) (*Component, err
 // GetDigest returns the digest of a component version's manifest with a single HEAD request, which is enough to notice
 // that a version was pushed again.
 func (r *Reader) GetDigest(ctx context.Context, name, version string) (string, error) {
-	where, repository, err := r.open(name, version)
+	where, repositories, err := r.open(name, version)
 	if err != nil {
 		return "", err
 	}
-	within, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	manifest, err := repository.Manifests().Resolve(within, where.tag)
+	digest, err := eachOf(ctx, repositories, func(ctx context.Context, from *remote.Repository) (string, error) {
+		manifest, err := from.Manifests().Resolve(ctx, where.tag)
+		return manifest.Digest.String(), err
+	})
 	if err != nil {
 		return "", where.explain(ctx, err)
 	}
-	return manifest.Digest.String(), nil
+	return digest, nil
 }
 
-// open finds the repository of a component version, without a request.
-func (r *Reader) open(name, version string) (place, *remote.Repository, error) {
+// open finds the repository of a component version and its mirrors, without a request.
+func (r *Reader) open(name, version string) (place, []*remote.Repository, error) {
 	where, err := locate(r.SubPath, r.Mapping, name, version)
 	if err != nil {
 		return place{}, nil, err
@@ -107,16 +115,22 @@ func (r *Reader) open(name, version string) (place, *remote.Repository, error) {
 	if err := reference.Validate(); err != nil {
 		return place{}, nil, where.explain(context.Background(), invalid("it has no valid place in a registry: %w", err))
 	}
-	return where, &remote.Repository{
-		Client: r.client(), Reference: reference, PlainHTTP: r.PlainHTTP, MaxMetadataBytes: maxManifest,
-	}, nil
+	repositories, err := r.repositories(reference)
+	if err != nil {
+		return place{}, nil, where.explain(context.Background(), &Error{Reason: ReasonUnreachable, Err: err})
+	}
+	return where, repositories, nil
 }
 
 // client makes the HTTP client of one call. Tokens are kept for that call only: it needs one, and nothing then has to
 // notice that credentials changed. It does not try again by itself, since callers have their own back-off.
 func (r *Reader) client() *auth.Client {
+	transport := r.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
 	return &auth.Client{
-		Client: &http.Client{Transport: r.Transport},
+		Client: &http.Client{Transport: content.HostTransport(transport, r.Policy)},
 		Cache:  auth.NewCache(),
 		Credential: func(ctx context.Context, host string) (auth.Credential, error) {
 			if r.Credentials == nil {

@@ -3,6 +3,8 @@ package artifact
 import (
 	"archive/tar"
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -11,6 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -20,11 +24,34 @@ import (
 
 var manifest = &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "sample"}}
 
-func (f *fake) objects(t *testing.T, secrets ...client.Object) *Objects {
+// objectReader reads the objects of one source.
+type objectReader struct{ *Contents }
+
+func (f *fake) objects(t *testing.T, secrets ...client.Object) objectReader {
 	t.Helper()
 	oci := &content.OCI{Store: &content.Store{Dir: t.TempDir()}}
 	oci.PlainHTTP = func(string) bool { return true }
-	return NewObjects(oci, clientfake.NewClientBuilder().WithObjects(secrets...).Build())
+	return objectReader{NewContents(oci, clientfake.NewClientBuilder().WithObjects(secrets...).Build())}
+}
+
+// Objects reads a Manifest that installs from one source.
+func (r objectReader) Objects(ctx context.Context, m *v1beta2.Manifest, source v1beta2.ImageSpec) ([]*unstructured.Unstructured, error) {
+	raw, err := json.Marshal(source)
+	if err != nil {
+		return nil, err
+	}
+	m = m.DeepCopy()
+	m.Spec.Install = v1beta2.InstallInfo{Name: rawManifest, Source: runtime.RawExtension{Raw: raw}}
+	parts, err := r.Read(ctx, m, noCluster)
+	if err != nil {
+		return nil, err
+	}
+	return parts[0].Rendered.Objects(), nil
+}
+
+// noCluster is for formats that do not ask.
+func noCluster(context.Context) (Capabilities, error) {
+	return Capabilities{}, errors.New("nobody should ask the cluster")
 }
 
 func (f *fake) source(t *testing.T, data string) v1beta2.ImageSpec {
@@ -61,7 +88,7 @@ func TestObjectsAreFetchedAndParsedOnce(t *testing.T) {
 		t.Errorf("%d requests, want 1", got)
 	}
 	f.status.Store(http.StatusServiceUnavailable)
-	other := NewObjects(objects.OCI, objects.Secrets) // as after a restart: nothing parsed, and the store on disk
+	other := objectReader{NewContents(objects.OCI, objects.Secrets)} // as after a restart: nothing parsed, and the store on disk
 	if got, err := other.Objects(t.Context(), manifest, source); err != nil || len(got) != 1 {
 		t.Errorf("the store is not enough: got %v, error %v", got, err)
 	}

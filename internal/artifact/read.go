@@ -1,0 +1,274 @@
+package artifact
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// callKey is one way to the content of a part: that one login is refused says nothing of another.
+type callKey struct {
+	namespace, reference, digest, format, path string
+	logins, input                              [sha256.Size]byte
+}
+
+// answer is what came of it.
+type answer struct {
+	resolved content.Resolved
+	rendered render.Rendered
+}
+
+// renderedKey is what rendered objects are kept by: what is verified does not depend on where it came from.
+type renderedKey struct {
+	digest, format, path string
+	input                [sha256.Size]byte
+}
+
+// Read returns the installations of a Manifest in order, verified and rendered.
+//
+//  1. What status.resolved pins stays as long as its reference is the same; a tag is resolved once.
+//  2. The config layer comes first, because it says with which values the others are rendered.
+//  3. A part whose content is rendered already costs nothing; otherwise it is fetched, unless the store has it, and rendered.
+//
+// capabilities is asked only when a format needs them. The error is a *content.Error where content, registry or spec is to blame, and
+// ErrPending while something is on its way.
+func (c *Contents) Read(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
+) ([]Part, error) {
+	parts, err := c.everything(m)
+	if err != nil {
+		return nil, err
+	}
+	reading := &reading{Contents: c, manifest: m, capabilities: capabilities}
+	read := make([]Part, 0, len(parts))
+	for i := range parts {
+		part, err := reading.part(ctx, &parts[i])
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, part)
+	}
+	if err := reading.unused(parts); err != nil {
+		return nil, err
+	}
+	return read, nil
+}
+
+// reading is one call of Read.
+type reading struct {
+	*Contents
+	manifest     *v1beta2.Manifest
+	capabilities func(context.Context) (Capabilities, error)
+	config       render.Config
+	known        *Capabilities
+}
+
+// part reads one part.
+func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
+	if part.name == PartConfig {
+		return r.readConfig(ctx, part)
+	}
+	own, err := r.config.For(part.name)
+	if err != nil {
+		return Part{}, err
+	}
+	input := render.Input{Path: part.path}
+	if r.Formats[part.format].Values {
+		if input, err = r.input(ctx, part, own); err != nil {
+			return Part{}, err
+		}
+	}
+	source, got, err := r.get(ctx, part, input)
+	if err != nil {
+		return Part{}, err
+	}
+	return Part{
+		Source: told(part, source, got.resolved), Rendered: got.rendered, Namespace: own.Namespace, CreateNamespace: own.CreateNamespace,
+	}, nil
+}
+
+// input is what a format with values gets: those of the config layer, and those of the spec over them.
+func (r *reading) input(ctx context.Context, part *asked, own render.InstallConfig) (render.Input, error) {
+	input := render.Input{
+		Name: cmp.Or(own.ReleaseName, releaseName(r.manifest, part.name)), Path: part.path,
+		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values,
+	}
+	if r.manifest.Spec.Values != nil {
+		values, err := render.Values(r.manifest.Spec.Values.Raw)
+		if err != nil {
+			return input, err
+		}
+		input.Values = render.MergeValues(own.Values, values)
+	}
+	if r.known == nil {
+		known, err := r.capabilities(ctx)
+		if err != nil {
+			return input, err
+		}
+		r.known = &known
+	}
+	input.KubeVersion, input.APIVersions = r.known.KubeVersion, r.known.APIVersions
+	return input, nil
+}
+
+// maxRelease is how long Helm's release names may be.
+const maxRelease = 53
+
+// releaseName is the installation's name; for the nameless installation of a module the module's.
+func releaseName(m *v1beta2.Manifest, install string) string {
+	name := install
+	if module := m.Labels[v1beta2.LabelModuleName]; name == rawManifest && module != "" {
+		name = module
+	}
+	if len(name) > maxRelease {
+		name = name[:maxRelease]
+	}
+	return strings.TrimRight(name, "-.")
+}
+
+// readConfig reads the config layer.
+func (r *reading) readConfig(ctx context.Context, part *asked) (Part, error) {
+	source, resolved, tree, err := r.tree(ctx, part)
+	if err != nil {
+		return Part{}, err
+	}
+	var data []byte
+	if len(tree.Files) > 0 {
+		data = tree.Files[0].Data
+	}
+	if r.config, err = render.ParseConfig(data); err != nil {
+		return Part{}, err
+	}
+	return Part{Source: told(part, source, resolved)}, nil
+}
+
+// unused refuses values that no installation takes: somebody expects them to do something.
+func (r *reading) unused(parts []asked) error {
+	if r.manifest.Spec.Values == nil {
+		return nil
+	}
+	for i := range parts {
+		if r.Formats[parts[i].format].Values {
+			return nil
+		}
+	}
+	return &content.Error{
+		Reason: content.ReasonValuesInvalid, Err: errors.New("spec.values: no installation takes values: remove them, or install a chart"),
+	}
+}
+
+// get renders a part, or finds it rendered.
+func (r *reading) get(ctx context.Context, part *asked, input render.Input) (content.Source, answer, error) {
+	source, err := r.open(r.manifest, part, Logins{})
+	if err != nil {
+		return nil, answer{}, err
+	}
+	pinned, found := pinnedTo(r.manifest, part.name, source.Reference())
+	sum := fingerprint(input)
+	if found {
+		if rendered, ok := r.recall(renderedKey{pinned.Digest, part.format, part.path, sum}); ok {
+			return source, answer{pinned, rendered}, nil
+		}
+	}
+	logins, err := r.logins(ctx, r.manifest.Namespace, part.selector)
+	if err != nil {
+		return nil, answer{}, err
+	}
+	if source, err = r.open(r.manifest, part, logins); err != nil {
+		return nil, answer{}, err
+	}
+	key := callKey{
+		namespace: r.manifest.Namespace, reference: source.Reference(), digest: pinned.Digest, format: part.format, path: part.path,
+		logins: logins.fingerprint(), input: sum,
+	}
+	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) { return r.render(ctx, source, pinned, part, input) })
+	return source, got, pending(part, retry, err)
+}
+
+// pending says in the words of this package what came of a call.
+func pending(part *asked, retry time.Duration, err error) error {
+	if typed, ok := errors.AsType[*content.Error](err); ok {
+		return &content.Error{Reason: typed.Reason, Err: fmt.Errorf("%s: %w", part.name, err), RetryAfter: retry}
+	}
+	if err == nil && retry > 0 {
+		return ErrPending
+	}
+	return err
+}
+
+// render is the call of get.
+func (c *Contents) render(
+	ctx context.Context, source content.Source, resolved content.Resolved, part *asked, input render.Input,
+) (answer, error) {
+	if resolved.Digest == "" {
+		var err error
+		if resolved, err = source.Resolve(ctx); err != nil {
+			return answer{}, err
+		}
+	}
+	key := renderedKey{resolved.Digest, part.format, part.path, fingerprint(input)}
+	if rendered, ok := c.recall(key); ok {
+		return answer{resolved, rendered}, nil
+	}
+	tree, err := source.Fetch(ctx, resolved)
+	if err != nil {
+		return answer{}, err
+	}
+	if tree, err = c.within(tree, part); err != nil {
+		return answer{}, err
+	}
+	rendered, err := c.Formats[part.format].Renderer.Render(ctx, tree, input)
+	if err != nil {
+		return answer{}, err
+	}
+	c.rendered.Add(key, rendered)
+	return answer{resolved, rendered}, nil
+}
+
+// within is the part of the content that the format begins at. A git source has cut it already.
+func (c *Contents) within(tree *content.Tree, part *asked) (*content.Tree, error) {
+	if _, git := part.place.(gitPlace); part.path == "" || git || c.Formats[part.format].Whole {
+		return tree, nil
+	}
+	return tree.Sub(part.path)
+}
+
+func (c *Contents) recall(key renderedKey) (render.Rendered, bool) {
+	known, _ := c.rendered.Get(key)
+	rendered, ok := known.(render.Rendered)
+	return rendered, ok
+}
+
+// pinnedTo is what a source was resolved to before, if it still asks for the same.
+func pinnedTo(m *v1beta2.Manifest, name, reference string) (content.Resolved, bool) {
+	for _, known := range m.Status.Resolved {
+		if known.Name == name && known.Reference == reference && known.Digest != "" {
+			return content.Resolved{Digest: known.Digest, Version: known.Version, MediaType: known.MediaType}, true
+		}
+	}
+	return content.Resolved{}, false
+}
+
+func told(part *asked, source content.Source, resolved content.Resolved) v1beta2.ResolvedSource {
+	return v1beta2.ResolvedSource{
+		Name: part.name, Reference: source.Reference(), Digest: resolved.Digest, Version: resolved.Version, MediaType: resolved.MediaType,
+	}
+}
+
+// fingerprint is equal for equal inputs.
+func fingerprint(input render.Input) [sha256.Size]byte {
+	raw, err := json.Marshal(input)
+	if err != nil {
+		panic(err) // values came out of JSON, the rest is text
+	}
+	return sha256.Sum256(raw)
+}

@@ -1,0 +1,95 @@
+package manifest
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// name finds out what the spec installs from, without a call.
+func (r *Reconciler) name(w *work) error {
+	sources, err := r.Content.Sources(w.manifest)
+	w.sources = sources
+	return err
+}
+
+// want fetches the content and makes it this Manifest's own: namespaces, labels, owner mark, order.
+func (r *Reconciler) want(ctx context.Context, w *work) error {
+	parts, err := r.Content.Parts(ctx, w.manifest, w.capabilities)
+	if err != nil {
+		return err
+	}
+	desired, err := w.place(parts)
+	if err != nil {
+		return err
+	}
+	if len(desired) == 0 && len(w.recorded) > 0 {
+		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
+	}
+	w.desired = render.Mark(desired, w.marks())
+	w.manifest.Status.Resolved = nil
+	for _, part := range parts {
+		source := part.Source
+		source.ContentURL = r.Content.URL(w.manifest, source.Name)
+		w.manifest.Status.Resolved = append(w.manifest.Status.Resolved, source)
+	}
+	return nil
+}
+
+// capabilities asks the cluster, and tells in the status's words why it does not answer.
+func (w *work) capabilities(ctx context.Context) (Capabilities, error) {
+	known, err := w.runtime.Capabilities(ctx)
+	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
+}
+
+// place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike
+// counts once, where it comes first; what they declare differently is refused.
+func (w *work) place(parts []Part) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, part := range parts {
+		for _, step := range part.Steps {
+			all = append(all, step...)
+		}
+	}
+	scope := render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced)
+	w.order = order{at: map[inventory.ID]stage{}}
+	known := map[inventory.ID]*unstructured.Unstructured{}
+	var desired []*unstructured.Unstructured
+	for i, part := range parts {
+		namespace := part.Namespace
+		if namespace == "" {
+			namespace = w.manifest.Spec.TargetNamespace
+		}
+		if part.CreateNamespace && namespace != "" {
+			w.order.namespaces = append(w.order.namespaces, namespace)
+		}
+		for j, step := range part.Steps {
+			placed, err := render.Normalise(step, namespace, scope)
+			if err != nil {
+				return nil, invalidContent(part.Source.Name + ": " + err.Error())
+			}
+			for _, object := range placed {
+				id := inventory.IDOf(object)
+				if first, twice := known[id]; twice {
+					if !reflect.DeepEqual(first.Object, object.Object) {
+						return nil, invalidContent(id.String() + " is declared differently by " + parts[w.order.at[id].part].Source.Name +
+							" and " + part.Source.Name + ": keep one of them")
+					}
+					continue
+				}
+				known[id], w.order.at[id] = object, stage{part: i, step: j}
+				desired = append(desired, object)
+			}
+		}
+	}
+	return desired, nil
+}
+
+func invalidContent(message string) *Problem {
+	return &Problem{Reason: v1beta2.ReasonContentInvalid, Message: message}
+}

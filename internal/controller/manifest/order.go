@@ -1,0 +1,70 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// stage is when an object is applied: with which installation, and in which of its steps.
+type stage struct{ part, step int }
+
+// order is in which order the objects of a Manifest are applied.
+type order struct {
+	at map[inventory.ID]stage
+	// namespaces are made first, if they are not there.
+	namespaces []string
+}
+
+// turn is what is applied at once: one phase of one stage.
+type turn struct {
+	stage
+	steps []inventory.Step
+}
+
+// turns divides steps into what is applied one after the other: stage by stage, and in each by the kinds of its objects.
+func (o order) turns(steps []inventory.Step) []turn {
+	stages := map[stage][]inventory.Step{}
+	for _, step := range steps {
+		at := o.at[step.Entry.ID]
+		stages[at] = append(stages[at], step)
+	}
+	sorted := make([]stage, 0, len(stages))
+	for at := range stages {
+		sorted = append(sorted, at)
+	}
+	slices.SortFunc(sorted, func(a, b stage) int { return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.step, b.step)) })
+	var turns []turn
+	for _, at := range sorted {
+		for _, phase := range inventory.StepPhases(stages[at]) {
+			turns = append(turns, turn{at, phase})
+		}
+	}
+	return turns
+}
+
+// brings tells that a turn is more than putting back what was there already.
+func (t turn) brings() bool {
+	return slices.ContainsFunc(t.steps, func(s inventory.Step) bool { return s.Why == inventory.WhyNew || s.Why == inventory.WhyChanged })
+}
+
+// gate tells what a later installation still has to wait for: the first object of an earlier one that is not ready; nil when all are.
+func (w *work) gate(part int) *stopped {
+	for _, object := range w.desired {
+		id := inventory.IDOf(object)
+		if w.order.at[id].part >= part {
+			continue
+		}
+		result, kept := w.runtime.Health(id)
+		if !kept || result.Status == health.Ready {
+			continue
+		}
+		message := fmt.Sprintf("%s waits for %s: %s", w.sources[part].Name, id, cmp.Or(result.Message, "its status was not seen yet"))
+		return &stopped{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/lru"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+)
+
+// keptProbes bounds the compiled expressions that are kept.
+const keptProbes = 512
+
+// probes compiles expressions once.
+type probes struct {
+	once     sync.Once
+	compiled *lru.Cache
+}
+
+func (p *probes) of(expression string) (*health.Probe, error) {
+	p.once.Do(func() { p.compiled = lru.New(keptProbes) })
+	if known, ok := p.compiled.Get(expression); ok {
+		probe, _ := known.(*health.Probe)
+		return probe, nil
+	}
+	probe, err := health.CompileProbe(expression)
+	if err == nil {
+		p.compiled.Add(expression, probe)
+	}
+	return probe, err
+}
+
+// compile refuses probes that cannot be asked, before anything is touched.
+func (r *Reconciler) compile(w *work) error {
+	for i := range w.manifest.Spec.Probes {
+		probe := &w.manifest.Spec.Probes[i]
+		if _, err := r.probes.of(probe.Expression); err != nil {
+			return &Problem{Reason: v1beta2.ReasonProbeInvalid, Message: fmt.Sprintf("spec.probes %q: %v", probe.Name, err)}
+		}
+	}
+	return nil
+}
+
+// healthy looks at what is installed, and then asks the probes: as long as one of them says no, it is not ready.
+func (r *Reconciler) healthy(w *work) finding {
+	found := w.healthy()
+	if found.state != v1beta2.StateReady {
+		return found
+	}
+	for i := range w.manifest.Spec.Probes {
+		if waiting := r.probe(w, &w.manifest.Spec.Probes[i]); waiting != "" {
+			found = waitingFor(waiting)
+			found.reason = v1beta2.ReasonWaitingForProbe
+			return found
+		}
+	}
+	return found
+}
+
+// probe asks one probe of all objects that it is for; empty when it is true of all of them. An object that was not seen yet is waited
+// for, unless everything was Ready before: the manager was started anew then.
+func (r *Reconciler) probe(w *work, asked *v1beta2.Probe) string {
+	probe, err := r.probes.of(asked.Expression)
+	if err != nil {
+		return "" // compile told that
+	}
+	for _, entry := range w.recorded {
+		if entry.GroupKind() != (schema.GroupKind{Group: asked.Group, Kind: asked.Kind}) {
+			continue
+		}
+		object, seen := w.runtime.Object(entry.ID)
+		if !seen {
+			if w.wasReady() {
+				continue
+			}
+			return fmt.Sprintf("%s: probe %s waits to see it", entry, asked.Name)
+		}
+		if ok, why := probe.Check(object); !ok {
+			return fmt.Sprintf("%s: probe %s: %s", entry, asked.Name, cmp.Or(asked.Message, why))
+		}
+	}
+	return ""
+}

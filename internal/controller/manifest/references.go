@@ -1,0 +1,148 @@
+package manifest
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// referenceWorkers bounds the requests of the audit that are under way at once.
+const referenceWorkers = 4
+
+// movedReferences is which content references name by now, as far as it was asked.
+type movedReferences struct {
+	mu  sync.Mutex
+	now map[string]string
+}
+
+// of is the digest that a reference names; empty while nobody asked.
+func (m *movedReferences) of(reference string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now[reference]
+}
+
+func (m *movedReferences) replace(now map[string]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = now
+}
+
+// noteMoved repeats in the status what the audit of references found out, and tells once that a reference moved.
+func (r *Reconciler) noteMoved(w *work) {
+	for i := range w.manifest.Status.Resolved {
+		source := &w.manifest.Status.Resolved[i]
+		now, before := r.moved.of(source.Reference), source.Moved
+		if now == "" {
+			continue // nobody asked since the start of the program: what was known stands
+		}
+		source.Moved = ""
+		if now == source.Digest {
+			continue
+		}
+		source.Moved = now
+		if before != now {
+			r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, v1beta2.ReasonReferenceMoved, "Audit", "%s", conditions.Note(
+				source.Reference+" names other content by now ("+now+"); what is installed stays: name a digest or a new version to follow it"))
+		}
+	}
+}
+
+// AuditReferences finds out every interval, with one request for each distinct reference, whether tags and versions still name what they
+// were resolved to. It wakes the Manifests whose status has to say otherwise, and changes nothing that is installed.
+func (r *Reconciler) AuditReferences(interval time.Duration) manager.Runnable {
+	return manager.RunnableFunc(func(ctx context.Context) error {
+		for {
+			pause := time.NewTimer(time.Duration((0.9 + 0.2*rand.Float64()) * float64(interval))) //nolint:gosec // spreads load
+			select {
+			case <-ctx.Done():
+				pause.Stop()
+				return nil
+			case <-pause.C:
+				r.auditReferences(ctx)
+			}
+		}
+	})
+}
+
+func (r *Reconciler) auditReferences(ctx context.Context) {
+	list := &v1beta2.ManifestList{}
+	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return // the cache ends, and so do we
+	}
+	asked := map[string]question{}
+	for i := range list.Items {
+		m := &list.Items[i]
+		if !m.DeletionTimestamp.IsZero() || !r.Shard.Mine(shard.Bucket(m.Namespace, kymaNameOf(m))) {
+			continue
+		}
+		for _, source := range m.Status.Resolved {
+			asked[source.Reference] = question{m, source.Name}
+		}
+	}
+	r.moved.replace(r.ask(ctx, asked))
+	for i := range list.Items {
+		if m := &list.Items[i]; r.tellsOtherwise(m) {
+			select {
+			case r.audited <- event.GenericEvent{Object: m.DeepCopy()}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// question is a reference as one Manifest asks for it.
+type question struct {
+	manifest *v1beta2.Manifest
+	name     string
+}
+
+func (r *Reconciler) ask(ctx context.Context, asked map[string]question) map[string]string {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	answers, slots := map[string]string{}, make(chan struct{}, referenceWorkers)
+	for reference, q := range asked {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			digest, err := r.Content.Current(ctx, q.manifest, q.name)
+			if err != nil {
+				logf.FromContext(ctx).V(1).Info("Could not find out what a reference names now", "reference", reference, "cause", err.Error())
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers[reference] = digest
+		})
+	}
+	group.Wait()
+	return answers
+}
+
+// tellsOtherwise says that the status of a Manifest does not tell what is known of its references.
+func (r *Reconciler) tellsOtherwise(m *v1beta2.Manifest) bool {
+	for _, source := range m.Status.Resolved {
+		now := r.moved.of(source.Reference)
+		if now == source.Digest {
+			now = ""
+		} else if now == "" {
+			continue
+		}
+		if now != source.Moved {
+			return true
+		}
+	}
+	return false
+}

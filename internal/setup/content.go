@@ -1,0 +1,84 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// First pauses before content is asked for again, which the back-off doubles: what the registry may answer otherwise next time, and
+// what only another spec can change.
+const (
+	retryPending  = time.Second
+	retryRegistry = 5 * time.Second
+	retryContent  = 2 * time.Minute
+)
+
+// contentPort joins the Manifest controller and the artifacts.
+type contentPort struct {
+	contents *artifact.Contents
+	// url is where the content server answers; empty when there is none.
+	url string
+}
+
+// Sources names what a Manifest installs from.
+func (p *contentPort) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
+	sources, err := p.contents.Sources(m)
+	return sources, contentProblem(err)
+}
+
+// Parts fetches and renders.
+func (p *contentPort) Parts(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
+) ([]manifest.Part, error) {
+	read, err := p.contents.Read(ctx, m, func(ctx context.Context) (artifact.Capabilities, error) {
+		known, err := capabilities(ctx)
+		return artifact.Capabilities(known), err
+	})
+	if err != nil {
+		return nil, contentProblem(err)
+	}
+	parts := make([]manifest.Part, 0, len(read))
+	for _, part := range read {
+		parts = append(parts, manifest.Part{
+			Source: part.Source, Steps: part.Rendered.Steps, Namespace: part.Namespace, CreateNamespace: part.CreateNamespace,
+		})
+	}
+	return parts, nil
+}
+
+// Current asks what a source names now.
+func (p *contentPort) Current(ctx context.Context, m *v1beta2.Manifest, name string) (string, error) {
+	resolved, err := p.contents.Current(ctx, m, name)
+	return resolved.Digest, err
+}
+
+// URL is where the content server shows a source.
+func (p *contentPort) URL(m *v1beta2.Manifest, name string) string {
+	if p.url == "" {
+		return ""
+	}
+	return p.url + "/v1/manifests/" + m.Namespace + "/" + m.Name + "/" + name
+}
+
+// contentProblem tells in the controller's words why content cannot be used; nil stays nil.
+func contentProblem(err error) error {
+	if errors.Is(err, artifact.ErrPending) {
+		return &manifest.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}
+	}
+	problem, known := errors.AsType[*content.Error](err)
+	if !known {
+		return err
+	}
+	retry := retryContent
+	switch problem.Reason {
+	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch:
+		retry = retryRegistry
+	}
+	return &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
+}

@@ -1,0 +1,73 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/contentserver"
+)
+
+// serveContent adds the content server, if it is asked for. Every replica has one, and fetches what it does not hold yet.
+func serveContent(mgr ctrl.Manager, hub *rest.Config, c *Config, contents *artifact.Contents, hooks Hooks) error {
+	if c.ContentAddress == "" {
+		return nil
+	}
+	reviews, err := kubernetes.NewForConfig(hub)
+	if err != nil {
+		return fmt.Errorf("content server: %w", err)
+	}
+	return mgr.Add(&contentserver.Server{
+		Addr: c.ContentAddress, CertDir: c.ContentCertDir,
+		Tokens:   reviews.AuthenticationV1().TokenReviews(),
+		Access:   reviews.AuthorizationV1().SubjectAccessReviews(),
+		Contents: (&library{reader: mgr.GetClient(), contents: contents}).items,
+		Log:      mgr.GetLogger().WithName("content"), Listening: hooks.ContentListening,
+	})
+}
+
+// library finds what a Manifest consists of.
+type library struct {
+	reader   client.Reader
+	contents *artifact.Contents
+}
+
+func (l *library) items(ctx context.Context, namespace, name string) ([]contentserver.Item, error) {
+	manifest := &v1beta2.Manifest{}
+	err := l.reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, manifest)
+	if apierrors.IsNotFound(err) {
+		return nil, contentserver.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	items := make([]contentserver.Item, 0, len(manifest.Status.Resolved))
+	for _, resolved := range manifest.Status.Resolved {
+		item := contentserver.Item{
+			Install: resolved.Name, Reference: resolved.Reference, Digest: resolved.Digest, MediaType: resolved.MediaType,
+		}
+		_, tree, err := l.contents.Files(ctx, manifest, resolved.Name)
+		switch {
+		case errors.Is(err, artifact.ErrPending):
+			// the others are served, this one is told to be on its way
+		case err != nil:
+			return nil, err
+		default:
+			item.Tree = tree
+		}
+		items = append(items, item)
+	}
+	if len(items) == 0 {
+		return nil, contentserver.ErrNotFound
+	}
+	return items, nil
+}

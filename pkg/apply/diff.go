@@ -1,0 +1,147 @@
+package apply
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Change is what an apply or a delete would do with an object.
+type Change string
+
+// Changes.
+const (
+	// ChangeCreate: it does not exist and would be made.
+	ChangeCreate Change = "Create"
+	// ChangeUpdate: it exists and fields of it would change.
+	ChangeUpdate Change = "Update"
+	// ChangeDelete: it would be deleted.
+	ChangeDelete Change = "Delete"
+	// ChangeUnchanged: it would stay as it is.
+	ChangeUnchanged Change = "Unchanged"
+	// ChangeRefused: it could not be written or deleted, or that could not be seen; Err says why.
+	ChangeRefused Change = "Refused"
+)
+
+// Difference is what would become of one object.
+type Difference struct {
+	ID     inventory.ID
+	Change Change
+	// Fields that would change, in the order of their paths; only for ChangeUpdate, and none there where the definition of its kind would
+	// change as well: then the API server cannot be asked yet.
+	Fields []FieldDiff
+	// Note says in a sentence why an object stays, or what the other fields of an Outcome say.
+	Note string
+	// Err is an *Error, nil unless Change is ChangeRefused.
+	Err error
+}
+
+// Diff tells what Apply of the steps and Delete of the pruned entries would do, without doing it: the same calls, each with
+// dry-run=All, and a read ahead of every change. Admission has its say, and defaults are filled in. Differences come in the order of steps,
+// then of prune. What only the apply itself makes possible, because its kind or namespace is among the steps, is told without asking.
+func (c *Cluster) Diff(ctx context.Context, steps []inventory.Step, prune []inventory.Entry, opts Options) []Difference {
+	r := &run{Cluster: c, Options: opts, dry: true}
+	brings := broughtBy(steps)
+	found := make([]Difference, len(steps)+len(prune))
+	r.each(len(found), func(i int) {
+		if i < len(steps) {
+			found[i] = r.compare(ctx, steps[i], brings)
+		} else {
+			found[i] = r.comparePruned(ctx, prune[i-len(steps)])
+		}
+	})
+	return found
+}
+
+// brought is what the steps add to the cluster that others of them need.
+type brought struct {
+	kinds      sets.Set[schema.GroupKind]
+	namespaces sets.Set[string]
+}
+
+func broughtBy(steps []inventory.Step) brought {
+	b := brought{kinds: sets.New[schema.GroupKind](), namespaces: sets.New[string]()}
+	for _, step := range steps {
+		switch id := inventory.IDOf(step.Object); {
+		case isNamespace(id):
+			b.namespaces.Insert(id.Name)
+		case isDefinition(id):
+			group, _, _ := unstructured.NestedString(step.Object.Object, "spec", "group")
+			kind, _, _ := unstructured.NestedString(step.Object.Object, "spec", "names", "kind")
+			b.kinds.Insert(schema.GroupKind{Group: group, Kind: kind})
+		}
+	}
+	return b
+}
+
+// excuses says that a failure is due to what is not there yet.
+func (b brought) excuses(outcome Outcome) bool {
+	switch outcome.Class {
+	case ClassKindUnknown, ClassRefused:
+		return b.kinds.Has(outcome.ID.GroupKind())
+	case ClassNamespaceMissing:
+		return b.namespaces.Has(outcome.ID.Namespace)
+	default:
+		return false
+	}
+}
+
+// compare tells what a step would do.
+func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) Difference {
+	w, outcome := r.begin(ctx, step)
+	if w != nil {
+		outcome = w.finish(ctx)
+	}
+	told := Difference{ID: outcome.ID, Note: outcome.Note, Err: outcome.Err}
+	switch {
+	case outcome.Err != nil && !brings.excuses(outcome):
+		told.Change = ChangeRefused
+	case outcome.Err != nil && w != nil && w.live != nil:
+		told.Change, told.Err, told.Note = ChangeUpdate, nil, "its fields are not compared, because its definition changes too"
+	case outcome.Err != nil || outcome.Action == Created:
+		told.Change, told.Err = ChangeCreate, nil
+	case outcome.Action == Shared:
+		told.Change, told.Note = ChangeUnchanged, "it belongs to "+shortened(r.mark(outcome.Object), maxMark)+", which keeps it"
+	default:
+		return w.compareFields(ctx, outcome, told)
+	}
+	return told
+}
+
+// compareFields tells how the object would differ from what it is.
+func (w *writing) compareFields(ctx context.Context, outcome Outcome, told Difference) Difference {
+	result, err := w.withoutDropped(ctx, outcome)
+	if err != nil {
+		told.Change, told.Err = ChangeRefused, w.failed(w.id, "apply", err, w.object, w.live).Err
+		return told
+	}
+	if outcome.Yielded {
+		told.Note = "its replicas are left to the autoscaler that targets it"
+	}
+	told.Change = ChangeUnchanged
+	if told.Fields = fieldDiffs(w.live, result); len(told.Fields) > 0 {
+		told.Change = ChangeUpdate
+	}
+	return told
+}
+
+// comparePruned tells what a delete would do.
+func (r *run) comparePruned(ctx context.Context, entry inventory.Entry) Difference {
+	var live inventory.Live
+	if r.Live != nil {
+		live = r.Live(entry.ID)
+	}
+	outcome := r.remove(ctx, entry, live)
+	told := Difference{ID: entry.ID, Change: ChangeUnchanged, Note: outcome.Note, Err: outcome.Err}
+	switch {
+	case outcome.Err != nil:
+		told.Change = ChangeRefused
+	case outcome.Action == Deleted:
+		told.Change = ChangeDelete
+	}
+	return told
+}

@@ -1,0 +1,173 @@
+package apply
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// FieldDiff is one field that would change.
+type FieldDiff struct {
+	// Path of the field: spec.template.spec.containers[name=manager].image, data["tls.crt"].
+	Path string
+	// From and To are what it is and what it would be, "" where it is absent: text as it is, anything else as JSON, cut where it is long.
+	From, To string
+}
+
+const (
+	// secretValue stands for every value of a Secret.
+	secretValue = "(hidden)"
+	// maxValue bounds, in bytes, what is shown of a value.
+	maxValue = 1024
+)
+
+// noise are fields of metadata that the API server keeps for itself.
+var noise = []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"}
+
+// fieldDiffs compares two states of an object, field by field.
+func fieldDiffs(from, to *unstructured.Unstructured) []FieldDiff {
+	c := comparison{}
+	id := inventory.IDOf(from)
+	c.secret = id.Group == "" && id.Kind == "Secret"
+	c.compare("", quiet(from), quiet(to))
+	slices.SortFunc(c.found, func(a, b FieldDiff) int { return strings.Compare(a.Path, b.Path) })
+	return c.found
+}
+
+// quiet is an object without noise; it is not copied in depth.
+func quiet(obj *unstructured.Unstructured) map[string]any {
+	content := maps.Clone(obj.Object)
+	if metadata, ok := content["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(metadata)
+		for _, field := range noise {
+			delete(metadata, field)
+		}
+		content["metadata"] = metadata
+	}
+	return content
+}
+
+// comparison collects differences.
+type comparison struct {
+	secret bool
+	found  []FieldDiff
+}
+
+// compare walks two values; nil is an absent one. What only one of them has is walked too, so that every difference is that of a leaf.
+func (c *comparison) compare(path string, from, to any) {
+	if reflect.DeepEqual(from, to) {
+		return
+	}
+	fromMap, fromIsMap := from.(map[string]any)
+	toMap, toIsMap := to.(map[string]any)
+	fromList, fromIsList := from.([]any)
+	toList, toIsList := to.([]any)
+	before := len(c.found)
+	switch {
+	case (fromIsMap || from == nil) && (toIsMap || to == nil):
+		c.compareMaps(path, fromMap, toMap)
+	case (fromIsList || from == nil) && (toIsList || to == nil):
+		c.compareLists(path, fromList, toList)
+	}
+	if len(c.found) == before { // two leaves, two that do not compare, or an empty one that comes or goes
+		c.found = append(c.found, FieldDiff{Path: path, From: c.show(from), To: c.show(to)})
+	}
+}
+
+func (c *comparison) compareMaps(path string, from, to map[string]any) {
+	for key := range from {
+		c.compare(join(path, key), from[key], to[key])
+	}
+	for key, value := range to {
+		if _, both := from[key]; !both {
+			c.compare(join(path, key), nil, value)
+		}
+	}
+}
+
+// compareLists matches items by name where all have one, and else by position: a container that is added first is not a change of all.
+func (c *comparison) compareLists(path string, from, to []any) {
+	fromNames, ok := named(from)
+	toNames, alsoOK := named(to)
+	if !ok || !alsoOK || len(from)+len(to) == 0 {
+		for i := range max(len(from), len(to)) {
+			c.compare(fmt.Sprintf("%s[%d]", path, i), itemAt(from, i), itemAt(to, i))
+		}
+		return
+	}
+	for name := range fromNames {
+		c.compare(fmt.Sprintf("%s[name=%s]", path, name), fromNames[name], toNames[name])
+	}
+	for name, item := range toNames {
+		if _, both := fromNames[name]; !both {
+			c.compare(fmt.Sprintf("%s[name=%s]", path, name), nil, item)
+		}
+	}
+}
+
+// named is a list as a map by the names of its items; false when one has none, or two have the same.
+func named(list []any) (map[string]any, bool) {
+	names := make(map[string]any, len(list))
+	for _, item := range list {
+		fields, _ := item.(map[string]any)
+		name, ok := fields["name"].(string)
+		if _, twice := names[name]; twice || !ok {
+			return nil, false
+		}
+		names[name] = item
+	}
+	return names, true
+}
+
+func itemAt(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+// plain are keys that need no quotes in a path.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func join(path, key string) string {
+	switch {
+	case !plain.MatchString(key):
+		return path + "[" + strconv.Quote(key) + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+func (c *comparison) show(value any) string {
+	if value == nil {
+		return ""
+	}
+	if c.secret {
+		return secretValue
+	}
+	text, ok := value.(string)
+	if !ok {
+		encoded, err := json.Marshal(value)
+		text = cmp.Or(string(encoded), fmt.Sprint(err))
+	}
+	if len(text) <= maxValue {
+		return text
+	}
+	cut := maxValue
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// applied is what a server-side apply came to.
+type applied struct {
+	object    *unstructured.Unstructured
+	overruled []FieldConflict
+	yielded   bool
+}
+
+// apply is the server-side apply of content to exactly the object with that UID:
+//
+//  1. It is tried without force. Where nobody else has set a field to another value, that is all.
+//  2. A conflict about the owner mark of an object that was not read (judged is false) is the caller's to look into.
+//  3. A conflict about spec.replicas of an object that an autoscaler targets is given in to: replicas is left out.
+//  4. What is left is applied with force: what a module declares is enforced. Which fields of whom that overruled is told.
+//
+// Replicas can be left out safely only where another manager owns it too: server-side apply takes back what nobody owns.
+func (w *writing) apply(ctx context.Context, content *unstructured.Unstructured, uid types.UID, judged bool) (applied, error) {
+	object, err := w.patch(ctx, content, uid, false)
+	conflicts := conflictsOf(err)
+	if len(conflicts) == 0 || (!judged && about(conflicts, w.markField())) {
+		return applied{object: object}, err
+	}
+	result := applied{overruled: w.ofOthers(conflicts)}
+	if about(result.overruled, replicasField) {
+		if result.yielded, err = w.autoscaled(ctx, w.id); err != nil {
+			return applied{}, err
+		}
+	}
+	if result.yielded {
+		content = withoutReplicas(content)
+		result.overruled = without(result.overruled, replicasField)
+	}
+	result.object, err = w.patch(ctx, content, uid, true)
+	return result, err
+}
+
+// applied is the outcome of a server-side apply.
+func (w *writing) applied(action Action, result applied) Outcome {
+	outcome := w.succeeded(w.id, action, result.object)
+	outcome.Overruled, outcome.Yielded = result.overruled, result.yielded
+	return outcome
+}
+
+// patch is one call. The UID is never a field that is owned: the API server strips it from managedFields.
+func (w *writing) patch(
+	ctx context.Context, content *unstructured.Unstructured, uid types.UID, force bool,
+) (*unstructured.Unstructured, error) {
+	content.SetUID(uid)
+	defer content.SetUID("")
+	data, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	opts := metav1.PatchOptions{FieldManager: w.Manager, Force: &force, FieldValidation: metav1.FieldValidationStrict, DryRun: w.dryRun()}
+	patched, err := w.client.Patch(ctx, w.id.Name, types.ApplyPatchType, data, opts)
+	if err == nil {
+		w.learned(patched)
+	}
+	return patched, err
+}

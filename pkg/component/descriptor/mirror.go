@@ -1,0 +1,67 @@
+package descriptor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// mirrorPatience is shorter than that with the registry, which is asked next.
+const mirrorPatience = 10 * time.Second
+
+// repositories are the places of a repository in the order in which they are asked: the registry itself is the last.
+func (r *Reader) repositories(of registry.Reference) ([]*remote.Repository, error) {
+	hosts := content.Registries{PlainHTTP: func(string) bool { return r.PlainHTTP }, Policy: r.Policy}
+	endpoints, err := hosts.Endpoints(of.Registry, of.Repository)
+	if err != nil {
+		return nil, err
+	}
+	client, found := r.client(), make([]*remote.Repository, 0, len(endpoints))
+	for _, at := range endpoints {
+		found = append(found, &remote.Repository{
+			Client:    client,
+			Reference: registry.Reference{Registry: at.Host, Repository: at.Repository, Reference: of.Reference},
+			PlainHTTP: at.PlainHTTP, MaxMetadataBytes: maxManifest,
+		})
+	}
+	return found, nil
+}
+
+// eachOf reads from one place after the other until one has the answer. When all fail, the error is that of the last, which is the
+// registry itself, and tells what the mirrors failed with.
+func eachOf[T any](
+	ctx context.Context, places []*remote.Repository, read func(context.Context, *remote.Repository) (T, error),
+) (answer T, err error) {
+	var said []string
+	for i, from := range places {
+		limit := mirrorPatience
+		if i == len(places)-1 {
+			limit = patience
+		}
+		answer, err = readWithin(ctx, limit, from, read)
+		if err == nil || ctx.Err() != nil {
+			return answer, err
+		}
+		if i < len(places)-1 {
+			said = append(said, fmt.Sprintf("mirror %s: %v", from.Reference.Registry, err))
+		}
+	}
+	if len(said) > 0 {
+		err = fmt.Errorf("%w (%s)", err, strings.Join(said, "; "))
+	}
+	return answer, err
+}
+
+func readWithin[T any](
+	ctx context.Context, limit time.Duration, from *remote.Repository, read func(context.Context, *remote.Repository) (T, error),
+) (T, error) {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return read(within, from)
+}

@@ -1,0 +1,165 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// ChartSource is a Helm chart of an OCI registry.
+type ChartSource struct {
+	OCI *OCI
+	// Repository is host/path/chart, without oci://.
+	Repository string
+	// Version is an exact version, a range such as "~1.4", or empty for the newest one that is no prerelease.
+	Version string
+}
+
+// Reference is the repository and the version that is asked for.
+func (s *ChartSource) Reference() string {
+	if _, err := s.image("latest"); err != nil {
+		return "a chart whose repository cannot be read"
+	}
+	return s.Repository + " " + cmp.Or(s.Version, "(newest)")
+}
+
+// Resolve asks for an exact version's digest; for a range it lists the chart's tags first.
+func (s *ChartSource) Resolve(ctx context.Context) (Resolved, error) {
+	version := s.Version
+	if !isExact(version) {
+		image, err := s.image("latest")
+		if err != nil {
+			return Resolved{}, err
+		}
+		wanted, err := parseRange(version)
+		if err != nil {
+			return Resolved{}, err
+		}
+		tags, err := s.OCI.tags(ctx, image.Registry, image.Repository)
+		if err != nil {
+			return Resolved{}, err
+		}
+		if version, err = pickVersion(tags, wanted); err != nil {
+			return Resolved{}, fmt.Errorf("chart %s: %w", s.Repository, err)
+		}
+	}
+	image, err := s.image(tagOf(version))
+	if err != nil {
+		return Resolved{}, err
+	}
+	resolved, err := s.OCI.resolve(ctx, image)
+	resolved.Version = version
+	if err != nil {
+		return Resolved{}, err
+	}
+	return resolved, nil
+}
+
+// Fetch gives the files of the chart, below the folder that the packaged chart has.
+func (s *ChartSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
+	image, err := s.image("latest")
+	if err != nil {
+		return nil, err
+	}
+	ref := image.at(resolved.Digest)
+	manifest, err := s.OCI.manifest(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	layer, err := chartLayer(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("chart %s: %w", ref, err)
+	}
+	limits := s.OCI.Store.Limits
+	if err := checkLayers([]ocispec.Descriptor{layer}, limits.orDefault()); err != nil {
+		return nil, fmt.Errorf("chart %s: %w", ref, err)
+	}
+	path, err := s.OCI.listed(ctx, image, layer)
+	if err != nil {
+		return nil, fmt.Errorf("chart %s: %w", ref, err)
+	}
+	return Unpack(path, limits)
+}
+
+// image is the chart's repository with a tag.
+func (s *ChartSource) image(tag string) (Image, error) {
+	if strings.Contains(s.Repository, "@") || strings.LastIndexByte(s.Repository, ':') > strings.LastIndexByte(s.Repository, '/') {
+		// Not quoted: what stands before an "@" may be a password.
+		return Image{}, sourceInvalid("a chart's repository is host[:port]/path/chart, without tag, digest or login")
+	}
+	return ParseImage(s.Repository + ":" + tag)
+}
+
+// chartLayer is the one layer that is the chart; its provenance file and others may stand beside it.
+func chartLayer(manifest document) (layer ocispec.Descriptor, err error) {
+	count := 0
+	for _, each := range manifest.Layers {
+		if each.MediaType == mediaTypeChart {
+			layer = each
+			count++
+		}
+	}
+	if count != 1 {
+		return layer, invalid("it has %d layers of media type %s and a Helm chart has one: push it with helm push", count, mediaTypeChart)
+	}
+	return layer, nil
+}
+
+// tagOf is the tag of a version: tags cannot have a "+".
+func tagOf(version string) string { return strings.ReplaceAll(version, "+", "_") }
+
+// isExact tells a version from a range; "1.2" is a range.
+func isExact(version string) bool {
+	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	return err == nil
+}
+
+func parseRange(text string) (*semver.Constraints, error) {
+	wanted, err := semver.NewConstraint(cmp.Or(text, "*"))
+	if err != nil || len(text) > maxVersion {
+		return nil, sourceInvalid("version %s is neither a version nor a range: write 1.2.3, ~1.4 or >=1.2, <2", quote(text))
+	}
+	return wanted, nil
+}
+
+// pickVersion gives the version that is asked for.
+//
+//  1. Tags that are no complete semantic version do not count.
+//  2. Prereleases count only where the range names one.
+//  3. The newest that fits is taken; of equal ones, which differ in build metadata only, the last by name.
+func pickVersion(tags []string, wanted *semver.Constraints) (string, error) {
+	var best *semver.Version
+	picked, versions := "", 0
+	for _, tag := range tags {
+		name := strings.ReplaceAll(tag, "_", "+")
+		version, err := semver.StrictNewVersion(strings.TrimPrefix(name, "v"))
+		if err != nil || !tagPattern.MatchString(tag) {
+			continue
+		}
+		versions++
+		if !wanted.Check(version) {
+			continue
+		}
+		if order := compareTo(version, best); order > 0 || order == 0 && name > picked {
+			best, picked = version, name
+		}
+	}
+	if best == nil {
+		return "", &Error{Reason: ReasonContentNotFound, Err: fmt.Errorf(
+			"none of its %d versions fits %s: publish one that does, or ask for another (prereleases are taken only when a range names one)",
+			versions, quote(wanted.String()))}
+	}
+	return picked, nil
+}
+
+// compareTo is 1 when there is nothing to compare with.
+func compareTo(version, best *semver.Version) int {
+	if best == nil {
+		return 1
+	}
+	return version.Compare(best)
+}

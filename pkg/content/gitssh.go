@@ -1,0 +1,224 @@
+package content
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	"golang.org/x/crypto/ssh"
+)
+
+const (
+	sshPort     = "22"
+	sshUser     = "git"
+	maxSSHNoise = 4 << 10
+)
+
+// sshSession runs git-upload-pack on a server. It is ours because go-git's reads the home directory's SSH configuration and agent, and
+// has no limit to how long a server may take to shake hands.
+type sshSession struct {
+	client   *ssh.Client
+	command  *ssh.Session
+	input    io.WriteCloser
+	output   io.Reader
+	noise    *sshNoise
+	released func() bool
+}
+
+// openSSH connects, checks that the host is who it should be, logs in and starts the command. Everything ends with ctx.
+func openSSH(ctx context.Context, want gitWant, auth GitAuth, store *Store) (gitSession, error) {
+	address := net.JoinHostPort(want.address.Hostname(), orPort(want.address.Port()))
+	config, err := sshConfig(address, want.user, auth, store)
+	if err != nil {
+		return nil, err
+	}
+	connection, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, gitError(ctx, want.address, err)
+	}
+	released := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	shaken, channels, requests, err := ssh.NewClientConn(connection, address, config)
+	if err != nil {
+		released()
+		_ = connection.Close()
+		return nil, sshError(ctx, want.address, err)
+	}
+	session := &sshSession{client: ssh.NewClient(shaken, channels, requests), noise: &sshNoise{}, released: released}
+	if err := session.start(want.address.Path); err != nil {
+		return nil, errors.Join(gitError(ctx, want.address, err), session.Close())
+	}
+	return session, nil
+}
+
+func orPort(port string) string {
+	if port == "" {
+		return sshPort
+	}
+	return port
+}
+
+func (s *sshSession) start(path string) error {
+	var err error
+	if s.command, err = s.client.NewSession(); err != nil {
+		return err
+	}
+	s.command.Stderr = s.noise
+	if s.output, err = s.command.StdoutPipe(); err != nil {
+		return err
+	}
+	if s.input, err = s.command.StdinPipe(); err != nil {
+		return err
+	}
+	// The path has no quotes: parseURL refuses them.
+	return s.command.Start(transport.UploadPackServiceName + " '" + path + "'")
+}
+
+// AdvertisedReferencesContext reads what the server says first.
+func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error) {
+	advertised := packp.NewAdvRefs()
+	err := advertised.Decode(&cappedBody{ReadCloser: io.NopCloser(s.output), left: gitOverhead})
+	if errors.Is(err, packp.ErrEmptyInput) {
+		// It has ended without an answer; what it said beside that is complete when Wait returns.
+		_ = s.command.Wait()
+	}
+	switch {
+	case errors.Is(err, packp.ErrEmptyAdvRefs), err == nil && advertised.IsEmpty():
+		return nil, transport.ErrEmptyRemoteRepository
+	case err != nil && missingRepository(s.noise.String()+err.Error()):
+		return nil, transport.ErrRepositoryNotFound
+	case err != nil:
+		return nil, fmt.Errorf("%w; %s", err, s.noise)
+	}
+	transport.FilterUnsupportedCapabilities(advertised.Capabilities)
+	return advertised, nil
+}
+
+// UploadPack asks for the pack and gives what comes.
+func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
+	err := request.UploadRequest.Encode(s.input)
+	if err == nil {
+		err = pktline.NewEncoder(s.input).EncodeString("done\n")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask for the content: %w; %s", err, s.noise)
+	}
+	answer := packp.NewUploadPackResponse(request)
+	if err := answer.Decode(io.NopCloser(s.output)); err != nil {
+		return nil, fmt.Errorf("read the answer: %w; %s", err, s.noise)
+	}
+	return answer, nil
+}
+
+// Close ends the connection.
+func (s *sshSession) Close() error {
+	s.released()
+	if err := s.client.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("close the SSH connection: %w", err)
+	}
+	return nil
+}
+
+// sshConfig makes up how to log in. Who the host must be is never left open.
+func sshConfig(address, user string, auth GitAuth, store *Store) (*ssh.ClientConfig, error) {
+	if strings.TrimSpace(auth.KnownHosts) == "" {
+		return nil, sourceInvalid("git over ssh needs known hosts, or any machine could answer: add what `ssh-keyscan` prints for %s", address)
+	}
+	check, algorithms, err := knownHosts(auth.KnownHosts, address, store)
+	if err != nil {
+		return nil, err
+	}
+	config := &ssh.ClientConfig{User: sshUser, HostKeyCallback: check, HostKeyAlgorithms: algorithms, Timeout: dialTimeout}
+	for _, name := range []string{user, auth.Username} {
+		if name != "" {
+			config.User = name
+		}
+	}
+	switch {
+	case auth.SSHKey != "":
+		key, err := gitssh.NewPublicKeys(config.User, []byte(auth.SSHKey), auth.Password)
+		if err != nil {
+			// The parser's error says nothing of the key, but nobody promises that.
+			return nil, sourceInvalid("the SSH key cannot be read: give a private key in PEM, and its password if it has one")
+		}
+		config.Auth = []ssh.AuthMethod{ssh.PublicKeys(key.Signer)}
+	case auth.Password != "":
+		config.Auth = []ssh.AuthMethod{ssh.Password(auth.Password)}
+	default:
+		return nil, unauthorized("git over ssh needs a private key and there is none: add it to the credentials")
+	}
+	return config, nil
+}
+
+// knownHosts goes through a file because that is what the parser reads. It gives what tells whether a host is who it says, and the
+// algorithms of the keys that are known of the host at address: asked for others, it would show a key that nobody knows.
+func knownHosts(lines, address string, store *Store) (check ssh.HostKeyCallback, algorithms []string, err error) {
+	file, err := store.temp("known-hosts")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.Remove(file.Name()) // what stays is collected
+	_, err = file.WriteString(lines)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, nil, fmt.Errorf("write known hosts: %w", err)
+	}
+	hosts, err := gitssh.NewKnownHostsDb(file.Name())
+	if err != nil {
+		return nil, nil, sourceInvalid("the known hosts cannot be read: give lines as `ssh-keyscan` prints them")
+	}
+	return hosts.HostKeyCallback(), hosts.HostKeyAlgorithms(address), nil
+}
+
+func sshError(ctx context.Context, address *url.URL, err error) error {
+	if strings.Contains(err.Error(), "knownhosts:") {
+		return &Error{
+			Reason: ReasonRegistryUnreachable,
+			Err:    fmt.Errorf("%s: the host's key is not among the known hosts: when the host has a new key, add it there", address.Host),
+		}
+	}
+	return gitError(ctx, address, err)
+}
+
+// missingRepository knows what the common servers say when a repository does not exist, for which SSH has no code.
+func missingRepository(said string) bool {
+	said = strings.ToLower(said)
+	known := []string{"not found", "does not exist", "does not appear to be a git repository", "could not be found", "no such repository"}
+	for _, each := range known {
+		if strings.Contains(said, each) {
+			return true
+		}
+	}
+	return false
+}
+
+// sshNoise keeps the beginning of what a command says beside its output.
+type sshNoise struct {
+	mu   sync.Mutex
+	data bytes.Buffer
+}
+
+func (n *sshNoise) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if room := maxSSHNoise - n.data.Len(); room > 0 {
+		n.data.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// String is what was said so far, fit to be shown.
+func (n *sshNoise) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return printable(n.data.String())
+}

@@ -1,0 +1,204 @@
+package content
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+	"go.yaml.in/yaml/v2"
+)
+
+const (
+	// maxIndex is above the largest public index (about 20 MiB) and bounds what reading one costs.
+	maxIndex = 32 << 20
+	// maxVersion is how long a version may be.
+	maxVersion = 256
+	// maxListed is how many versions an error names.
+	maxListed = 5
+	// nameColumn is where Helm writes the names of charts.
+	nameColumn = 2
+)
+
+// readingIndex lets one index be parsed as a whole at a time: a large one takes a few hundred MiB for a moment.
+var readingIndex sync.Mutex
+
+// plainName is a name that YAML takes as it is written.
+var plainName = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_.]*$`)
+
+// indexEntry is one version of one chart.
+type indexEntry struct {
+	Version string   `json:"version" yaml:"version"`
+	URLs    []string `json:"urls"    yaml:"urls"`
+	Digest  string   `json:"digest"  yaml:"digest"`
+}
+
+// index is what of an index.yaml is looked at. Of every version three fields are kept; the rest of a large index is descriptions.
+type index struct {
+	Entries map[string][]indexEntry `json:"entries" yaml:"entries"`
+}
+
+// decodeIndex reads the versions of one chart out of a repository's index. It is ours because Helm's own package brings a WebAssembly
+// runtime, and because it wants all charts to be right where one is asked for: what is wrong with others is not looked at.
+func decodeIndex(data []byte, chart string) ([]indexEntry, error) {
+	found, ok, err := entriesOf(data, chart)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, notFound("its index.yaml has no chart %s: correct the name, or publish it", quote(chart))
+	}
+	usable := slices.DeleteFunc(found, func(entry indexEntry) bool { return entry.Version == "" || len(entry.Version) > maxVersion })
+	if len(usable) == 0 {
+		return nil, notFound("its index.yaml has no version of chart %s that can be read", quote(chart))
+	}
+	return usable, nil
+}
+
+// entriesOf tries what is cheap first: 30 MiB of YAML take six seconds and 400 MiB of memory as a whole, and next to nothing when only
+// the lines of one chart are parsed.
+//
+//  1. JSON, which is YAML too.
+//  2. The lines of the chart, where the index is laid out as Helm writes it.
+//  3. The whole, one index at a time.
+func entriesOf(data []byte, chart string) (found []indexEntry, ok bool, err error) {
+	read := index{}
+	if json.Unmarshal(data, &read) == nil && read.Entries != nil {
+		found, ok = read.Entries[chart]
+		return found, ok, nil
+	}
+	if lines, understood := chartLines(data, chart); understood {
+		if lines == nil {
+			return nil, false, nil
+		}
+		read = index{}
+		if parseIndex(lines, &read) == nil && len(read.Entries) == 1 {
+			found, ok = read.Entries[chart]
+			return found, ok, nil
+		}
+	}
+	readingIndex.Lock()
+	defer readingIndex.Unlock()
+	read = index{}
+	if err := parseIndex(data, &read); err != nil {
+		return nil, false, invalid("its index.yaml cannot be read: %w", err)
+	}
+	if read.Entries == nil {
+		return nil, false, invalid("its index.yaml lists no charts: is this the URL of a Helm repository?")
+	}
+	found, ok = read.Entries[chart]
+	return found, ok, nil
+}
+
+// parseIndex leaves out what has another type than it should have.
+func parseIndex(data []byte, into *index) error {
+	err := yaml.Unmarshal(data, into)
+	if _, wrongType := errors.AsType[*yaml.TypeError](err); wrongType {
+		return nil
+	}
+	return err
+}
+
+// chartLines cuts the lines of one chart out of an index that is laid out as Helm writes it: "entries:" in the first column, the names of
+// charts two columns in, and everything of a chart deeper, or a list two columns in. In YAML nothing else than a name can then stand at
+// that place. understood tells that the index is like that; lines are nil when it does not have the chart.
+func chartLines(data []byte, chart string) (lines []byte, understood bool) {
+	inside, wanted := false, false
+	for line := range bytes.Lines(data) {
+		text := bytes.TrimRight(line, " \r\n")
+		deep := len(text) - len(bytes.TrimLeft(text, " "))
+		switch {
+		case !inside:
+			inside = string(text) == "entries:"
+			continue
+		case len(text) == deep, text[deep] == '#' && deep <= nameColumn:
+			continue
+		case deep == 0:
+			return lines, understood
+		case deep == nameColumn && text[deep] != '-':
+			name, ok := strings.CutSuffix(string(text[deep:]), ":")
+			if !ok || !plainName.MatchString(name) {
+				return nil, false
+			}
+			wanted, understood = name == chart && lines == nil, true
+			if wanted {
+				lines = []byte("entries:\n")
+			}
+		case deep < nameColumn, !understood:
+			return nil, false
+		}
+		if wanted {
+			lines = append(lines, line...)
+		}
+	}
+	return lines, understood
+}
+
+// pickEntry picks a version.
+//
+//  1. The version that is asked for, letter by letter.
+//  2. The newest that fits the range; without one, the newest that is no pre-release.
+//  3. Of two that are equally new, which differ in their build metadata, the one that sorts last.
+func pickEntry(entries []indexEntry, want string) (indexEntry, error) {
+	for _, entry := range entries {
+		if entry.Version == want {
+			return entry, nil
+		}
+	}
+	fits, err := semver.NewConstraint(cmp.Or(want, "*"))
+	if err != nil || len(want) > maxVersion {
+		return indexEntry{}, sourceInvalid("version %s is neither a version nor a range: write 1.2.3 or ^1.2", quote(want))
+	}
+	var best indexEntry
+	var newest *semver.Version
+	for _, entry := range entries {
+		version, err := semver.NewVersion(entry.Version)
+		if err != nil || !fits.Check(version) {
+			continue
+		}
+		if newest == nil || cmp.Or(version.Compare(newest), strings.Compare(entry.Version, best.Version)) > 0 {
+			best, newest = entry, version
+		}
+	}
+	if newest == nil {
+		return indexEntry{}, notFound("no version fits %s; there are %s", quote(cmp.Or(want, "without pre-releases")), listed(entries))
+	}
+	return best, nil
+}
+
+func listed(entries []indexEntry) string {
+	names := make([]string, 0, maxListed)
+	for _, entry := range entries[:min(len(entries), maxListed)] {
+		names = append(names, quote(entry.Version))
+	}
+	list := strings.Join(names, ", ")
+	if more := len(entries) - maxListed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// copyHashed copies up to most bytes and gives their digest.
+func copyHashed(into io.Writer, from io.Reader, most int64) (digest string, err error) {
+	sum := sha256.New()
+	size, err := io.Copy(io.MultiWriter(into, sum), io.LimitReader(from, most+1))
+	if err != nil {
+		return "", fmt.Errorf("receive content: %w", err)
+	}
+	if size > most {
+		return "", tooLarge("it has more than the accepted %d bytes: make it smaller or raise the limit", most)
+	}
+	return digestPrefix + hexSum(sum), nil
+}
+
+func notFound(format string, args ...any) error {
+	return &Error{Reason: ReasonContentNotFound, Err: fmt.Errorf(format, args...)}
+}

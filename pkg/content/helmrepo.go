@@ -1,0 +1,233 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// mediaTypeChart is what OCI registries call a packed chart.
+const mediaTypeChart = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+
+// HelmRepositorySource is a chart of a Helm repository: a web server with an index.yaml that lists charts. For charts in an OCI registry
+// there is ChartSource.
+//
+//  1. The index is read and the version picked: an exact version, or the newest that fits a range.
+//  2. The digest is the one that the index names. An index without digests costs a download: what was served first is what counts, and
+//     whoever keeps the Resolved has pinned it.
+//  3. The chart is downloaded once; the credentials go to the repository's own scheme, host and port and nowhere else.
+type HelmRepositorySource struct {
+	// Store keeps what was fetched; its Limits hold.
+	Store *Store
+	// URL of the repository with https, below which its index.yaml is.
+	URL string
+	// Chart is the chart's name in the index.
+	Chart string
+	// Version is exact or a range such as "^1.2"; empty means the newest that is no pre-release. A range finds pre-releases only when it
+	// names one, such as ">=1.2.0-0".
+	Version string
+	// Username and Password are for the repository; empty means anonymous.
+	Username, Password string
+	// CA are certificates in PEM that are trusted beside the system's.
+	CA []byte
+	// AllowPlain accepts http, for tests and for what runs on one machine.
+	AllowPlain bool
+	// Timeout bounds one request with its body; 0 means DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Reference is the repository, the chart and the version that is asked for.
+func (h *HelmRepositorySource) Reference() string {
+	address, err := h.address()
+	if err != nil {
+		return "invalid Helm repository"
+	}
+	reference := place(address) + " chart " + h.Chart
+	if h.Version != "" {
+		reference += " version " + h.Version
+	}
+	return reference
+}
+
+// Resolve reads the index and picks the version.
+func (h *HelmRepositorySource) Resolve(ctx context.Context) (Resolved, error) {
+	client, entries, err := h.index(ctx)
+	if err != nil {
+		return Resolved{}, err
+	}
+	entry, err := pickEntry(entries, h.Version)
+	if err != nil {
+		return Resolved{}, fmt.Errorf("%s: %w", h.Reference(), err)
+	}
+	resolved := Resolved{Version: entry.Version, MediaType: mediaTypeChart}
+	if entry.Digest != "" {
+		digest, ok := sha256Digest(entry.Digest)
+		if !ok {
+			return Resolved{}, h.invalid(entry, "has the digest %s, which is no sha256", quote(entry.Digest))
+		}
+		resolved.Digest = digest
+		return resolved, nil
+	}
+	address, err := h.chartAddress(client, entry)
+	if err != nil {
+		return Resolved{}, err
+	}
+	resolved.Digest, err = client.downloadFirst(ctx, h.Store, address)
+	return resolved, err
+}
+
+// Fetch gives the files of the chart that Resolve has picked, whatever the index has become since.
+func (h *HelmRepositorySource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
+	path, err := h.Store.Path(resolved.Digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		path, err = h.download(ctx, resolved)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Unpack(path, h.Store.Limits)
+}
+
+func (h *HelmRepositorySource) download(ctx context.Context, resolved Resolved) (string, error) {
+	client, entries, err := h.index(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range entries {
+		if entry.Version != resolved.Version {
+			continue
+		}
+		address, err := h.chartAddress(client, entry)
+		if err != nil {
+			return "", err
+		}
+		return client.download(ctx, h.Store, resolved.Digest, address)
+	}
+	return "", notFound("%s: the index does not have version %s any more: put it back or ask for another",
+		h.Reference(), quote(resolved.Version))
+}
+
+// index reads the versions of the chart.
+func (h *HelmRepositorySource) index(ctx context.Context) (*web, []indexEntry, error) {
+	address, err := h.address()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := newWeb(address, webOptions{h.Username, h.Password, h.CA, h.AllowPlain, h.Timeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := client.read(ctx, below(address, "index.yaml"), maxIndex)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := decodeIndex(data, h.Chart)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", place(address), err)
+	}
+	return client, entries, nil
+}
+
+func (h *HelmRepositorySource) address() (*url.URL, error) {
+	address, err := webAddress(h.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := (&web{allowPlain: h.AllowPlain}).accept(address); err != nil {
+		return nil, err
+	}
+	if h.Chart == "" || strings.ContainsAny(h.Chart, "/\\ ") {
+		return nil, sourceInvalid("%s: chart name %s is none: give the name that the repository's index lists", place(address), quote(h.Chart))
+	}
+	return address, nil
+}
+
+// chartAddress is where the index says that the chart is: an address, or a path below the repository.
+func (h *HelmRepositorySource) chartAddress(client *web, entry indexEntry) (*url.URL, error) {
+	if len(entry.URLs) == 0 {
+		return nil, h.invalid(entry, "has no URL")
+	}
+	reference, err := url.Parse(entry.URLs[0])
+	if err != nil || reference.User != nil || reference.Opaque != "" || len(entry.URLs[0]) > maxAddress {
+		return nil, h.invalid(entry, "has a URL that is not accepted: it must be a plain address or path without credentials")
+	}
+	address := reference
+	if !reference.IsAbs() {
+		base := below(client.origin, "")
+		address = base.ResolveReference(reference)
+		if address.RawQuery == "" && sameOrigin(base, address) {
+			address.RawQuery = base.RawQuery
+		}
+	}
+	if err := client.accept(address); err != nil {
+		return nil, h.invalid(entry, "cannot be downloaded: %w", err)
+	}
+	return address, nil
+}
+
+func (h *HelmRepositorySource) invalid(entry indexEntry, format string, args ...any) error {
+	return invalid("%s: version %s in the index %w", h.Reference(), quote(entry.Version), fmt.Errorf(format, args...))
+}
+
+// below is a file below address, which is a folder whether it ends with a slash or not.
+func below(address *url.URL, name string) *url.URL {
+	joined := *address
+	joined.RawPath, joined.Fragment = "", ""
+	joined.Path = strings.TrimSuffix(joined.Path, "/") + "/" + name
+	return &joined
+}
+
+// read gives a whole answer of no more than most bytes.
+func (w *web) read(ctx context.Context, address *url.URL, most int64) ([]byte, error) {
+	response, err := w.get(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	if err != nil {
+		return nil, webError(address, fmt.Errorf("the answer broke off: %w", err))
+	}
+	if int64(len(data)) > most {
+		return nil, tooLarge("%s has more than %d bytes", place(address), most)
+	}
+	return data, nil
+}
+
+// downloadFirst stores what address serves and gives its digest, which nothing has named before.
+func (w *web) downloadFirst(ctx context.Context, store *Store, address *url.URL) (digest string, err error) {
+	response, err := w.get(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	temp, err := store.temp("download")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = discard(temp, nil) }()
+	body := &watched{Reader: response.Body}
+	digest, err = copyHashed(temp, body, store.Limits.orDefault().Packed)
+	switch {
+	case body.err != nil:
+		return "", webError(address, fmt.Errorf("the answer broke off: %w", body.err))
+	case err != nil:
+		return "", fmt.Errorf("fetch %s: %w", place(address), err)
+	}
+	return digest, putFile(store, digest, temp)
+}
+
+// putFile stores an open file that was written under its digest.
+func putFile(store *Store, digest string, file *os.File) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("rewind content: %w", err)
+	}
+	_, err := store.Put(digest, -1, file)
+	return err
+}

@@ -1,0 +1,215 @@
+package content
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+)
+
+const (
+	maxAddress = 2048
+	userAgent  = "kyma-lifecycle-manager"
+)
+
+// web does the requests of the sources that speak plain HTTP. It is made for one call of a source and keeps no connection.
+type web struct {
+	// origin is the only place that the credentials are for.
+	origin             *url.URL
+	username, password string
+	allowPlain         bool
+	client             *http.Client
+}
+
+// webOptions are what the HTTP sources have in common.
+type webOptions struct {
+	username, password string
+	ca                 []byte
+	allowPlain         bool
+	timeout            time.Duration
+}
+
+func newWeb(origin *url.URL, options webOptions) (*web, error) {
+	transport, err := webTransport(options.ca)
+	if err != nil {
+		return nil, err
+	}
+	made := &web{origin: origin, username: options.username, password: options.password, allowPlain: options.allowPlain}
+	made.client = &http.Client{Transport: transport, Timeout: orDefaultTimeout(options.timeout), CheckRedirect: made.redirect}
+	return made, nil
+}
+
+// webTransport trusts the certificates in ca beside those of the system.
+func webTransport(ca []byte) (*http.Transport, error) {
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: headerTimeout,
+		DisableKeepAlives:     true,
+	}
+	if len(ca) == 0 {
+		return transport, nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read the system's certificates: %w", err)
+	}
+	if !roots.AppendCertsFromPEM(ca) {
+		return nil, sourceInvalid("the CA bundle holds no certificate: it must be PEM text with at least one CERTIFICATE block")
+	}
+	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return transport, nil
+}
+
+func orDefaultTimeout(timeout time.Duration) time.Duration {
+	if timeout > 0 {
+		return timeout
+	}
+	return DefaultTimeout
+}
+
+// redirect follows up to a few redirects, none of which leads from https to http, and takes the credentials out as soon as one has led
+// to another origin. Go's client does that for other domains only, and would send them to a subdomain or to another port.
+func (w *web) redirect(next *http.Request, via []*http.Request) error {
+	if err := checkRedirect(next, via); err != nil {
+		return err
+	}
+	if err := w.accept(next.URL); err != nil {
+		return fmt.Errorf("redirect that is not followed: %w", err)
+	}
+	for _, hop := range append(via[1:len(via):len(via)], next) {
+		if !sameOrigin(w.origin, hop.URL) {
+			next.Header.Del("Authorization")
+			next.Header.Del("Referer")
+		}
+	}
+	return nil
+}
+
+// accept holds for every address that is requested, wherever it came from.
+func (w *web) accept(address *url.URL) error {
+	switch {
+	case address.Scheme == "https", address.Scheme == "http" && w.allowPlain:
+		return nil
+	case address.Scheme == "oci":
+		return sourceInvalid("%s is in an OCI registry, not behind HTTP: name it as an OCI chart", place(address))
+	default:
+		return sourceInvalid("%s: scheme %q is not accepted; use https", place(address), address.Scheme)
+	}
+}
+
+// get asks for address. The answer is 200 and its body is the caller's to close, or there is an *Error.
+func (w *web) get(ctx context.Context, address *url.URL) (*http.Response, error) {
+	if err := w.accept(address); err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, sourceInvalid("%s is no address that can be requested", place(address))
+	}
+	// Asking for identity keeps the transport from unpacking bytes whose digest is about to be verified.
+	request.Header = http.Header{"User-Agent": {userAgent}, "Accept-Encoding": {"identity"}}
+	if (w.username != "" || w.password != "") && sameOrigin(w.origin, address) {
+		request.SetBasicAuth(w.username, w.password)
+	}
+	response, err := w.client.Do(request)
+	if err != nil {
+		return nil, webError(address, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, webRefused(address, response)
+	}
+	return response, nil
+}
+
+// download stores what address serves under digest, provided that it is what digest names.
+func (w *web) download(ctx context.Context, store *Store, digest string, address *url.URL) (string, error) {
+	response, err := w.get(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body := &watched{Reader: response.Body}
+	path, err := store.Put(digest, response.ContentLength, body)
+	switch {
+	case body.err != nil:
+		return "", webError(address, fmt.Errorf("the answer broke off: %w", body.err))
+	case err != nil:
+		return "", fmt.Errorf("fetch %s: %w", place(address), err)
+	}
+	return path, nil
+}
+
+// webError gives trouble on the way its reason; a cancellation by the caller stays what it is.
+func webError(address *url.URL, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if typed, ok := errors.AsType[*Error](err); ok {
+		return typed
+	}
+	return &Error{
+		Reason: ReasonRegistryUnreachable,
+		Err:    fmt.Errorf("fetch %s: the server cannot be used now: %w", place(address), withoutQuery(err)),
+	}
+}
+
+func webRefused(address *url.URL, response *http.Response) error {
+	failed := &Error{
+		Reason: reasonOfStatus(response.StatusCode),
+		Err: fmt.Errorf("fetch %s: %s answers with %d %s", place(address), response.Request.URL.Host, response.StatusCode,
+			http.StatusText(response.StatusCode)),
+	}
+	switch failed.Reason {
+	case ReasonRegistryUnauthorized:
+		failed.Err = fmt.Errorf("%w: check the credentials", failed.Err)
+	case ReasonRegistryUnreachable:
+		failed.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+	}
+	return failed
+}
+
+// webAddress reads what a person wrote. Credentials have fields of their own, so that no address that is shown holds them.
+func webAddress(text string) (*url.URL, error) {
+	if len(text) > maxAddress || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return nil, sourceInvalid("the URL is longer than %d characters, or has spaces or unprintable characters", maxAddress)
+	}
+	address, err := url.Parse(text)
+	switch {
+	case err != nil:
+		// The parser's error repeats the text, which may hold a password.
+		return nil, sourceInvalid("the URL cannot be read: write it as https://host/path")
+	case address.User != nil:
+		return nil, sourceInvalid("%s: credentials do not belong in the URL; give them beside it", place(address))
+	case address.Host == "" || address.Opaque != "":
+		return nil, sourceInvalid("URL %q names no host: write it as https://host/path", address.Redacted())
+	}
+	return address, nil
+}
+
+// place is an address for people: the query of a signed address is a secret.
+func place(address *url.URL) string {
+	return (&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String()
+}
+
+// sameOrigin compares scheme, host and port.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
+}
+
+func portOf(address *url.URL) string {
+	if port := address.Port(); port != "" {
+		return port
+	}
+	return map[string]string{"http": "80", "https": "443"}[address.Scheme]
+}

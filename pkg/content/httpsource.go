@@ -1,0 +1,97 @@
+package content
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// HTTPSource is one file behind an address: a tar archive, plain or gzip, or one YAML file; which of them, its bytes tell. It is
+// pinned by its digest, without which nothing that is served could be told from what was meant.
+type HTTPSource struct {
+	// Store keeps what was fetched; its Limits hold.
+	Store *Store
+	// URL with https, without credentials. Its query is sent and never shown.
+	URL string
+	// SHA256 of the file as it is served: 64 hex digits, with or without "sha256:" before them.
+	SHA256 string
+	// Username and Password are sent to the host of URL only; empty means anonymous.
+	Username, Password string
+	// CA are certificates in PEM that are trusted beside the system's.
+	CA []byte
+	// AllowPlain accepts http, for tests and for what runs on one machine.
+	AllowPlain bool
+	// Timeout bounds one request with its body; 0 means DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Reference is the address without its query, and the digest.
+func (h *HTTPSource) Reference() string {
+	address, digest, err := h.parse()
+	if err != nil {
+		return "invalid URL"
+	}
+	return place(address) + "@" + digest
+}
+
+// Resolve makes no request: the digest is part of the reference.
+func (h *HTTPSource) Resolve(context.Context) (Resolved, error) {
+	_, digest, err := h.parse()
+	return Resolved{Digest: digest}, err
+}
+
+// Fetch gives the file's content, from the store when it is there.
+func (h *HTTPSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
+	address, digest, err := h.parse()
+	if err != nil {
+		return nil, err
+	}
+	if resolved.Digest != digest {
+		return nil, mismatch("content %s was asked for and %s names %s: resolve it again", resolved.Digest, place(address), digest)
+	}
+	path, err := h.Store.Path(digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		path, err = h.download(ctx, address, digest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return treeOf(path, h.Store.Limits)
+}
+
+func (h *HTTPSource) download(ctx context.Context, address *url.URL, digest string) (string, error) {
+	client, err := newWeb(address, webOptions{h.Username, h.Password, h.CA, h.AllowPlain, h.Timeout})
+	if err != nil {
+		return "", err
+	}
+	return client.download(ctx, h.Store, digest, address)
+}
+
+func (h *HTTPSource) parse() (address *url.URL, digest string, err error) {
+	address, err = webAddress(h.URL)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := (&web{allowPlain: h.AllowPlain}).accept(address); err != nil {
+		return nil, "", err
+	}
+	digest, ok := sha256Digest(h.SHA256)
+	if !ok {
+		return nil, "", sourceInvalid("%s: sha256 is required and must be the %d hex digits that `sha256sum` prints for the file",
+			place(address), digestHexLen)
+	}
+	return address, digest, nil
+}
+
+// sha256Digest reads a digest as people and chart indexes write it.
+func sha256Digest(text string) (digest string, ok bool) {
+	digits := strings.ToLower(strings.TrimPrefix(text, digestPrefix))
+	if _, err := hex.DecodeString(digits); err != nil || len(digits) != digestHexLen {
+		return "", false
+	}
+	return digestPrefix + digits, true
+}

@@ -1,0 +1,69 @@
+package content
+
+import (
+	"archive/tar"
+	"path"
+	"strings"
+)
+
+const (
+	// whiteoutPrefix begins the name of an empty file that removes the path with the rest of that name from the layers below.
+	whiteoutPrefix = ".wh."
+	// opaqueName is the file that removes all that the layers below have in its folder.
+	opaqueName = ".wh..wh..opq"
+)
+
+// whiteout notes an entry that removes something, and refuses other names that begin like one: the image specification reserves them.
+func (u *unpacked) whiteout(name string, header *tar.Header) (done bool, err error) {
+	dir, base := path.Split(name)
+	if strings.HasPrefix(dir, whiteoutPrefix) || strings.Contains(dir, "/"+whiteoutPrefix) {
+		return false, refuse("entry %s is below a name that images reserve", quote(name))
+	}
+	if !strings.HasPrefix(base, whiteoutPrefix) {
+		return false, nil
+	}
+	dir = path.Clean(dir)
+	if base == opaqueName && header.Typeflag == tar.TypeReg && header.Size == 0 {
+		u.opaque[dir] = true
+		return true, nil
+	}
+	target := strings.TrimPrefix(base, whiteoutPrefix)
+	if header.Typeflag != tar.TypeReg || header.Size != 0 || target == "" || target == "." || target == ".." ||
+		strings.HasPrefix(target, whiteoutPrefix) {
+		return false, refuse("entry %s has a name that images reserve and is no whiteout", quote(name))
+	}
+	u.gone[path.Join(dir, target)] = true
+	return true, nil
+}
+
+// hides tells whether a file of the layers below is gone once this layer lies over it. Whatever the order of entries in a layer is,
+// its whiteouts are for the layers below and never for its own files.
+//
+//  1. The layer has the path itself, as a file or as a folder.
+//  2. The layer removes the path or one of its folders.
+//  3. The layer empties one of its folders.
+//  4. The layer has a file in the place of one of its folders.
+func (u *unpacked) hides(name string) bool {
+	if _, known := u.shape[name]; known || u.gone[name] {
+		return true
+	}
+	for parent := path.Dir(name); ; parent = path.Dir(parent) {
+		if u.gone[parent] || u.opaque[parent] || u.shape[parent] {
+			return true
+		}
+		if parent == "." {
+			return false
+		}
+	}
+}
+
+// over lays the layer over the files of those below it.
+func (u *unpacked) over(below []File) []File {
+	kept := make([]File, 0, len(below)+len(u.files))
+	for _, file := range below {
+		if !u.hides(file.Path) {
+			kept = append(kept, file)
+		}
+	}
+	return append(kept, u.files...)
+}

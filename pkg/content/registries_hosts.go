@@ -1,0 +1,195 @@
+package content
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+
+	"k8s.io/utils/lru"
+)
+
+// Docker Hub's API lives elsewhere than its name says; its policy is that of its name.
+const (
+	hub    = "docker.io"
+	hubAPI = "registry-1.docker.io"
+)
+
+// HostPolicy is what is special about one registry host.
+type HostPolicy struct {
+	// PlainHTTP speaks http to it.
+	PlainHTTP bool
+	// CA are PEM certificates that may sign this host's, beside those of the system.
+	CA []byte
+	// Mirrors are tried before the host itself, in their order: host[:port][/path], where the path goes before that of the repository.
+	// A mirror is spoken to by its own policy and with its own credentials; its mirrors are not asked.
+	Mirrors []string
+}
+
+// Validate refuses certificates and mirrors that cannot be used.
+func (p HostPolicy) Validate() error {
+	if len(p.CA) > 0 {
+		if _, err := withCA(nil, p.CA); err != nil {
+			return err
+		}
+	}
+	for _, mirror := range p.Mirrors {
+		if _, _, err := parseMirror(mirror); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Endpoint is one place where a repository can be read.
+type Endpoint struct {
+	// Host is host[:port].
+	Host string
+	// Repository is the path there.
+	Repository string
+	// PlainHTTP speaks http to it.
+	PlainHTTP bool
+	// Mirror tells that it is not the registry that was asked for.
+	Mirror bool
+}
+
+// Endpoints are the places of a repository, in the order in which they are asked: the mirrors of its host, then the host. Whether http is
+// spoken to a mirror is said by the mirror's policy alone: what a caller knows about a host is no word about its mirrors.
+func (r Registries) Endpoints(host, repository string) ([]Endpoint, error) {
+	policy := r.policy(host)
+	found := make([]Endpoint, 0, len(policy.Mirrors)+1)
+	for _, mirror := range policy.Mirrors {
+		at, prefix, err := parseMirror(mirror)
+		if err != nil {
+			return nil, &Error{Reason: ReasonRegistryUnreachable, Err: fmt.Errorf("registry %s: %w", host, err)}
+		}
+		found = append(found, Endpoint{
+			Host: at, Repository: path.Join(prefix, repository), PlainHTTP: r.policy(at).PlainHTTP, Mirror: true,
+		})
+	}
+	plainHTTP := policy.PlainHTTP || r.PlainHTTP != nil && r.PlainHTTP(host)
+	return append(found, Endpoint{Host: host, Repository: repository, PlainHTTP: plainHTTP}), nil
+}
+
+// url is where the distribution specification puts something of the repository, such as "blobs/<digest>".
+func (e Endpoint) url(what string) string {
+	scheme := "https"
+	if e.PlainHTTP {
+		scheme = "http"
+	}
+	host := e.Host
+	if host == hub {
+		host = hubAPI
+	}
+	return scheme + "://" + host + "/v2/" + e.Repository + "/" + what
+}
+
+func (r Registries) policy(host string) HostPolicy {
+	if r.Policy == nil {
+		return HostPolicy{}
+	}
+	return r.Policy(host)
+}
+
+func parseMirror(mirror string) (host, prefix string, err error) {
+	host, prefix, hasPath := strings.Cut(mirror, "/")
+	host = strings.ToLower(host)
+	if err := checkHost(host); err != nil {
+		return "", "", fmt.Errorf("mirror %s: %w; it must be host[:port][/path], without a scheme", quote(mirror), err)
+	}
+	if hasPath {
+		if err := checkRepository(prefix); err != nil {
+			return "", "", fmt.Errorf("mirror %s: its path is none that a registry can have", quote(mirror))
+		}
+	}
+	return host, prefix, nil
+}
+
+// HostTransport is base with the certificates that policy has for a request's host, wherever that request comes from: a registry, its
+// token service, or where it redirects to.
+func HostTransport(base http.RoundTripper, policy func(host string) HostPolicy) http.RoundTripper {
+	if policy == nil {
+		return base
+	}
+	return hostTransport{base: base, policy: policy}
+}
+
+type hostTransport struct {
+	base   http.RoundTripper
+	policy func(host string) HostPolicy
+}
+
+// RoundTrip does the request.
+func (t hostTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	host := request.URL.Host
+	if host == hubAPI {
+		host = hub
+	}
+	ca := t.policy(host).CA
+	if len(ca) == 0 || request.URL.Scheme != "https" {
+		return t.base.RoundTrip(request)
+	}
+	trusting, err := transportFor(t.base, ca)
+	if err != nil {
+		return nil, &Error{Reason: ReasonRegistryUnreachable, Err: fmt.Errorf("registry host %s: %w", host, err)}
+	}
+	return trusting.RoundTrip(request)
+}
+
+// maxTransports bounds the transports that are kept; one whose certificates nobody wants any more goes when others come.
+const maxTransports = 64
+
+// trusting has a transport for each set of certificates, because connections are kept per transport. One that is dropped closes what it
+// does not use; requests that it still carries end as they would have.
+var trusting = lru.NewWithEvictionFunc(maxTransports, func(_ lru.Key, value any) {
+	if transport, ok := value.(*http.Transport); ok {
+		transport.CloseIdleConnections()
+	}
+})
+
+type trustKey struct {
+	base *http.Transport
+	ca   string
+}
+
+func transportFor(base http.RoundTripper, ca []byte) (http.RoundTripper, error) {
+	plain, ok := base.(*http.Transport)
+	if !ok {
+		return nil, errors.New("its certificates cannot be used with a transport of another kind than *http.Transport")
+	}
+	key := trustKey{plain, string(ca)}
+	if known, ok := trusting.Get(key); ok {
+		transport, _ := known.(*http.Transport)
+		return transport, nil
+	}
+	transport := plain.Clone()
+	config, err := withCA(transport.TLSClientConfig, ca)
+	if err != nil {
+		return nil, err
+	}
+	transport.TLSClientConfig = config
+	trusting.Add(key, transport)
+	return transport, nil
+}
+
+// withCA is a TLS configuration that trusts ca beside what it trusts already.
+func withCA(config *tls.Config, ca []byte) (*tls.Config, error) {
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	roots := x509.NewCertPool()
+	if config.RootCAs != nil {
+		roots = config.RootCAs.Clone()
+	} else if system, err := x509.SystemCertPool(); err == nil {
+		roots = system
+	}
+	if !roots.AppendCertsFromPEM(ca) {
+		return nil, errors.New("its ca holds no PEM certificate")
+	}
+	config = config.Clone()
+	config.RootCAs = roots
+	return config, nil
+}

@@ -1,0 +1,92 @@
+package crdsafety
+
+import (
+	"cmp"
+	"math"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// counted are the bounds on lengths and counts. A lower one of zero is none.
+var counted = []struct {
+	name  string
+	upper bool
+	of    func(*apiextensionsv1.JSONSchemaProps) *int64
+}{
+	{"maxLength", true, func(s *fieldSchema) *int64 { return s.MaxLength }},
+	{"maxItems", true, func(s *fieldSchema) *int64 { return s.MaxItems }},
+	{"maxProperties", true, func(s *fieldSchema) *int64 { return s.MaxProperties }},
+	{"minLength", false, func(s *fieldSchema) *int64 { return orZero(s.MinLength) }},
+	{"minItems", false, func(s *fieldSchema) *int64 { return orZero(s.MinItems) }},
+	{"minProperties", false, func(s *fieldSchema) *int64 { return orZero(s.MinProperties) }},
+}
+
+// wider are formats that accept all that another one does.
+var wider = map[string]string{"int32": "int64", "float": "double"}
+
+// bounds reports what allows less than before. A bound that is gone, or allows more, is free. Of two patterns, and of two formats,
+// nobody can say here which allows more, so every other one counts.
+func (c *comparison) bounds(path string, before, after *fieldSchema) {
+	for _, bound := range counted {
+		if old, changed := bound.of(before), bound.of(after); narrower(old, changed, bound.upper) {
+			c.bound(path, bound.name, old, changed)
+		}
+	}
+	if narrower(before.Maximum, after.Maximum, true) {
+		c.bound(path, "maximum", before.Maximum, after.Maximum)
+	} else if excludes(before.Maximum, after.Maximum, before.ExclusiveMaximum, after.ExclusiveMaximum) {
+		c.addf(BoundNarrowed, path, "the maximum itself is no longer accepted")
+	}
+	if narrower(before.Minimum, after.Minimum, false) {
+		c.bound(path, "minimum", before.Minimum, after.Minimum)
+	} else if excludes(before.Minimum, after.Minimum, before.ExclusiveMinimum, after.ExclusiveMinimum) {
+		c.addf(BoundNarrowed, path, "the minimum itself is no longer accepted")
+	}
+	if after.MultipleOf != nil && !divides(*after.MultipleOf, before.MultipleOf) {
+		c.bound(path, "multipleOf", before.MultipleOf, after.MultipleOf)
+	}
+	if after.Pattern != "" && after.Pattern != before.Pattern {
+		c.addf(BoundNarrowed, path, "the pattern changes from %s to %s", orNone(before.Pattern), orNone(after.Pattern))
+	}
+	if after.Format != "" && after.Format != before.Format && (before.Format == "" || wider[before.Format] != after.Format) {
+		c.addf(BoundNarrowed, path, "the format changes from %s to %s", orNone(before.Format), orNone(after.Format))
+	}
+}
+
+func (c *comparison) bound(path, name string, before, after any) {
+	c.addf(BoundNarrowed, path, "%s changes from %s to %s", name, orNone(number(before)), number(after))
+}
+
+// narrower says whether a bound allows less than another one did.
+func narrower[N cmp.Ordered](before, after *N, upper bool) bool {
+	switch {
+	case after == nil:
+		return false
+	case before == nil:
+		return true
+	case upper:
+		return *after < *before
+	}
+	return *after > *before
+}
+
+// excludes says whether the same bound no longer accepts its own value.
+func excludes(before, after *float64, wasExclusive, isExclusive bool) bool {
+	return before != nil && after != nil && *before == *after && isExclusive && !wasExclusive
+}
+
+// divides says whether every multiple of the old factor is one of the new factor.
+func divides(factor float64, old *float64) bool {
+	if old == nil {
+		return false
+	}
+	ratio := *old / factor
+	return ratio == math.Trunc(ratio)
+}
+
+func orZero(bound *int64) *int64 {
+	if bound == nil {
+		return new(int64)
+	}
+	return bound
+}

@@ -1,0 +1,114 @@
+package crdsafety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// enum reports values that are no longer accepted. More values, or no enum at all, is free.
+func (c *comparison) enum(path string, before, after *fieldSchema) {
+	switch {
+	case len(after.Enum) == 0:
+		return
+	case len(before.Enum) == 0:
+		c.addf(EnumNarrowed, path, "only certain values are accepted now: %s", values(after.Enum))
+		return
+	}
+	var gone []apiextensionsv1.JSON
+	for _, value := range before.Enum {
+		if !slices.ContainsFunc(after.Enum, func(v apiextensionsv1.JSON) bool { return canonical(v) == canonical(value) }) {
+			gone = append(gone, value)
+		}
+	}
+	if len(gone) > 0 {
+		c.addf(EnumNarrowed, path, "no longer accepted: %s", values(gone))
+	}
+}
+
+// validations reports rules that the old schema does not have word for word. Their messages are free.
+func (c *comparison) validations(path string, before, after *fieldSchema) {
+	for _, rule := range after.XValidations {
+		same := func(old apiextensionsv1.ValidationRule) bool {
+			return old.Rule == rule.Rule && isTrue(old.OptionalOldSelf) == isTrue(rule.OptionalOldSelf)
+		}
+		if !slices.ContainsFunc(before.XValidations, same) {
+			c.addf(ValidationRuleAdded, path, "a rule is new or reads differently: %s", quoted(rule.Rule))
+		}
+	}
+}
+
+func isTrue(flag *bool) bool { return flag != nil && *flag }
+
+// combinations reports any change within allOf, anyOf, oneOf and not: whether one accepts what another did is not decided here. Without
+// the combination more is accepted, which is free.
+func (c *comparison) combinations(path string, before, after *fieldSchema) {
+	for _, combination := range []struct {
+		name        string
+		old, change any
+		gone        bool
+	}{
+		{"allOf", before.AllOf, after.AllOf, len(after.AllOf) == 0},
+		{"anyOf", anyOf(before), anyOf(after), len(anyOf(after)) == 0},
+		{"oneOf", before.OneOf, after.OneOf, len(after.OneOf) == 0},
+		{"not", before.Not, after.Not, after.Not == nil},
+	} {
+		if !combination.gone && !same(combination.old, combination.change) {
+			c.addf(UnknownChange, path, "%s changes, of which nobody can say here that it is safe", combination.name)
+		}
+	}
+}
+
+// anyOf leaves out the form in which generators repeat what int-or-string says already.
+func anyOf(schema *fieldSchema) []fieldSchema {
+	if schema.XIntOrString && same(schema.AnyOf, []fieldSchema{{Type: "integer"}, {Type: "string"}}) {
+		return nil
+	}
+	return schema.AnyOf
+}
+
+// defaults reports a default that a field gets, loses or changes: objects that leave the field out mean something else then.
+func (c *comparison) defaults(path string, before, after *fieldSchema) {
+	switch {
+	case same(before.Default, after.Default):
+	case before.Default == nil:
+		c.addf(DefaultChanged, path, "the field gets the default %s, also in objects that left it out", quoted(canonical(after.Default)))
+	case after.Default == nil:
+		c.addf(DefaultChanged, path, "the default %s is gone", quoted(canonical(before.Default)))
+	default:
+		c.addf(DefaultChanged, path, "the default changes from %s to %s", quoted(canonical(before.Default)), quoted(canonical(after.Default)))
+	}
+}
+
+// merging reports what decides how server-side apply merges a list or a map, and which lists it refuses for duplicates.
+func (c *comparison) merging(path string, before, after *fieldSchema) {
+	var differ []string
+	if old, changed := text(before.XListType, "atomic"), text(after.XListType, "atomic"); old != changed {
+		differ = append(differ, fmt.Sprintf("the list type changes from %s to %s", quoted(old), quoted(changed)))
+	}
+	if old, changed := sorted(before.XListMapKeys), sorted(after.XListMapKeys); !slices.Equal(old, changed) {
+		differ = append(differ, fmt.Sprintf("the list's keys change from [%s] to [%s]",
+			quoted(strings.Join(old, ", ")), quoted(strings.Join(changed, ", "))))
+	}
+	if old, changed := text(before.XMapType, "granular"), text(after.XMapType, "granular"); old != changed {
+		differ = append(differ, fmt.Sprintf("the map type changes from %s to %s", quoted(old), quoted(changed)))
+	}
+	if len(differ) > 0 {
+		c.addf(ListTypeChanged, path, "%s", strings.Join(differ, ", "))
+	}
+}
+
+func text(value *string, otherwise string) string {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
+
+func sorted(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,129 @@
+package crdsafety
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// remainder fails closed: what no rule compared, and is not free, must be equal. A field that a later Kubernetes adds to schemas lands
+// here by itself.
+func (c *comparison) remainder(path string, before, after *fieldSchema) {
+	before, after = unjudged(before), unjudged(after)
+	if !same(before, after) {
+		c.addf(UnknownChange, path, "%s changes, of which nobody can say here that it is safe", strings.Join(differing(before, after), ", "))
+	}
+}
+
+// differing names the keywords in which two schemas differ.
+func differing(before, after *fieldSchema) []string {
+	old, changed := keywords(before), keywords(after)
+	all := maps.Clone(old)
+	maps.Copy(all, changed)
+	names := slices.Sorted(maps.Keys(all))
+	return slices.DeleteFunc(names, func(name string) bool { return bytes.Equal(old[name], changed[name]) })
+}
+
+func keywords(schema *fieldSchema) map[string]json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	data, err := json.Marshal(schema)
+	if err == nil {
+		err = json.Unmarshal(data, &fields)
+	}
+	if err != nil { // it holds JSON that is none
+		return map[string]json.RawMessage{"the schema": json.RawMessage(err.Error())}
+	}
+	return fields
+}
+
+// unjudged is a schema without what the rules compare and without what is free.
+func unjudged(schema *fieldSchema) *fieldSchema {
+	s := *schema
+	// Free.
+	s.Description, s.Title, s.ExternalDocs, s.Example = "", "", nil, nil
+	// The value itself.
+	s.Type, s.XIntOrString, s.Nullable, s.Enum = "", false, false, nil
+	s.Maximum, s.ExclusiveMaximum, s.Minimum, s.ExclusiveMinimum, s.MultipleOf = nil, false, nil, false, nil
+	s.MaxLength, s.MinLength, s.Pattern, s.Format = nil, nil, "", ""
+	s.MaxItems, s.MinItems, s.MaxProperties, s.MinProperties = nil, nil, nil, nil
+	s.XValidations, s.AllOf, s.AnyOf, s.OneOf, s.Not = nil, nil, nil, nil, nil
+	s.Default, s.XListType, s.XListMapKeys, s.XMapType = nil, nil, nil, nil
+	// What lies below it.
+	s.Required, s.Properties, s.AdditionalProperties, s.XPreserveUnknownFields = nil, nil, nil, nil
+	if s.Items != nil && len(s.Items.JSONSchemas) == 0 {
+		s.Items = nil
+	}
+	return &s
+}
+
+// same compares by meaning: order of keys and white space do not count.
+func same(before, after any) bool {
+	old, ok := encode(before)
+	changed, okToo := encode(after)
+	if ok && okToo {
+		return old == changed
+	}
+	return reflect.DeepEqual(before, after)
+}
+
+// canonical is a value as a message writes it, and as two values are compared. What is no JSON stands for itself.
+func canonical(value any) string {
+	if text, ok := encode(value); ok {
+		return text
+	}
+	switch value := value.(type) {
+	case apiextensionsv1.JSON:
+		return string(value.Raw)
+	case *apiextensionsv1.JSON:
+		return string(value.Raw)
+	}
+	return "?"
+}
+
+// encode writes JSON with sorted keys and without white space. Integers are kept apart that a float64 would make equal.
+func encode(value any) (text string, ok bool) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return "", false
+	}
+	var read any
+	if utiljson.Unmarshal(data, &read) != nil {
+		return string(data), true
+	}
+	data, err = json.Marshal(read)
+	return string(data), err == nil
+}
+
+// number writes a bound as JSON does; none is empty.
+func number(bound any) string {
+	if text := canonical(bound); text != "null" {
+		return text
+	}
+	return ""
+}
+
+// values lists some values of an enum.
+func values(all []apiextensionsv1.JSON) string {
+	const named = 5
+	var texts []string
+	for _, value := range all[:min(len(all), named)] {
+		texts = append(texts, quoted(canonical(value)))
+	}
+	if len(all) > named {
+		texts = append(texts, "…")
+	}
+	return strings.Join(texts, ", ")
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return quoted(text)
+}

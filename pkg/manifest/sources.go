@@ -1,0 +1,39 @@
+package manifest
+
+import (
+	"io/fs"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// Chart is a Helm chart, rendered with values as `helm template --include-crds` does.
+func Chart(name string, from content.Source, values map[string]any) Source {
+	return Source{Name: name, Content: from, Renderer: render.Helm{}, Values: values}
+}
+
+// Kustomization is a folder of the content that is built as `kustomize build` does; "" is the content's root.
+func Kustomization(name string, from content.Source, folder string) Source {
+	return Source{Name: name, Content: from, Renderer: render.Kustomize{Path: folder}}
+}
+
+// Bundle is a plain bundle: a folder "manifests" with files of YAML or JSON documents.
+func Bundle(name string, from content.Source) Source {
+	return Source{Name: name, Content: from, Renderer: render.Bundle{}}
+}
+
+// YAML is a text of YAML or JSON documents.
+func YAML(name, text string) Source { panic("soon") }
+
+// Objects are objects that the caller has made. They are not changed, and must not change until the call that they are used in has ended.
+func Objects(name string, objects ...*unstructured.Unstructured) Source { panic("soon") }
+
+// Directory is a folder of this machine, or a file such as a packed chart, as a content. It is read anew at each call: see
+// content.DirectorySource for what is refused.
+func Directory(path string) content.Source { panic("soon") }
+
+// Files are the files below dir of a file system, such as one that is embedded in the program, as a content; "" and "." are its root.
+// To embed a chart with its _helpers.tpl, write the directive with "all:", since go:embed leaves out names with a leading "_".
+func Files(from fs.FS, dir string) content.Source { panic("soon") }

@@ -1,0 +1,138 @@
+package render
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+const (
+	annotationHook           = "helm.sh/hook"
+	annotationResourcePolicy = "helm.sh/resource-policy"
+	policyKeep               = "keep"
+	// annotationKeep is apply.AnnotationKeep, which a test holds it to: this package needs nothing else of pkg/apply.
+	annotationKeep = "operator.kyma-project.io/keep"
+	// maxNamed is how many hooks an error names.
+	maxNamed = 5
+	// smallFile is what a file may grow to by its aliases, however short it is.
+	smallFile = 16 << 10
+)
+
+// chartGatherer puts the objects of the files of one chart together.
+type chartGatherer struct {
+	objects []*unstructured.Unstructured
+	seen    map[inventory.ID]chartDeclaration
+	hooks   []string
+}
+
+// chartDeclaration is where an object was first declared.
+type chartDeclaration struct {
+	object *unstructured.Unstructured
+	file   string
+}
+
+// chartObjects parses what was rendered.
+func chartObjects(files []renderedFile) ([]*unstructured.Unstructured, error) {
+	total := 0
+	for _, file := range files {
+		total += len(file.text)
+	}
+	if total > DefaultLimit {
+		return nil, tooLarge("the rendered chart has more than %d MiB: make it smaller", DefaultLimit>>20)
+	}
+	g := chartGatherer{seen: map[inventory.ID]chartDeclaration{}}
+	for _, file := range files {
+		// The limit follows the size, as it bounds what aliases may grow to.
+		objects, err := Parse(strings.NewReader(file.text), max(int64(2*len(file.text)), smallFile))
+		if err != nil {
+			return nil, &content.Error{Reason: content.ReasonOf(err), Err: fmt.Errorf("%s of the rendered chart: %w", file.name, err)}
+		}
+		for _, object := range objects {
+			if err := g.add(object, file.name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g.objects, g.refuseHooks()
+}
+
+// add takes in one object, or notes that it is a hook.
+func (g *chartGatherer) add(object *unstructured.Unstructured, file string) error {
+	if events, isHook := object.GetAnnotations()[annotationHook]; isHook {
+		switch kindOfHook(events) {
+		case hookTest:
+			return nil
+		case hookOther:
+			g.hooks = append(g.hooks, fmt.Sprintf("%s (%s) in %s", inventory.IDOf(object), shorten(events), file))
+			return nil
+		case hookNone:
+		}
+	}
+	id := inventory.IDOf(object)
+	if first, ok := g.seen[id]; ok {
+		if reflect.DeepEqual(first.object.Object, object.Object) {
+			return nil
+		}
+		return invalidChart("%s is declared differently in %s and in %s of the chart: keep one of them", id, first.file, file)
+	}
+	if len(g.objects) >= MaxObjects {
+		return tooLarge("the chart declares more than %d objects: split it into several modules", MaxObjects)
+	}
+	g.seen[id] = chartDeclaration{object.DeepCopy(), file}
+	keepAsHelmDoes(object)
+	g.objects = append(g.objects, object)
+	return nil
+}
+
+func (g *chartGatherer) refuseHooks() error {
+	if len(g.hooks) == 0 {
+		return nil
+	}
+	named, rest := g.hooks[:min(len(g.hooks), maxNamed)], ""
+	if left := len(g.hooks) - len(named); left > 0 {
+		rest = fmt.Sprintf(" and %d more", left)
+	}
+	return &content.Error{Reason: content.ReasonHooksRefused, Err: fmt.Errorf("the chart has hooks, which are not run: %s%s: "+
+		"switch them off by values, or let the module's own operator do what they do", strings.Join(named, ", "), rest)}
+}
+
+type hookKind int
+
+const (
+	// hookNone is an ordinary object: crd-install comes from Helm 2, where crds/ did not exist.
+	hookNone hookKind = iota
+	hookTest
+	hookOther
+)
+
+func kindOfHook(events string) hookKind {
+	var names []string
+	for event := range strings.SplitSeq(events, ",") {
+		names = append(names, strings.ToLower(strings.TrimSpace(event)))
+	}
+	only := func(allowed ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(allowed, name) })
+	}
+	switch {
+	case only("test", "test-success", "test-failure"):
+		return hookTest
+	case only("crd-install"):
+		return hookNone
+	default:
+		return hookOther
+	}
+}
+
+func keepAsHelmDoes(object *unstructured.Unstructured) {
+	annotations := object.GetAnnotations()
+	if strings.EqualFold(strings.TrimSpace(annotations[annotationResourcePolicy]), policyKeep) {
+		annotations[annotationKeep] = "true"
+		object.SetAnnotations(annotations)
+	}
+}

@@ -1,0 +1,128 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// maxKustomizeText cuts what kustomize says: it repeats the content, which may be long.
+const maxKustomizeText = 600
+
+// building has one place: kustomize keeps its schemas in variables of its package, where two builds would meet.
+var building = make(chan struct{}, 1)
+
+// Kustomize is a kustomization, built as "kustomize build" does. Path is its folder in the content; empty is the root.
+//
+// Kustomize itself fetches whatever an entry names, by HTTP and by a git program, and has no switch to forbid it. So all that it
+// would read is looked at first (see kustomizeWalk), and it gets to see those files and no others.
+//
+// What goes into a build is capped. What comes out may be larger by a factor that replacements and copying patches set; the result is
+// refused when it is larger than DefaultLimit, but it has been in memory then.
+type Kustomize struct {
+	Path string
+}
+
+// Render builds the kustomization. Builds wait for each other.
+func (k Kustomize) Render(ctx context.Context, tree *content.Tree, input Input) (Rendered, error) {
+	if err := refuseValues(input); err != nil {
+		return Rendered{}, err
+	}
+	folder, err := k.folder()
+	if err != nil {
+		return Rendered{}, err
+	}
+	select {
+	case building <- struct{}{}:
+		defer func() { <-building }()
+	case <-ctx.Done():
+	}
+	if err := ended(ctx); err != nil {
+		return Rendered{}, err
+	}
+	text, err := newKustomizeWalk(tree).run(folder)
+	if err != nil {
+		return Rendered{}, err
+	}
+	objects, err := Parse(bytes.NewReader(text), DefaultLimit)
+	if err != nil {
+		return Rendered{}, inFile("what kustomize makes of the content", err)
+	}
+	return Rendered{Steps: oneStep(objects)}, nil
+}
+
+// folder is the clean path of the kustomization; "" is the root.
+func (k Kustomize) folder() (string, error) {
+	folder := path.Clean("/" + k.Path)[1:]
+	if strings.HasPrefix(k.Path, "/") || leadsOut(path.Clean(k.Path)) {
+		return "", &content.Error{
+			Reason: content.ReasonSourceInvalid,
+			Err:    fmt.Errorf("the path %q of the kustomization leads out of the content: name a folder below its root", k.Path),
+		}
+	}
+	return folder, nil
+}
+
+// run walks and builds. The library panics at content that it does not expect.
+func (w *kustomizeWalk) run(folder string) (text []byte, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			text, err = nil, w.failed(folder, fmt.Errorf("it breaks down: %v", problem))
+		}
+	}()
+	if err := w.visit(folder, nil); err != nil {
+		return nil, err
+	}
+	return w.build(folder)
+}
+
+// build lets kustomize build what was walked. It may read every file that it is shown: a base or a patch beside the folder of a
+// kustomization is part of the content as well, and there is nothing else in its file system. Programs are never run.
+func (w *kustomizeWalk) build(folder string) ([]byte, error) {
+	if w.ownSchema {
+		// Kustomize keeps the schema of a build for those that follow, which are somebody else's.
+		openapi.ResetOpenAPI()
+		defer openapi.ResetOpenAPI()
+	}
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionUnspecified
+	options.LoadRestrictions = types.LoadRestrictionsNone
+	built, err := krusty.MakeKustomizer(options).Run(newKustomizeFiles(w.read), "/"+folder)
+	if err != nil {
+		return nil, w.failed(folder, err)
+	}
+	text, err := built.AsYaml()
+	if err != nil {
+		return nil, w.failed(folder, err)
+	}
+	return text, nil
+}
+
+// failed is what kustomize says, on one line. It repeats what it was reading, so that with a Secret in the content nothing of it is
+// shown: this text ends up in a status that more people read than Secrets.
+func (w *kustomizeWalk) failed(folder string, err error) error {
+	where := "kustomize cannot build the " + folderName(folder)
+	if w.secret {
+		return contentInvalid("%s; its message may hold parts of a Secret of the content and is left out: run \"kustomize build\" to see it", where)
+	}
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if runes := []rune(text); len(runes) > maxKustomizeText {
+		text = string(runes[:maxKustomizeText]) + "..."
+	}
+	return contentInvalid("%s: %s", where, text)
+}
+
+func folderName(folder string) string {
+	if folder == "" {
+		return "root of the content"
+	}
+	return fmt.Sprintf("folder %q", folder)
+}

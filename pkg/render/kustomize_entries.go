@@ -1,0 +1,243 @@
+package render
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// kustomizeField is a field of a kustomization file, whose entries are relative to folder.
+type kustomizeField struct {
+	folder, file, name string
+}
+
+func (f kustomizeField) field(name string) kustomizeField {
+	f.name = name
+	return f
+}
+
+// String is "overlays/eu/kustomization.yaml: resources".
+func (f kustomizeField) String() string {
+	if f.name == "" {
+		return f.file
+	}
+	return f.file + ": " + f.name
+}
+
+func (f kustomizeField) invalid(format string, args ...any) error {
+	return contentInvalid("%s %s", f, fmt.Sprintf(format, args...))
+}
+
+// kustomizeEntries are the entries of one field and what is looked at in each.
+type kustomizeEntries struct {
+	field  string
+	values []string
+	check  func(at kustomizeField, entry string) error
+}
+
+// check looks at entries one by one.
+func (f kustomizeField) check(all []kustomizeEntries) error {
+	for _, entries := range all {
+		for _, entry := range entries.values {
+			if err := entries.check(f.field(entries.field), entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// entriesOf are all entries of a kustomization that kustomize reads something for. A test holds that no field is forgotten.
+func (w *kustomizeWalk) entriesOf(k *types.Kustomization, above []string) []kustomizeEntries {
+	resource := func(at kustomizeField, entry string) error { return w.resource(at, entry, above) }
+	component := func(at kustomizeField, entry string) error { return w.component(at, entry, above) }
+	entries := []kustomizeEntries{
+		{"helmCharts", charts(k), refuseChart},
+		{"resources", k.Resources, resource},
+		{"bases", k.Bases, resource},
+		{"components", k.Components, component},
+		{"crds", k.Crds, w.definitions},
+		{"configurations", k.Configurations, w.yamlFile},
+		{"generators", k.Generators, w.plugins},
+		{"transformers", k.Transformers, w.plugins},
+		{"validators", k.Validators, w.plugins},
+		{"patchesStrategicMerge", patchTexts(k.PatchesStrategicMerge), w.textOrFile},
+		{"openapi.path", present(k.OpenAPI["path"]), w.yamlFile},
+	}
+	for _, patch := range k.Patches {
+		entries = append(entries, w.patch("patches", patch)...)
+	}
+	for _, patch := range k.PatchesJson6902 {
+		entries = append(entries, w.patch("patchesJson6902", patch)...)
+	}
+	for _, replacement := range k.Replacements {
+		entries = append(entries, kustomizeEntries{"replacements", present(replacement.Path), w.yamlFile})
+	}
+	for _, generator := range k.ConfigMapGenerator {
+		entries = append(entries, sourcesOf("configMapGenerator", generator.KvPairSources, w.data)...)
+	}
+	for _, generator := range k.SecretGenerator {
+		entries = append(entries, sourcesOf("secretGenerator", generator.KvPairSources, w.data)...)
+	}
+	return entries
+}
+
+// patch has the file of a patch, or its text.
+func (w *kustomizeWalk) patch(field string, patch types.Patch) []kustomizeEntries {
+	return []kustomizeEntries{
+		{field, present(patch.Path), w.yamlFile},
+		{field, present(patch.Patch), w.inline},
+	}
+}
+
+// sourcesOf are the files of a generator; those of "files" may have the key in front.
+func sourcesOf(field string, sources types.KvPairSources, check func(kustomizeField, string) error) []kustomizeEntries {
+	return []kustomizeEntries{
+		{field + ".env", present(sources.EnvSource), check},
+		{field + ".envs", sources.EnvSources, check},
+		{field + ".files", sources.FileSources, func(at kustomizeField, entry string) error {
+			if _, file, keyed := strings.Cut(entry, "="); keyed && !looksRemote(entry) {
+				entry = file
+			}
+			return check(at, entry)
+		}},
+	}
+}
+
+// charts are the names of charts that kustomize would render with a helm program.
+func charts(k *types.Kustomization) []string {
+	var names []string
+	for _, chart := range k.HelmCharts {
+		names = append(names, chart.Name)
+	}
+	for _, chart := range k.HelmChartInflationGenerator {
+		names = append(names, chart.ChartName)
+	}
+	return names
+}
+
+func refuseChart(at kustomizeField, name string) error {
+	return at.invalid("holds chart %q, for which a helm program would have to run: install the chart by a source of its own "+
+		"(type helm-chart), or put what it renders into the content", name)
+}
+
+// resource is a file of objects or the folder of a kustomization.
+func (w *kustomizeWalk) resource(at kustomizeField, entry string, above []string) error {
+	name, err := w.locate(at, entry)
+	if err != nil {
+		return err
+	}
+	if _, isFile := w.files[name]; isFile {
+		text, err := w.yaml(at, entry)
+		if err == nil {
+			w.here.objects += w.objectsIn(text)
+		}
+		return err
+	}
+	return w.visit(name, above)
+}
+
+// component is the folder of a kustomization.
+func (w *kustomizeWalk) component(at kustomizeField, entry string, above []string) error {
+	name, err := w.locate(at, entry)
+	if err != nil {
+		return err
+	}
+	if !w.folders[name] {
+		return at.invalid("refers to %q, which must be a folder", entry)
+	}
+	return w.visit(name, above)
+}
+
+// textOrFile is a patch or, when it cannot be read as one, the name of its file.
+func (w *kustomizeWalk) textOrFile(at kustomizeField, entry string) error {
+	if err := w.text(at, []byte(entry)); err != nil {
+		return err
+	}
+	if _, err := w.parse.RF().SliceFromBytes([]byte(entry)); err == nil {
+		return nil
+	}
+	return w.yamlFile(at, entry)
+}
+
+// locate is the clean path of an entry that is part of the content.
+func (w *kustomizeWalk) locate(at kustomizeField, entry string) (string, error) {
+	if w.entries++; w.entries > maxKustomizeEntries {
+		return "", tooLarge("%s: the kustomization has more than %d entries: make it simpler", at, maxKustomizeEntries)
+	}
+	name := path.Join(at.folder, entry)
+	switch _, isFile := w.files[name]; {
+	case looksRemote(entry), path.IsAbs(entry), leadsOut(name):
+		return "", &content.Error{
+			Reason: content.ReasonRemoteBaseRefused,
+			Err: fmt.Errorf("%s refers to %q, which is not part of the content: copy it into the content and refer to it by a relative path",
+				at, shortened(entry)),
+		}
+	case entry == "":
+		return "", at.invalid("has an empty entry: remove it")
+	case isFile, w.folders[rooted(name)]:
+		return rooted(name), nil
+	default:
+		return "", at.invalid("refers to %q, and the content has neither a file nor a folder of that name", shortened(entry))
+	}
+}
+
+// rooted is the name of the root as the walk has it.
+func rooted(name string) string {
+	if name == "." {
+		return ""
+	}
+	return name
+}
+
+// joined is the clean path of a file in a folder.
+func joined(folder, name string) string { return rooted(path.Join(folder, name)) }
+
+// leadsOut tells whether a clean relative path begins above the root.
+func leadsOut(name string) bool { return name == ".." || strings.HasPrefix(name, "../") }
+
+var gitUser = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
+
+// looksRemote tells whether kustomize could take an entry for a URL or a git repository. It says so too often rather than too rarely.
+func looksRemote(entry string) bool {
+	if u, err := url.Parse(entry); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		return true
+	}
+	lower := strings.ToLower(entry)
+	for _, prefix := range []string{"git::", "github.com/", "github.com:"} {
+		if strings.HasPrefix(lower, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(entry, "://") || gitUser.MatchString(entry)
+}
+
+// shortened keeps what a message repeats of the content short.
+func shortened(entry string) string {
+	if runes := []rune(entry); len(runes) > maxParserText {
+		return string(runes[:maxParserText]) + "..."
+	}
+	return entry
+}
+
+// present is a list of what is there.
+func present(entry string) []string {
+	if entry == "" {
+		return nil
+	}
+	return []string{entry}
+}
+
+func patchTexts(patches []types.PatchStrategicMerge) []string {
+	texts := make([]string, 0, len(patches))
+	for _, patch := range patches {
+		texts = append(texts, string(patch))
+	}
+	return texts
+}

@@ -1,0 +1,110 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// kustomizeFiles is a file system of given files that kustomize can read and not write. The one that comes with kustomize copies every
+// file, does not know names with a space and ends the process when it is inconsistent.
+type kustomizeFiles struct {
+	files   map[string][]byte
+	folders map[string]bool
+}
+
+var errReadOnly = errors.New("the content cannot be written to")
+
+// newKustomizeFiles takes files by their clean paths.
+func newKustomizeFiles(files map[string][]byte) kustomizeFiles {
+	return kustomizeFiles{files: files, folders: foldersOf(files)}
+}
+
+// foldersOf are the folders that have files somewhere below, and the root.
+func foldersOf(files map[string][]byte) map[string]bool {
+	folders := map[string]bool{"": true}
+	for name := range files {
+		for folder := parentOf(name); !folders[folder]; folder = parentOf(folder) {
+			folders[folder] = true
+		}
+	}
+	return folders
+}
+
+// parentOf is the folder of a clean path; "" is the root.
+func parentOf(name string) string {
+	folder, _ := path.Split(name)
+	return strings.TrimSuffix(folder, "/")
+}
+
+// key is the clean path without the slash that stands for the root.
+func (f kustomizeFiles) key(name string) string {
+	return path.Clean("/" + filepath.ToSlash(name))[1:]
+}
+
+// IsDir tells whether name is a folder.
+func (f kustomizeFiles) IsDir(name string) bool { return f.folders[f.key(name)] }
+
+// Exists tells whether name is a file or a folder.
+func (f kustomizeFiles) Exists(name string) bool {
+	_, isFile := f.files[f.key(name)]
+	return isFile || f.IsDir(name)
+}
+
+// ReadFile gives the content of a file; it must not be changed.
+func (f kustomizeFiles) ReadFile(name string) ([]byte, error) {
+	data, ok := f.files[f.key(name)]
+	if !ok {
+		return nil, missing(name)
+	}
+	return data, nil
+}
+
+// CleanedAbs divides name into folder and file; the file is empty for a folder.
+func (f kustomizeFiles) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	key := f.key(name)
+	switch _, isFile := f.files[key]; {
+	case f.folders[key]:
+		return filesys.ConfirmedDir("/" + key), "", nil
+	case isFile:
+		return filesys.ConfirmedDir("/" + parentOf(key)), path.Base(key), nil
+	default:
+		return "", "", missing(name)
+	}
+}
+
+func missing(name string) error {
+	return fmt.Errorf("%q is not part of the content: %w", strings.TrimPrefix(name, "/"), fs.ErrNotExist)
+}
+
+// Create is refused.
+func (kustomizeFiles) Create(string) (filesys.File, error) { return nil, errReadOnly }
+
+// Mkdir is refused.
+func (kustomizeFiles) Mkdir(string) error { return errReadOnly }
+
+// MkdirAll is refused.
+func (kustomizeFiles) MkdirAll(string) error { return errReadOnly }
+
+// RemoveAll is refused.
+func (kustomizeFiles) RemoveAll(string) error { return errReadOnly }
+
+// WriteFile is refused.
+func (kustomizeFiles) WriteFile(string, []byte) error { return errReadOnly }
+
+// Open is refused: a build reads whole files.
+func (kustomizeFiles) Open(string) (filesys.File, error) { return nil, errors.ErrUnsupported }
+
+// ReadDir is refused: a build reads what is named.
+func (kustomizeFiles) ReadDir(string) ([]string, error) { return nil, errors.ErrUnsupported }
+
+// Glob is refused, as ReadDir.
+func (kustomizeFiles) Glob(string) ([]string, error) { return nil, errors.ErrUnsupported }
+
+// Walk is refused, as ReadDir.
+func (kustomizeFiles) Walk(string, filepath.WalkFunc) error { return errors.ErrUnsupported }

@@ -1,0 +1,3 @@
+{{- define "shop.image" -}}
+{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end -}}
