@@ -342,9 +342,7 @@ func TestAKeptDefinitionBringsItsKindAsWell(t *testing.T) {
 	b.trackAll(t, r, owner, Interest{GroupVersionKind: definitions, Keep: true}, Interest{GroupVersionKind: namespaces, Keep: true},
 		Interest{GroupVersionKind: gvk, Mode: ModuleCR})
 	crd := definitionOf(gvk, owner)
-	_, err := at(t, r, foreign, crd).Create(t.Context(), crd, metav1.CreateOptions{})
-	must(t, err)
-	t.Cleanup(func() { _ = at(t, r, foreign, crd).Delete(t.Context(), crd.GetName(), metav1.DeleteOptions{}) })
+	define(t, foreign, crd)
 	eventually(t, "the kind is looked for", func() bool { return b.calls.count("GET /apis/kept-definition.test/v1alpha1/widgets") > 0 })
 	if result, kept := r.Health(idOf(crd)); !kept || result.Status != health.Ready {
 		t.Errorf("Health = %v, %v", result, kept)
@@ -353,7 +351,7 @@ func TestAKeptDefinitionBringsItsKindAsWell(t *testing.T) {
 		t.Errorf("%v", full)
 	}
 	ns := newObject(namespaces, "", fmt.Sprintf("kept-%d", time.Now().UnixNano()), owner)
-	_, err = at(t, r, foreign, ns).Create(t.Context(), ns, metav1.CreateOptions{})
+	_, err := at(t, r, foreign, ns).Create(t.Context(), ns, metav1.CreateOptions{})
 	must(t, err)
 	eventually(t, "the health of a kept namespace is known", func() bool {
 		result, kept := r.Health(idOf(ns))

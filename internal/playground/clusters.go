@@ -35,7 +35,7 @@ const (
 	// patience bounds what waits for API servers. It is long because newcomers' machines are busy building, too.
 	patience     = time.Minute
 	pollInterval = 50 * time.Millisecond
-	kustomize    = "config/local"
+	kustomize    = "config/playground"
 )
 
 // cluster is a control plane with a client of the administrator.

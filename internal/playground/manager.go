@@ -26,12 +26,14 @@ const (
 	// portAttempts is how often other ports are tried when somebody else took one between our look and the manager's.
 	portAttempts = 3
 	portTaken    = "address already in use"
+	// registriesFile says which hosts speak no TLS.
+	registriesFile = "registries.yaml"
 )
 
 // manager is the process of the manager.
 type manager struct {
 	*process
-	metrics, probes string
+	metrics, probes, content string // addresses
 }
 
 // startManager runs the manager's own program with the rights that a deployed one has.
@@ -43,6 +45,9 @@ func (p *playground) startManager(ctx context.Context) error {
 		}
 		access, err := p.hub.ServiceAccountConfig(ctx, v1beta2.DefaultNamespace, managerAccount)
 		if err != nil {
+			return "", err
+		}
+		if err := p.writeRegistries(filepath.Join(dir, registriesFile)); err != nil {
 			return "", err
 		}
 		kubeconfig := filepath.Join(dir, "kubeconfig")
@@ -63,21 +68,25 @@ func (p *playground) startManager(ctx context.Context) error {
 
 // launchManager starts it once and waits until it is ready.
 func (p *playground) launchManager(ctx context.Context, dir, kubeconfig string) error {
-	metrics, probes, err := freeAddresses(ctx)
+	free, err := freeAddresses(ctx, 3)
 	if err != nil {
 		return err
 	}
+	metrics, probes, content := free[0], free[1], free[2]
 	started, err := p.launcher.start(p.program(managerProgram), filepath.Join(dir, managerLog), []string{"KUBECONFIG=" + kubeconfig},
 		"--oci-registry-host=http://"+p.registry.Host,
 		"--kyma-namespace=*",
 		"--metrics-bind-address="+metrics,
 		"--health-probe-bind-address="+probes,
 		"--content-dir="+filepath.Join(dir, "content"),
+		"--content-bind-address="+content,
+		"--content-url=https://"+content,
+		"--registries-file="+filepath.Join(dir, registriesFile),
 	)
 	if err != nil {
 		return err
 	}
-	p.manager = &manager{process: started, metrics: metrics, probes: probes}
+	p.manager = &manager{process: started, metrics: metrics, probes: probes, content: content}
 	return p.manager.awaitReady(ctx)
 }
 
@@ -121,23 +130,34 @@ func ask(ctx context.Context, url string) error {
 	return nil
 }
 
-// freeAddresses finds two addresses on loopback that nobody listens on.
-func freeAddresses(ctx context.Context) (first, second string, err error) {
+// freeAddresses finds addresses on loopback that nobody listens on.
+func freeAddresses(ctx context.Context, count int) (found []string, err error) {
 	var config net.ListenConfig
-	var found [2]string
 	var open []net.Listener
-	for i := range found {
+	for range count {
 		listener, e := config.Listen(ctx, "tcp", "127.0.0.1:0")
 		if e != nil {
-			err = errors.Join(err, fmt.Errorf("no free port on loopback: %w", e))
-			continue
+			err = fmt.Errorf("no free port on loopback: %w", e)
+			break
 		}
-		open, found[i] = append(open, listener), listener.Addr().String()
+		open, found = append(open, listener), append(found, listener.Addr().String())
 	}
-	for _, listener := range open { // only now, so that the second is another one
+	for _, listener := range open { // only now, so that each is another one
 		err = errors.Join(err, listener.Close())
 	}
-	return found[0], found[1], err
+	return found, err
+}
+
+// writeRegistries writes what the manager is told about the hosts of the playground. The file is watched: an edit counts at once.
+func (p *playground) writeRegistries(path string) error {
+	text := fmt.Sprintf(`# How the manager talks to registries and other hosts; it notices a change of this file.
+registries:
+- host: %s
+  plainHTTP: true
+- host: %s
+  plainHTTP: true
+`, p.registry.Host, p.web.host)
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 func writeKubeconfig(path, name string, access *rest.Config) error {

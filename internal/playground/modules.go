@@ -27,8 +27,11 @@ const (
 	channelRegular, channelFast = "regular", "fast"
 	older, newer                = "1.0.0", "1.1.0"
 
-	moduleGreeter, moduleLedger, moduleNotes = "greeter", "ledger", "notes"
-	greeterNamespace                         = "greeter-system"
+	// configResource is the name of the resource with values for charts.
+	configResource = "config"
+
+	moduleCharted, moduleGreeter, moduleLedger, moduleNotes = "charted", "greeter", "ledger", "notes"
+	greeterNamespace                                        = "greeter-system"
 )
 
 // module is a sample module: its content is in package samples, the rest is here.
@@ -38,12 +41,15 @@ type module struct {
 	about string
 	// directory publishes the content as a tar archive with a file in it, instead of a plain layer.
 	directory bool
+	// chart publishes this chart with config.yaml beside it, instead of a manifest.yaml.
+	chart     string
 	schema    string
 	manager   *v1beta2.Manager
 	readiness v1beta2.Readiness
 }
 
 var modules = []module{
+	{name: moduleCharted, about: "a Helm chart, with values from a config layer", schema: descriptor.SchemaV2, chart: chartLantern},
 	{
 		name:  moduleGreeter,
 		about: "an operator with CRD, RBAC, Deployment and a default custom resource with a finalizer",
@@ -69,16 +75,40 @@ func (m *module) read(version, file string) ([]byte, error) {
 
 // publication is a version of the module as an OCM component.
 func (m *module) publication(version string) (component.Version, error) {
-	data, err := m.read(version, "manifest.yaml")
+	resources, err := m.resources(version)
 	if err != nil {
 		return component.Version{}, err
+	}
+	return component.Version{Name: m.component(), Version: version, Provider: provider, Schema: m.schema, Resources: resources}, nil
+}
+
+func (m *module) resources(version string) ([]component.Resource, error) {
+	if m.chart != "" {
+		return m.charted(version)
+	}
+	data, err := m.read(version, "manifest.yaml")
+	if err != nil {
+		return nil, err
 	}
 	resource := component.Resource{Name: rawManifest, MediaType: component.MediaTypeYAML, Data: data}
 	if m.directory {
 		resource.MediaType, resource.Data = component.MediaTypeTar, component.Tar("manifest.yaml", data)
 	}
-	return component.Version{
-		Name: m.component(), Version: version, Provider: provider, Schema: m.schema, Resources: []component.Resource{resource},
+	return []component.Resource{resource}, nil
+}
+
+// charted is a chart and its values. The type of the resource says what it is, its name does not matter.
+func (m *module) charted(version string) ([]component.Resource, error) {
+	config, err := m.read(version, "config.yaml")
+	if err != nil {
+		return nil, err
+	}
+	packed, err := packChart(m.chart, version)
+	if err != nil {
+		return nil, err
+	}
+	return []component.Resource{
+		{Name: m.chart, Type: typeHelmChart, MediaType: mediaTypeChart, Data: packed}, {Name: configResource, Data: config},
 	}, nil
 }
 

@@ -31,7 +31,7 @@ func TestEverySampleIsPublished(t *testing.T) {
 	if diff := cmp.Diff(found, known); diff != "" {
 		t.Errorf("folders in samples/modules and modules of the playground differ (-folders +modules):\n%s", diff)
 	}
-	if got := moduleNames(); got != "greeter, ledger and notes" {
+	if got := moduleNames(); got != "charted, greeter, ledger and notes" {
 		t.Errorf("moduleNames() = %q", got)
 	}
 }
@@ -48,7 +48,7 @@ func TestSamplesAreWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if publication.Name != "kyma-project.io/module/"+m.name || len(publication.Resources) != 1 {
+			if publication.Name != "kyma-project.io/module/"+m.name || len(publication.Resources) == 0 {
 				t.Errorf("%s %s is published as %s with %d resources", m.name, offer.Version, publication.Name, len(publication.Resources))
 			}
 			template, err := m.template(offer.Version)
@@ -60,13 +60,15 @@ func TestSamplesAreWellFormed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := modules[0].publication("9.9.9"); err == nil {
-		t.Error("a version that does not exist is published")
+	for i := range modules {
+		if _, err := modules[i].publication("9.9.9"); err == nil {
+			t.Errorf("a version of %s that does not exist is published", modules[i].name)
+		}
 	}
 }
 
 func TestNotesShowsPruning(t *testing.T) {
-	before, after := ids(content(t, moduleNotes, older)), ids(content(t, moduleNotes, newer))
+	before, after := ids(objectsOf(t, moduleNotes, older)), ids(objectsOf(t, moduleNotes, newer))
 	gone, added := without(before, after), without(after, before)
 	if diff := cmp.Diff([]string{"ConfigMap default/notes-draft"}, gone); diff != "" {
 		t.Errorf("what 1.1.0 drops differs (-want +got):\n%s", diff)
@@ -81,7 +83,7 @@ func TestLedgerChangesItsStoredVersion(t *testing.T) {
 		older: {"v1 served stored", "v1"},
 		newer: {"v1 served; v2 served stored", "v2"},
 	} {
-		crd := find(t, content(t, moduleLedger, version), "CustomResourceDefinition")
+		crd := find(t, objectsOf(t, moduleLedger, version), "CustomResourceDefinition")
 		versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +103,7 @@ func TestLedgerChangesItsStoredVersion(t *testing.T) {
 		if strings.Join(got, "; ") != tc.serves {
 			t.Errorf("%s serves %q, want %q", version, strings.Join(got, "; "), tc.serves)
 		}
-		account := find(t, content(t, moduleLedger, version), "Account")
+		account := find(t, objectsOf(t, moduleLedger, version), "Account")
 		if !strings.HasSuffix(account.GetAPIVersion(), "/"+tc.stored) {
 			t.Errorf("%s: accounts are %s, want the stored version %s", version, account.GetAPIVersion(), tc.stored)
 		}
@@ -110,7 +112,7 @@ func TestLedgerChangesItsStoredVersion(t *testing.T) {
 
 func TestGreeterIsTaggedByItsVersion(t *testing.T) {
 	for _, offer := range channels {
-		deployment := find(t, content(t, moduleGreeter, offer.Version), "Deployment")
+		deployment := find(t, objectsOf(t, moduleGreeter, offer.Version), "Deployment")
 		containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +120,7 @@ func TestGreeterIsTaggedByItsVersion(t *testing.T) {
 		if image := containers[0].(map[string]any)["image"]; image != "samples.kyma-project.io/greeter:"+offer.Version {
 			t.Errorf("greeter %s runs %s", offer.Version, image)
 		}
-		manager := modules[0].manager
+		manager := known(moduleGreeter).manager
 		if deployment.GetName() != manager.Name || deployment.GetNamespace() != manager.Namespace {
 			t.Errorf("the template names manager %s/%s, the Deployment is %s/%s",
 				manager.Namespace, manager.Name, deployment.GetNamespace(), deployment.GetName())
@@ -126,10 +128,9 @@ func TestGreeterIsTaggedByItsVersion(t *testing.T) {
 	}
 }
 
-func content(t *testing.T, name, version string) []*unstructured.Unstructured {
+func objectsOf(t *testing.T, name, version string) []*unstructured.Unstructured {
 	t.Helper()
-	at := slices.IndexFunc(modules, func(m module) bool { return m.name == name })
-	data, err := modules[at].read(version, "manifest.yaml")
+	data, err := known(name).read(version, "manifest.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +139,10 @@ func content(t *testing.T, name, version string) []*unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return objects
+}
+
+func known(name string) *module {
+	return &modules[slices.IndexFunc(modules, func(m module) bool { return m.name == name })]
 }
 
 func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {

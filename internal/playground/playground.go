@@ -37,6 +37,7 @@ type playground struct {
 	assets   string // folder with the control plane programs and kubectl
 	ownLog   *os.File
 	registry *provision.Registry
+	web      *web
 	hub      *cluster
 	runtime  *cluster
 	manager  *manager
@@ -108,7 +109,7 @@ func (p *playground) start(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return inOrder(groupCtx, p.startHub, p.prepareHub, p.offerModules) })
 	group.Go(func() error { return p.startRuntime(groupCtx) })
-	group.Go(func() error { return inOrder(groupCtx, p.startRegistry, p.publishModules) })
+	group.Go(func() error { return inOrder(groupCtx, p.startRegistry, p.publishModules, p.publishContent) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
@@ -165,6 +166,9 @@ func (p *playground) close() error {
 	err = errors.Join(err, p.stopClusters())
 	if p.registry != nil {
 		err = errors.Join(err, p.registry.Stop())
+	}
+	if p.web != nil {
+		err = errors.Join(err, p.web.stop())
 	}
 	if p.ownLog != nil {
 		err = errors.Join(err, p.ownLog.Close())

@@ -53,8 +53,8 @@ func TestInOrderStopsAtTheFirstFailure(t *testing.T) {
 
 func TestThingsToTry(t *testing.T) {
 	text := things("/state/1/env")
-	if len(tries) != 5 || !strings.Contains(text, "Five things to try") {
-		t.Errorf("%d things are announced as five", len(tries))
+	if len(tries) != 7 || !strings.Contains(text, "Seven things to try") {
+		t.Errorf("%d things are announced as seven", len(tries))
 	}
 	var commands []string
 	for line := range strings.Lines(text) {
@@ -100,8 +100,13 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestFreeAddresses(t *testing.T) {
-	first, second, err := freeAddresses(context.Background())
-	if err != nil || first == second || !strings.HasPrefix(first, "127.0.0.1:") || !strings.HasPrefix(second, "127.0.0.1:") {
-		t.Errorf("freeAddresses() = %s, %s, %v", first, second, err)
+	found, err := freeAddresses(context.Background(), 3)
+	if err != nil || len(found) != 3 || found[0] == found[1] || found[1] == found[2] || found[0] == found[2] {
+		t.Errorf("freeAddresses() = %v, %v", found, err)
+	}
+	for _, address := range found {
+		if !strings.HasPrefix(address, "127.0.0.1:") {
+			t.Errorf("%s is not on loopback", address)
+		}
 	}
 }

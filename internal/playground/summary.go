@@ -17,6 +17,9 @@ const (
 	// runtimeKubectl is how the commands below reach the runtime.
 	runtimeKubectl = `kubectl --kubeconfig "$` + runtimeKubeconfigVariable + `"`
 	untilReady     = "kubectl wait --for=condition=Ready --timeout=1m kyma/" + remoteKyma
+	// readContent asks the content server with a token of its own. kubectl can do that too, and nothing else has to be there.
+	readContent = `kubectl get --server="$` + contentVariable + `" --insecure-skip-tls-verify ` +
+		`--token="$(kubectl create token content-reader)" --raw `
 )
 
 // try is something that a newcomer can do.
@@ -54,6 +57,16 @@ var tries = []try{
 			`--patch='{"spec":{"template":{"spec":{"nodeSelector":null}}}}'`,
 		untilReady,
 	}},
+	{"Install something without a Kyma: a Helm chart; and what else there is in $" + samplesVariable, []string{
+		`kubectl apply --filename="$` + samplesVariable + `/oci-helm-chart.yaml"`,
+		"kubectl wait --for=condition=Ready --timeout=1m manifest/oci-helm-chart",
+		runtimeKubectl + " get deployments --namespace harbour",
+	}},
+	{"Read what it is made of, which not everybody may, and remove it", []string{
+		readContent + "/v1/manifests/kcp-system/oci-helm-chart",
+		readContent + "/v1/manifests/kcp-system/oci-helm-chart/lantern/lantern/values.yaml",
+		"kubectl delete manifest oci-helm-chart",
+	}},
 }
 
 // writeEnv writes what a shell has to know. kubectl gets a folder of its own, so that PATH gains nothing else.
@@ -68,11 +81,14 @@ func (p *playground) writeEnv(context.Context) error {
 	env := fmt.Sprintf(`# kubectl and the clusters of playground %d, for: source %s
 export %s=%s
 export %s=%s
+export %s=%s
+export %s=%s
 export PATH=%s:"$PATH"
 # What kubectl remembers of a cluster goes with the playground: another one may get the same port.
 export KUBECACHEDIR=%s
 `, p.folder.number, quote(short(p.folder.path(envName))), kubeconfigVariable, quote(p.hub.Kubeconfig),
-		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), quote(bin), quote(p.folder.path(cacheName)))
+		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), samplesVariable, quote(p.folder.path(samplesName)),
+		contentVariable, quote("https://"+p.manager.content), quote(bin), quote(p.folder.path(cacheName)))
 	return os.WriteFile(p.folder.path(envName), []byte(env), 0o600)
 }
 
@@ -84,8 +100,10 @@ func (p *playground) summary() string {
 		{hubName, "cluster with the Kymas and the manager", "KUBECONFIG " + short(p.hub.Kubeconfig)},
 		{runtimeName, "cluster that Kyma demo looks after", "KUBECONFIG " + short(p.runtime.Kubeconfig)},
 		{"kubectl", "client of the clusters' version", short(p.hub.Kubectl)},
-		{"registry", "OCI components of the modules", "http://" + p.registry.Host},
+		{"registry", "OCI components of the modules, charts, bundles", "http://" + p.registry.Host},
+		{"web", "a Helm repository, and a bundle", "http://" + p.web.host + helmFolder},
 		{"manager", "bin/manager", "log " + short(p.manager.log) + ", metrics http://" + p.manager.metrics + "/metrics"},
+		{"content", "what Manifests were made of, for whom may read it", "https://" + p.manager.content + "/v1/manifests/<namespace>/<name>"},
 	})
 	fmt.Fprintln(&out, "\nModules, with the versions that the channels offer")
 	rows := [][]string{{"", channelRegular, channelFast, ""}}
@@ -98,6 +116,8 @@ func (p *playground) summary() string {
 		{remoteKyma, "channel " + channelRegular, moduleGreeter + " and " + moduleNotes + " in the runtime"},
 		{localKyma, "channel " + channelRegular, moduleGreeter + " in the hub itself"},
 	})
+	fmt.Fprintln(&out, "\nManifests to apply, in "+short(p.folder.path(samplesName)))
+	table(&out, sampleRows())
 	fmt.Fprint(&out, things(quote(short(p.folder.path(envName)))))
 	fmt.Fprint(&out, "\nCtrl-C ends everything.")
 	return out.String()
@@ -106,7 +126,7 @@ func (p *playground) summary() string {
 // things to try, with the path of the env file. Commands are the only lines that begin with six spaces.
 func things(env string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nFive things to try, in another terminal, after\n\n      source %s\n", env)
+	fmt.Fprintf(&out, "\nSeven things to try, in another terminal, after\n\n      source %s\n", env)
 	for i, t := range tries {
 		fmt.Fprintf(&out, "\n  %d. %s\n", i+1, t.title)
 		for _, command := range t.commands {
@@ -114,6 +134,15 @@ func things(env string) string {
 		}
 	}
 	return out.String()
+}
+
+// sampleRows are the files with what they show.
+func sampleRows() [][]string {
+	rows := make([][]string, 0, len(sampleManifests))
+	for _, s := range sampleManifests {
+		rows = append(rows, []string{s.name + ".yaml", s.about})
+	}
+	return rows
 }
 
 // table aligns columns.

@@ -93,7 +93,7 @@ func (f *RegistryFile) Start(ctx context.Context) error {
 }
 
 // follow reads the file a moment after its folder has changed. Only the first event of a burst starts that moment, so that a folder
-// that is never quiet does not put the reading off for ever. What cannot be understood is read once more, because it may be half of an edit.
+// that is never quiet does not put the reading off for ever. What cannot be understood is read once more: it may be half of an edit.
 func (f *RegistryFile) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	// What changed between the first reading and now had no watch.
 	settled, doubted := time.After(settle), false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/contentserver"
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -63,7 +64,7 @@ func (p *contentPort) URL(m *v1beta2.Manifest, name string) string {
 	if p.url == "" {
 		return ""
 	}
-	return p.url + "/v1/manifests/" + m.Namespace + "/" + m.Name + "/" + name
+	return p.url + contentserver.Path(m.Namespace, m.Name, name)
 }
 
 // contentProblem tells in the controller's words why content cannot be used; nil stays nil.

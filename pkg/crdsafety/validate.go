@@ -65,7 +65,8 @@ func prepare(version *apiextensionsv1.CustomResourceValidation) (*versionSchema,
 		return &versionSchema{}, nil
 	}
 	converted := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.OpenAPIV3Schema, converted, nil); err != nil {
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.OpenAPIV3Schema, converted, nil)
+	if err != nil {
 		return nil, err
 	}
 	structural, err := structuralschema.NewStructural(converted)

@@ -156,7 +156,7 @@ func TestValidateTrustsNothing(t *testing.T) {
 		t.Errorf("got %v for an object that is no JSON", got)
 	}
 	spec := map[string]any{}
-	for _, letter := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyz", "") {
+	for letter := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyz", "") {
 		spec[letter] = "no number"
 	}
 	many := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "spec": spec}}

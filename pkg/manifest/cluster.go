@@ -1,9 +1,19 @@
 package manifest
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
 // Cluster is a connection to a cluster. Several calls may share one, also at once: it remembers what the cluster serves. Make it by Connect.
@@ -14,7 +24,68 @@ type Cluster struct {
 	Client client.Client
 	// Dynamic reads and writes objects of any kind.
 	Dynamic dynamic.Interface
+
+	secrets corev1client.SecretsGetter
+	served  *served
 }
 
 // Connect prepares a connection, without a call. Where config sets no rate limit, none holds: at most eight calls are under way at once.
-func Connect(config *rest.Config) (*Cluster, error) { panic("soon") }
+func Connect(config *rest.Config) (*Cluster, error) {
+	if config == nil {
+		return nil, errors.New("there is no rest.Config: set one that reaches the cluster")
+	}
+	config = rest.CopyConfig(config)
+	if config.QPS == 0 && config.RateLimiter == nil {
+		config.QPS = -1
+	}
+	cluster := &Cluster{Config: config}
+	if err := cluster.prepare(); err != nil {
+		return nil, fmt.Errorf("the rest.Config cannot be used: %w", err)
+	}
+	return cluster, nil
+}
+
+func (c *Cluster) prepare() error {
+	httpClient, err := rest.HTTPClientFor(c.Config)
+	if err != nil {
+		return err
+	}
+	if c.Client, err = client.New(c.Config, client.Options{HTTPClient: httpClient}); err != nil {
+		return err
+	}
+	if c.Dynamic, err = dynamic.NewForConfigAndClient(c.Config, httpClient); err != nil {
+		return err
+	}
+	if c.secrets, err = corev1client.NewForConfigAndClient(c.Config, httpClient); err != nil {
+		return err
+	}
+	asked, err := discovery.NewDiscoveryClientForConfigAndClient(c.Config, httpClient)
+	if err == nil {
+		c.served = newServed(asked)
+	}
+	return err
+}
+
+// engine is the connection as pkg/apply wants it; learn is told what writes return.
+func (c *Cluster) engine(learn func(*unstructured.Unstructured)) *apply.Cluster {
+	return &apply.Cluster{
+		Dynamic: c.Dynamic, Resource: c.served.resource, Kinds: c.served.kinds,
+		Learn: func(object *unstructured.Unstructured) {
+			c.served.learn(object)
+			learn(object)
+		},
+	}
+}
+
+// objects is where objects of a kind are read and written.
+func (c *Cluster) objects(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
+	resource, err := c.served.resource(ctx, gvk)
+	switch {
+	case err != nil:
+		return nil, err
+	case resource.Namespaced:
+		return c.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace), nil
+	default:
+		return c.Dynamic.Resource(resource.GroupVersionResource), nil
+	}
+}

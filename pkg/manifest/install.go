@@ -2,18 +2,195 @@ package manifest
 
 import (
 	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // Install makes the cluster hold what is declared. A second call with the same content writes nothing.
-func Install(ctx context.Context, inst Installation) (Report, error) { panic("soon") }
+//
+// It returns an error when something stands in the way; see ReasonOf. That something is not ready yet is none: the Report says so, and
+// the next call goes on from there.
+func Install(ctx context.Context, inst Installation) (Report, error) {
+	c, err := begin(inst)
+	if err == nil {
+		err = c.load(ctx)
+	}
+	if err == nil {
+		err = c.want(ctx)
+	}
+	if err != nil {
+		return c.report(nil, err)
+	}
+	return c.report(c.repeated(ctx, c.install))
+}
 
-// Check says, without a write, whether everything is there, as declared, and runs.
-func Check(ctx context.Context, inst Installation) (Report, error) { panic("soon") }
+// install goes as far as it can in one pass:
+//
+//  1. What is declared is compared with the record and the cluster. Unsafe changes of definitions are refused before anything is written.
+//  2. The planned record is written before the first object, so that nothing leaks when this process dies.
+//  3. Objects in turns, and prune after a complete success.
+//  4. Custom resources, once, when everything is ready. The record.
+//  5. Health, probes, and the caller's check.
+func (c *call) install(ctx context.Context) (*waiting, error) {
+	if err := c.observe(ctx, c.recorded(c.desired)); err != nil {
+		return nil, err
+	}
+	decision := inventory.Decide(c.record.entries, c.desired, c.live)
+	for _, object := range c.desired {
+		c.did(inventory.IDOf(object), apply.Unchanged, "")
+	}
+	if err := c.checkDefinitions(ctx, decision.Apply); err != nil {
+		return nil, err
+	}
+	custom := c.notCreated()
+	if len(decision.Apply)+len(custom) > 0 {
+		if err := c.ensureNamespaces(ctx); err != nil {
+			return nil, err
+		}
+		if err := c.plan(ctx, decision.Apply); err != nil {
+			return nil, err
+		}
+	}
+	left, err := c.act(ctx, decision)
+	if left == nil && err == nil {
+		left, err = c.createCustom(ctx, custom)
+	}
+	if saved := c.save(ctx); err == nil || ReasonOf(saved) == ReasonRecordConflict {
+		err = errors.Join(saved)
+	}
+	if left != nil || err != nil {
+		return left, err
+	}
+	return c.healthy(ctx)
+}
 
-// Diff says, without a write, what Install would change.
-func Diff(ctx context.Context, inst Installation) ([]apply.Difference, error) { panic("soon") }
+// checkDefinitions refuses changes of CustomResourceDefinitions that break somebody, unless their rules are allowed by name.
+func (c *call) checkDefinitions(ctx context.Context, steps []inventory.Step) error {
+	for _, step := range steps {
+		if err := c.checkDefinition(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-// Uninstall takes down what the record says. Only Name, Namespace and Config or Cluster are required.
-func Uninstall(ctx context.Context, inst Installation) (Report, error) { panic("soon") }
+func (c *call) checkDefinition(ctx context.Context, step inventory.Step) error {
+	if step.Entry.GroupKind() != definitionKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
+		return nil
+	}
+	findings, err := c.engine.CheckDefinition(ctx, step.Object)
+	if err != nil {
+		return written(err)
+	}
+	if left := crdsafety.Refuse(findings, c.inst.AllowCRDChanges); len(left) > 0 {
+		return &Error{Reason: ReasonCRDChangeRefused, Err: errors.New(crdsafety.Message(step.Object.GetName(), left))}
+	}
+	return nil
+}
+
+// written is an error of pkg/apply with its class as the reason.
+func written(err error) error {
+	if told, ok := errors.AsType[*apply.Error](err); ok {
+		return &Error{Reason: string(told.Class), Err: told}
+	}
+	return err
+}
+
+// plan marks what is to be applied as not yet applied, so that a call that does not come that far is not taken for one that did. It writes
+// that when an object is new, since an interrupted call would leak it, and when content changed, since drift does not show which of
+// two contents an object has. What is only put back is noticed again.
+func (c *call) plan(ctx context.Context, steps []inventory.Step) error {
+	planned := inventory.Planned(c.record.entries, c.desired)
+	tell := len(planned) != len(c.record.entries)
+	open := make(map[inventory.ID]bool, len(steps))
+	for _, step := range steps {
+		open[step.Entry.ID] = true
+		tell = tell || step.Why == inventory.WhyChanged
+	}
+	for i := range planned {
+		if open[planned[i].ID] {
+			planned[i].Hash = ""
+		}
+	}
+	c.record.entries = planned
+	created := len(c.record.created)
+	c.planCustom()
+	if !tell && len(c.record.created) == created {
+		return nil
+	}
+	return c.record.save(ctx)
+}
+
+// act applies turn by turn, and prunes after a complete success. What was done is in the record in any case. A later part waits until
+// everything before it is ready; what is only put back does not.
+func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, error) {
+	options, failedIn := c.options(), -1
+	var bad []apply.Outcome
+	for _, turn := range c.order.turns(decision.Apply) {
+		if turn.brings() {
+			if failedIn >= 0 && turn.part > failedIn {
+				break
+			}
+			if left := c.gate(turn.part); len(bad) == 0 && left != nil {
+				return left, nil
+			}
+		}
+		outcomes := c.engine.Apply(ctx, turn.steps, options)
+		failed := c.took(turn.steps, outcomes)
+		if bad = append(bad, failed...); len(failed) > 0 && failedIn < 0 {
+			failedIn = turn.part
+		}
+		if lost(outcomes) {
+			break
+		}
+		if left := c.awaitDefinitions(ctx, turn.steps); left != nil && len(bad) == 0 {
+			return left, nil
+		}
+	}
+	if len(bad) > 0 {
+		return nil, refused(bad)
+	}
+	return nil, c.prune(ctx, decision.Prune)
+}
+
+// took records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries again.
+func (c *call) took(steps []inventory.Step, outcomes []apply.Outcome) []apply.Outcome {
+	var done []inventory.Entry
+	var bad []apply.Outcome
+	for i, outcome := range outcomes {
+		entry := steps[i].Entry
+		entry.Hash = ""
+		if outcome.Err == nil {
+			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
+		} else {
+			bad = append(bad, outcome)
+		}
+		c.didOutcome(outcome)
+		c.touched[outcome.ID] = true
+		done = append(done, entry)
+	}
+	c.record.entries = inventory.Merge(c.record.entries, done, nil)
+	return bad
+}
+
+// lost tells that the cluster does not answer or does not let us in, so that trying the next phase is pointless.
+func lost(outcomes []apply.Outcome) bool {
+	return slices.ContainsFunc(outcomes, func(o apply.Outcome) bool {
+		return o.Class == apply.ClassUnreachable || o.Class == apply.ClassUnauthorized || o.Class == apply.ClassCanceled
+	})
+}
+
+// recorded are those objects that are in the record: what is new needs no look ahead.
+func (c *call) recorded(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	known := map[inventory.ID]bool{}
+	for _, entry := range c.record.entries {
+		known[entry.ID] = entry.Hash != ""
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return !known[inventory.IDOf(o)] })
+}

@@ -7,9 +7,9 @@ import (
 
 const (
 	// maxWork is what the templates of one chart may do. Roughly it counts bytes: of text that is written and of arguments.
-	maxWork = 256 << 20
+	maxWork = 128 << 20
 	// turn is what a turn of a loop, a called template and a made map or list cost.
-	turn = 1 << 10
+	turn = 1 << 9
 	// maxFrames is how deep templates may call each other, in frames of the stack. A stack that is full ends the process.
 	maxFrames = 20_000
 	// seldom is how many turns pass between two looks at the stack, which take as long as it is deep.

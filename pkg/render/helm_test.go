@@ -20,9 +20,13 @@ import (
 
 // testCase is one of testdata/cases.json. What Helm renders for it is in testdata/helm, made by testdata/helmtemplate.
 type testCase struct {
-	Name, Chart, Release, Namespace, KubeVersion string
-	APIVersions                                  []string
-	Values                                       map[string]any
+	Name        string         `json:"name"`
+	Chart       string         `json:"chart"`
+	Release     string         `json:"release"`
+	Namespace   string         `json:"namespace"`
+	KubeVersion string         `json:"kubeVersion"`
+	APIVersions []string       `json:"apiVersions"`
+	Values      map[string]any `json:"values"`
 }
 
 func TestHelmRendersWhatHelmTemplateRenders(t *testing.T) {

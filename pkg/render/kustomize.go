@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -20,7 +21,8 @@ const maxKustomizeText = 600
 // building has one place: kustomize keeps its schemas in variables of its package, where two builds would meet.
 var building = make(chan struct{}, 1)
 
-// Kustomize is a kustomization, built as "kustomize build" does. Path is its folder in the content; empty is the root.
+// Kustomize is a kustomization, built as "kustomize build" does. Path is its folder in the content, unless Input names one; empty is the
+// root.
 //
 // Kustomize itself fetches whatever an entry names, by HTTP and by a git program, and has no switch to forbid it. So all that it
 // would read is looked at first (see kustomizeWalk), and it gets to see those files and no others.
@@ -36,6 +38,7 @@ func (k Kustomize) Render(ctx context.Context, tree *content.Tree, input Input) 
 	if err := refuseValues(input); err != nil {
 		return Rendered{}, err
 	}
+	k.Path = cmp.Or(input.Path, k.Path)
 	folder, err := k.folder()
 	if err != nil {
 		return Rendered{}, err
@@ -111,7 +114,7 @@ func (w *kustomizeWalk) build(folder string) ([]byte, error) {
 func (w *kustomizeWalk) failed(folder string, err error) error {
 	where := "kustomize cannot build the " + folderName(folder)
 	if w.secret {
-		return contentInvalid("%s; its message may hold parts of a Secret of the content and is left out: run \"kustomize build\" to see it", where)
+		return contentInvalid("%s; its message is left out, as it may hold parts of a Secret: run \"kustomize build\" to see it", where)
 	}
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if runes := []rune(text); len(runes) > maxKustomizeText {

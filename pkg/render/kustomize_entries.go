@@ -60,20 +60,20 @@ func (w *kustomizeWalk) entriesOf(k *types.Kustomization, above []string) []kust
 	entries := []kustomizeEntries{
 		{"helmCharts", charts(k), refuseChart},
 		{"resources", k.Resources, resource},
-		{"bases", k.Bases, resource},
+		{"bases", k.Bases, resource}, //nolint:staticcheck // Deprecated, and kustomize reads it.
 		{"components", k.Components, component},
 		{"crds", k.Crds, w.definitions},
 		{"configurations", k.Configurations, w.yamlFile},
 		{"generators", k.Generators, w.plugins},
 		{"transformers", k.Transformers, w.plugins},
 		{"validators", k.Validators, w.plugins},
-		{"patchesStrategicMerge", patchTexts(k.PatchesStrategicMerge), w.textOrFile},
+		{"patchesStrategicMerge", patchTexts(k.PatchesStrategicMerge), w.textOrFile}, //nolint:staticcheck // As above.
 		{"openapi.path", present(k.OpenAPI["path"]), w.yamlFile},
 	}
 	for _, patch := range k.Patches {
 		entries = append(entries, w.patch("patches", patch)...)
 	}
-	for _, patch := range k.PatchesJson6902 {
+	for _, patch := range k.PatchesJson6902 { //nolint:staticcheck // As above.
 		entries = append(entries, w.patch("patchesJson6902", patch)...)
 	}
 	for _, replacement := range k.Replacements {

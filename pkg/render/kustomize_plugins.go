@@ -142,8 +142,8 @@ type openAPIDefinition struct {
 	Schema struct {
 		Properties map[string]struct {
 			Ref string `json:"$ref"`
-		}
-	}
+		} `json:"properties"`
+	} `json:"Schema"`
 }
 
 // definitions looks at a file of "crds". Kustomize follows its references without end, until its stack and with it the process is

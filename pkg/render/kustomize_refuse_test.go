@@ -38,9 +38,10 @@ func setTrap(tb testing.TB) *trap {
 		}
 	}
 	tb.Setenv("PATH", folder)
+	// Kustomize uses the default transport and has no setting for another.
 	former := http.DefaultTransport
-	http.DefaultTransport = set                           //nolint:reassign // kustomize uses the default transport and has no setting for another.
-	tb.Cleanup(func() { http.DefaultTransport = former }) //nolint:reassign // As above.
+	http.DefaultTransport = set
+	tb.Cleanup(func() { http.DefaultTransport = former })
 	return set
 }
 

@@ -16,8 +16,12 @@ type kustomizeWork struct {
 func workOf(k *types.Kustomization) kustomizeWork {
 	return kustomizeWork{
 		objects: int64(len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)),
-		changes: int64(len(k.Patches) + len(k.PatchesStrategicMerge) + len(k.PatchesJson6902) + len(k.Images) + len(k.ImageTags) + len(k.Replicas) +
-			len(k.Labels) + len(k.Replacements) + len(k.Vars) + len(k.Transformers) + len(k.Validators)),
+		changes: int64(len(k.Patches) + len(k.Images) + len(k.Replicas) + len(k.Labels) + len(k.Replacements) + len(k.Transformers) +
+			len(k.Validators) +
+			len(k.ImageTags) + //nolint:staticcheck // Deprecated, and kustomize reads it.
+			len(k.PatchesStrategicMerge) + //nolint:staticcheck // As above.
+			len(k.PatchesJson6902) + //nolint:staticcheck // As above.
+			len(k.Vars)), //nolint:staticcheck // As above.
 	}
 }
 

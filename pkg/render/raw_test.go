@@ -113,17 +113,24 @@ func TestNobodyWaitsForWhatIsGivenUp(t *testing.T) {
 
 func TestBuiltinKnowsTheSourceTypes(t *testing.T) {
 	for name, test := range map[string]struct{ folder, want string }{
-		"":          {"", "ConfigMap a"},
-		"oci-ref":   {"", "ConfigMap a"},
-		"oci-dir":   {"a.yaml", "ConfigMap a"},
-		"bundle":    {"manifests/a.yaml", "ConfigMap a"},
-		"kustomize": {"a.yaml", "ConfigMap x-a"},
+		"":           {"", "ConfigMap a"},
+		"oci-ref":    {"", "ConfigMap a"},
+		"oci-dir":    {"a.yaml", "ConfigMap a"},
+		"bundle":     {"manifests/a.yaml", "ConfigMap a"},
+		"kustomize":  {"a.yaml", "ConfigMap x-a"},
+		"helm-chart": {"", "ConfigMap a"},
 	} {
+		if len(Builtin()) != 6 {
+			t.Fatalf("%d formats", len(Builtin()))
+		}
 		tree := contentOf(test.folder, config("a"))
 		if name == "kustomize" {
 			tree = contentOf("a.yaml", config("a"), "kustomization.yaml", "resources: [a.yaml]\nnamePrefix: x-\n")
 		}
-		rendered, err := Builtin()[name].Render(t.Context(), tree, Input{})
+		if name == "helm-chart" {
+			tree = contentOf("Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n", "templates/a.yaml", config("{{ .Release.Name }}"))
+		}
+		rendered, err := Builtin()[name].Render(t.Context(), tree, Input{Name: "a"})
 		if err != nil || !cmp.Equal(stepsOf(rendered), [][]string{{test.want}}) {
 			t.Errorf("%q renders %v: %v", name, stepsOf(rendered), err)
 		}

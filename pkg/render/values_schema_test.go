@@ -38,6 +38,7 @@ func TestHelmChecksValuesAgainstTheSchema(t *testing.T) {
 		"a reference to a local file":        {`{"$ref": "file:///etc/hostname"}`, nil, content.ReasonContentInvalid, "which is not fetched"},
 		"a reference beside the schema":      {`{"$ref": "other.json"}`, nil, content.ReasonContentInvalid, "which is not fetched"},
 		"a reference within the schema":      {`{"$ref": "#/$defs/a", "$defs": {"a": {"required": ["b"]}}}`, nil, content.ReasonValuesInvalid, "missing property 'b'"},
+		"a schema that is its own part":      {`{"allOf": [{"$ref": "#"}]}`, nil, content.ReasonValuesInvalid, "the values: "},
 		"a reference to the JSON schema":     {`{"properties": {"a": {"$ref": "https://json-schema.org/draft/2020-12/schema"}}}`, map[string]any{"a": map[string]any{}}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

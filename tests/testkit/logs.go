@@ -1,8 +1,11 @@
 package testkit
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -26,11 +29,13 @@ func (l *Log) Logger() logr.Logger {
 	return logr.New(&logSink{Formatter: formatter, log: l})
 }
 
-// Errors are the error lines so far.
+// Errors are the error lines so far. That the last events of a manager that was ended did not get through is none.
 func (l *Log) Errors() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]string(nil), l.errors...)
+	return slices.DeleteFunc(slices.Clone(l.errors), func(line string) bool {
+		return strings.Contains(line, "Unable to write event") && strings.Contains(line, context.Canceled.Error())
+	})
 }
 
 func (l *Log) write(level, prefix, args string, isError bool) {

@@ -70,6 +70,7 @@ func (r *Reconciler) tellOverruled(ctx context.Context, w *work, outcomes []appl
 		if len(outcome.Overruled) == 0 {
 			continue
 		}
+		r.fought(w.key)
 		first := outcome.Overruled[0]
 		note := fmt.Sprintf("%s: %s was set by %s and is put back", outcome.ID, first.Field, first.Manager)
 		if more := len(outcome.Overruled) - 1; more > 0 {
@@ -97,6 +98,7 @@ func (r *Reconciler) options(ctx context.Context, w *work) apply.Options {
 		Workers:        workers,
 		Live:           w.runtime.Live,
 		Autoscaled:     autoscaled(w.desired),
+		Kept:           w.runtime.Kept,
 		Heirs:          r.heirs(ctx, w),
 		KeepNamespaces: []string{v1beta2.RuntimeNamespace},
 	}

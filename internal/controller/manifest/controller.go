@@ -44,6 +44,7 @@ type Reconciler struct {
 	Now func() metav1.Time
 
 	shards shardCache
+	fights fights
 	probes probes
 	moved  movedReferences
 	// audited are Manifests whose status does not tell what is known of their references.

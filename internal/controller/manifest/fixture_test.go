@@ -72,6 +72,8 @@ func (c *cluster) Capabilities(context.Context) (Capabilities, error) {
 	return Capabilities{KubeVersion: "v1.36.3"}, nil
 }
 
+func (c *cluster) Kept(inventory.ID) bool { return false }
+
 func (c *cluster) Object(id inventory.ID) (*unstructured.Unstructured, bool) {
 	object, kept := c.objects[id]
 	return object, kept

@@ -63,6 +63,9 @@ func (r *Reconciler) bring(ctx context.Context, w *work) error {
 	if len(decision.Apply)+len(decision.Prune) == 0 {
 		return nil
 	}
+	if pause := r.fighting(w.key, decision); pause != nil {
+		return pause
+	}
 	if err := r.checkCRDs(ctx, w, decision.Apply); err != nil {
 		return err
 	}

@@ -76,6 +76,8 @@ type Observations interface {
 	// Health is that of an object whose kind has one here; Unknown while nothing was heard of it.
 	Health(id inventory.ID) (result health.Result, kept bool)
 	ModuleCRs(kind schema.GroupKind) (crs []ModuleCRState, synced bool)
+	// Kept tells that an object carries the annotation that keeps it from being deleted.
+	Kept(id inventory.ID) bool
 	// Object is a whole object of a kind that is kept.
 	Object(id inventory.ID) (*unstructured.Unstructured, bool)
 	// Namespaced tells the scope of a kind, if it is known.

@@ -36,6 +36,11 @@ func (p *probes) of(expression string) (*health.Probe, error) {
 
 // compile refuses probes that cannot be asked, before anything is touched.
 func (r *Reconciler) compile(w *work) error {
+	for _, check := range w.stateChecks() {
+		if err := check.Validate(); err != nil {
+			return &Problem{Reason: v1beta2.ReasonProbeInvalid, Message: fmt.Sprintf("spec.customStateCheck %q: %v", check.JSONPath, err)}
+		}
+	}
 	for i := range w.manifest.Spec.Probes {
 		probe := &w.manifest.Spec.Probes[i]
 		if _, err := r.probes.of(probe.Expression); err != nil {

@@ -226,15 +226,19 @@ func (w *work) stateOf(cr ModuleCRState) (state v1beta2.State, message string) {
 	if len(w.manifest.Spec.CustomStateCheck) == 0 || cr.Object == nil {
 		return knownState(cr.State), cr.Message
 	}
-	checks := make([]health.StateCheck, 0, len(w.manifest.Spec.CustomStateCheck))
-	for _, check := range w.manifest.Spec.CustomStateCheck {
-		checks = append(checks, health.StateCheck{JSONPath: check.JSONPath, Value: check.Value, State: string(check.MappedState)})
-	}
-	mapped, found := health.MapState(cr.Object, checks)
+	mapped, found := health.MapState(cr.Object, w.stateChecks())
 	if !found {
 		return v1beta2.StateProcessing, "no customStateCheck holds"
 	}
 	return knownState(mapped), cr.Message
+}
+
+func (w *work) stateChecks() []health.StateCheck {
+	checks := make([]health.StateCheck, 0, len(w.manifest.Spec.CustomStateCheck))
+	for _, check := range w.manifest.Spec.CustomStateCheck {
+		checks = append(checks, health.StateCheck{JSONPath: check.JSONPath, Value: check.Value, State: string(check.MappedState)})
+	}
+	return checks
 }
 
 // knownState maps words that our API does not know to Processing: the enum of our CRD would refuse them.

@@ -1,0 +1,87 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// maxChecked bounds the custom resources that are held against a new schema: after so many that fit, the next ones are taken to fit too.
+const maxChecked = 5000
+
+// CheckDefinition holds a CustomResourceDefinition against the one in the cluster, and what exists of its kind against the new schema. It
+// returns what the change would break, and nothing for a definition that is new. Errors are *Error; ClassRefused means that the wanted
+// definition itself cannot be used.
+func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unstructured) ([]crdsafety.Finding, error) {
+	id := inventory.IDOf(wanted)
+	resource, err := c.Resource(ctx, wanted.GroupVersionKind())
+	if err != nil {
+		return nil, Explain("read", id, err, wanted)
+	}
+	live, err := c.Dynamic.Resource(resource.GroupVersionResource).Get(ctx, wanted.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Explain("read", id, err, wanted)
+	}
+	before, after := &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before) != nil {
+		return nil, nil // what the API server has is not ours to judge
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted.Object, after); err != nil {
+		return nil, unusable(id, err)
+	}
+	if reflect.DeepEqual(before.Spec, after.Spec) {
+		return nil, nil
+	}
+	broken, err := c.misfits(ctx, id, before, after)
+	return append(crdsafety.Compare(before, after), broken...), err
+}
+
+func unusable(id inventory.ID, err error) *Error {
+	return &Error{ID: id, Class: ClassRefused, Message: fmt.Sprintf("%s cannot be used: %v", id, err)}
+}
+
+// misfits holds what exists against the new schema, in the version that the API server stores. What does not fit the old one either is
+// not the change's fault.
+func (c *Cluster) misfits(ctx context.Context, id inventory.ID, before, after *apiextensionsv1.CustomResourceDefinition) (
+	found []crdsafety.Finding, err error,
+) {
+	validator, err := crdsafety.NewValidator(after)
+	if err != nil {
+		return nil, unusable(id, err)
+	}
+	resource := schema.GroupVersionResource{Group: before.Spec.Group, Resource: before.Spec.Names.Plural}
+	for i := range before.Spec.Versions {
+		if v := before.Spec.Versions[i]; v.Served && (v.Storage || resource.Version == "") {
+			resource.Version = v.Name
+		}
+	}
+	if resource.Version == "" || before.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	known, _ := crdsafety.NewValidator(before) // nil when the old schema cannot be asked
+	checked := 0
+	err = visit(ctx, c.Dynamic.Resource(resource), func(object *unstructured.Unstructured) bool {
+		if problems := validator.Validate(object); len(problems) > 0 && (known == nil || len(known.Validate(object)) == 0) {
+			found = append(found, problems...)
+		}
+		checked++
+		return checked < maxChecked
+	})
+	if err != nil && !apierrors.IsNotFound(err) { // not found: not served yet
+		return nil, Explain("list objects of", id, err)
+	}
+	return found, nil
+}

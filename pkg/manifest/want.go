@@ -1,0 +1,180 @@
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// part is the CRDs, or one Source, as objects.
+type part struct {
+	name, namespace string
+	steps           [][]*unstructured.Unstructured
+}
+
+// want makes objects of everything that is declared, and makes them this installation's own: namespaces, transforms, labels, owner mark.
+func (c *call) want(ctx context.Context) error {
+	if err := c.validateContent(); err != nil {
+		return err
+	}
+	parts := []part{{name: "CRDs", steps: [][]*unstructured.Unstructured{c.inst.CRDs}}}
+	for i := range c.inst.Sources {
+		rendered, err := c.render(ctx, &c.inst.Sources[i])
+		if err != nil {
+			return fmt.Errorf("source %s: %w", c.inst.Sources[i].Name, err)
+		}
+		parts = append(parts, rendered)
+	}
+	if err := c.place(parts); err != nil {
+		return err
+	}
+	if len(c.desired) == 0 && len(c.record.entries) > 0 {
+		return invalidContent("the content declares no object, which would remove everything: call Uninstall for that, or publish content")
+	}
+	return nil
+}
+
+// render fetches one Source and makes objects of it.
+func (c *call) render(ctx context.Context, source *Source) (part, error) {
+	resolved, err := c.resolve(ctx, source)
+	if err != nil {
+		return part{}, err
+	}
+	tree, err := source.Content.Fetch(ctx, resolved)
+	if err != nil {
+		return part{}, err
+	}
+	renderer := source.Renderer
+	if renderer == nil {
+		renderer = render.Raw{}
+	}
+	rendered := part{name: source.Name, namespace: source.Namespace}
+	input := render.Input{Name: source.ReleaseName, Namespace: source.Namespace, Values: source.Values}
+	if input.Name == "" {
+		input.Name = c.inst.Name
+	}
+	if input.Namespace == "" {
+		input.Namespace, rendered.namespace = c.inst.Namespace, c.inst.Namespace
+	}
+	if asksCluster(renderer) {
+		if input.KubeVersion, input.APIVersions, err = c.cluster.served.capabilities(); err != nil {
+			return part{}, called("ask", inventory.ID{Kind: "APIGroup", Name: "list"}, err)
+		}
+	}
+	made, err := renderer.Render(ctx, tree, input)
+	rendered.steps = made.Steps
+	return rendered, err
+}
+
+// resolve finds out which content a Source stands for, unless the caller has said so.
+func (c *call) resolve(ctx context.Context, source *Source) (content.Resolved, error) {
+	told := Resolved{Source: source.Name, Reference: source.Content.Reference()}
+	found := false
+	for _, pinned := range c.inst.Pinned {
+		if pinned.Source == told.Source && pinned.Reference == told.Reference && pinned.Digest != "" {
+			told, found = pinned, true
+		}
+	}
+	if !found {
+		resolved, err := source.Content.Resolve(ctx)
+		if err != nil {
+			return content.Resolved{}, err
+		}
+		told.Resolved = resolved
+	}
+	c.resolved = append(c.resolved, told)
+	return told.Resolved, nil
+}
+
+// asksCluster tells which renderers look at the cluster's version and kinds; the plain ones of ours do not.
+func asksCluster(renderer render.Renderer) bool {
+	switch renderer.(type) {
+	case render.Raw, render.FirstFile, render.Bundle, render.Kustomize:
+		return false
+	default:
+		return true
+	}
+}
+
+// place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike
+// counts once, where it comes first; what they declare differently is refused.
+func (c *call) place(parts []part) error {
+	var all []*unstructured.Unstructured
+	for _, part := range parts {
+		for _, step := range part.steps {
+			all = append(all, step...)
+		}
+	}
+	scope := render.FirstKnown(render.Scopes(all).Scope, c.cluster.served.namespaced)
+	c.order = newOrder(parts)
+	known := map[inventory.ID]*unstructured.Unstructured{}
+	for i, part := range parts {
+		for j, step := range part.steps {
+			placed, err := c.own(step, part.namespace, scope)
+			if err != nil {
+				return fmt.Errorf("source %s: %w", part.name, err)
+			}
+			for _, object := range placed {
+				id := inventory.IDOf(object)
+				if first, twice := known[id]; twice {
+					if !reflect.DeepEqual(first.Object, object.Object) {
+						return invalidContent("%s is declared differently by %s and %s: keep one of them", id, parts[c.order.at[id].part].name, part.name)
+					}
+					continue
+				}
+				known[id], c.order.at[id] = object, stage{part: i, step: j}
+				c.desired = append(c.desired, object)
+			}
+		}
+	}
+	custom, err := c.own(c.inst.CustomResources, c.inst.Namespace, scope)
+	if err != nil {
+		return fmt.Errorf("CustomResources: %w", err)
+	}
+	for _, object := range custom {
+		if id := inventory.IDOf(object); known[id] != nil {
+			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, parts[c.order.at[id].part].name)
+		}
+	}
+	c.custom = custom
+	return nil
+}
+
+// own gives objects their namespace, transforms them, and marks them.
+func (c *call) own(objects []*unstructured.Unstructured, namespace string, scope render.Scope) ([]*unstructured.Unstructured, error) {
+	placed, err := render.Normalise(objects, namespace, scope)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.inst.Transforms) > 0 {
+		placed = render.Mark(placed, render.Marks{}) // copies
+		for _, object := range placed {
+			if err := c.transform(object); err != nil {
+				return nil, err
+			}
+		}
+		if placed, err = render.Normalise(placed, namespace, scope); err != nil { // they may have been moved or renamed
+			return nil, err
+		}
+	}
+	return render.Mark(placed, render.Marks{Labels: c.inst.Labels, Annotations: map[string]string{c.inst.OwnerKey: c.owner()}}), nil
+}
+
+func (c *call) transform(object *unstructured.Unstructured) error {
+	id := inventory.IDOf(object)
+	for i, transform := range c.inst.Transforms {
+		if err := transform(object); err != nil {
+			return invalid("transform %d of %s: %w", i+1, id, err)
+		}
+		if after := inventory.IDOf(object); after.Kind == "" || after.Name == "" {
+			return invalid("transform %d of %s left it without kind or name", i+1, id)
+		}
+	}
+	return nil
+}
