@@ -41,8 +41,10 @@ type call struct {
 
 	mu     sync.Mutex
 	seen   map[inventory.ID]*unstructured.Unstructured // as it was read or written last; nil when it is not there
-	told   map[inventory.ID]ObjectReport               // what was done
-	pruned []inventory.Entry
+
+	told    map[inventory.ID]ObjectReport // what was done
+	gone    []inventory.Entry             // what is on its way out, in the order in which it was deleted first
+	touched map[inventory.ID]bool         // what this call wrote, or tried to
 }
 
 // begin checks the Installation, without a call, and prepares the connection.
@@ -52,7 +54,7 @@ func begin(inst Installation) (*call, error) {
 	inst.Ownership = cmp.Or(inst.Ownership, apply.Prevent)
 	c := &call{
 		inst: inst, cluster: inst.Cluster,
-		seen: map[inventory.ID]*unstructured.Unstructured{}, told: map[inventory.ID]ObjectReport{},
+		seen: map[inventory.ID]*unstructured.Unstructured{}, told: map[inventory.ID]ObjectReport{}, touched: map[inventory.ID]bool{},
 	}
 	if err := c.validate(); err != nil {
 		return c, err
@@ -181,8 +183,8 @@ func (c *call) live(id inventory.ID) inventory.Live {
 
 // repeated calls pass until it waits for nothing, as long as Wait allows. What may pass by itself is tried again, too.
 func (c *call) repeated(ctx context.Context, pass func(context.Context) (*waiting, error)) (*waiting, error) {
-	until := time.Now().Add(c.inst.Wait)
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	until, pause := time.Now().Add(c.inst.Wait), firstPause
+	for {
 		left, err := pass(ctx)
 		if left == nil && err == nil || time.Until(until) <= 0 || ctx.Err() != nil || err != nil && !passes(err) {
 			return left, err
@@ -190,8 +192,8 @@ func (c *call) repeated(ctx context.Context, pass func(context.Context) (*waitin
 		if left == nil {
 			left = &waiting{}
 		}
-		if c.await(ctx, left, pause, until) {
-			pause = firstPause / 2
+		if pause = min(2*pause, longestPause); c.await(ctx, left, pause/2, until) {
+			pause = firstPause
 		}
 	}
 }

@@ -42,9 +42,7 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 		return nil, err
 	}
 	decision := inventory.Decide(c.record.entries, c.desired, c.live)
-	for _, object := range c.desired {
-		c.did(inventory.IDOf(object), apply.Unchanged, "")
-	}
+	c.didNothing(decision)
 	if err := c.checkDefinitions(ctx, decision.Apply); err != nil {
 		return nil, err
 	}
@@ -61,8 +59,8 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 	if left == nil && err == nil {
 		left, err = c.createCustom(ctx, custom)
 	}
-	if saved := c.save(ctx); err == nil || ReasonOf(saved) == ReasonRecordConflict {
-		err = errors.Join(saved)
+	if saved := c.save(ctx); saved != nil && (err == nil || ReasonOf(saved) == ReasonRecordConflict) {
+		err = saved
 	}
 	if left != nil || err != nil {
 		return left, err

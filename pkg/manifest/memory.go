@@ -17,9 +17,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// memory is a content that the program has at hand. It is read once, and needs no store. Its reference names the bytes, so that two
+// inMemory is a content that the program has at hand. It is read once, and needs no store. Its reference names the bytes, so that two
 // versions of a program that embeds it do not seem to ask for the same thing.
-type memory struct {
+type inMemory struct {
 	name string
 	read func() ([]content.File, error)
 
@@ -29,7 +29,7 @@ type memory struct {
 	err    error
 }
 
-func (m *memory) load() {
+func (m *inMemory) load() {
 	m.once.Do(func() {
 		var files []content.File
 		if files, m.err = m.read(); m.err != nil {
@@ -42,19 +42,19 @@ func (m *memory) load() {
 }
 
 // Reference implements content.Source.
-func (m *memory) Reference() string {
+func (m *inMemory) Reference() string {
 	m.load()
 	return m.name + "@" + m.digest
 }
 
 // Resolve implements content.Source.
-func (m *memory) Resolve(context.Context) (content.Resolved, error) {
+func (m *inMemory) Resolve(context.Context) (content.Resolved, error) {
 	m.load()
 	return content.Resolved{Digest: m.digest}, m.err
 }
 
 // Fetch implements content.Source.
-func (m *memory) Fetch(_ context.Context, resolved content.Resolved) (*content.Tree, error) {
+func (m *inMemory) Fetch(_ context.Context, resolved content.Resolved) (*content.Tree, error) {
 	m.load()
 	return sameTree(m.tree, m.digest, resolved, m.err)
 }

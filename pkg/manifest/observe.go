@@ -118,18 +118,22 @@ func (c *call) ensureNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// namespaces are those of the installation and its sources, without those that the content itself declares; the record's is needed first.
+// namespaces are those of the installation and its sources. One that the content itself declares is made when its turn comes, and therefore
+// made as declared where it is needed before, for the record.
 func (c *call) namespaces() []*unstructured.Unstructured {
 	names := sets.New(c.inst.Namespace)
 	for i := range c.inst.Sources {
 		names.Insert(c.inst.Sources[i].Namespace)
 	}
+	var missing []*unstructured.Unstructured
 	for _, object := range c.desired {
-		if id := inventory.IDOf(object); id.GroupKind() == namespaceKind.GroupKind() && id.Name != c.inst.Namespace {
+		if id := inventory.IDOf(object); id.GroupKind() == namespaceKind.GroupKind() && names.Has(id.Name) {
 			names.Delete(id.Name)
+			if id.Name == c.inst.Namespace {
+				missing = append(missing, object)
+			}
 		}
 	}
-	var missing []*unstructured.Unstructured
 	for _, name := range sets.List(names.Delete("")) {
 		namespace := &unstructured.Unstructured{}
 		namespace.SetGroupVersionKind(namespaceKind)

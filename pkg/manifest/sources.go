@@ -30,14 +30,14 @@ func Bundle(name string, from content.Source) Source {
 
 // YAML is a text of YAML or JSON documents.
 func YAML(name, text string) Source {
-	return Source{Name: name, Content: &memory{name: "text", read: func() ([]content.File, error) {
+	return Source{Name: name, Content: &inMemory{name: "text", read: func() ([]content.File, error) {
 		return []content.File{{Data: []byte(text)}}, nil
 	}}}
 }
 
 // Objects are objects that the caller has made. They are read when the source is first used, and not changed.
 func Objects(name string, objects ...*unstructured.Unstructured) Source {
-	return Source{Name: name, Content: &memory{name: "objects", read: func() ([]content.File, error) {
+	return Source{Name: name, Content: &inMemory{name: "objects", read: func() ([]content.File, error) {
 		var text bytes.Buffer
 		for i, object := range objects {
 			data, err := json.Marshal(object)
@@ -55,7 +55,7 @@ func Objects(name string, objects ...*unstructured.Unstructured) Source {
 // Files are the files below dir of a file system, such as one that is embedded in the program, as a content; "" and "." are its root.
 // To embed a chart with its _helpers.tpl, write the directive with "all:", since go:embed leaves out names with a leading "_".
 func Files(from fs.FS, dir string) content.Source {
-	return &memory{name: "files", read: func() ([]content.File, error) { return readFiles(from, path.Clean("./" + dir)) }}
+	return &inMemory{name: "files", read: func() ([]content.File, error) { return readFiles(from, path.Clean("./" + dir)) }}
 }
 
 // Directory is a folder of this machine, or a file such as a packed chart, as a content. It is read anew at each call: see

@@ -21,6 +21,7 @@ func TestPurity(t *testing.T) {
 		"the network is not":            {"pkg/conditions/a.go", importing("net/http"), "pkg/conditions/a.go:4"},
 		"randomness is not":             {"internal/shard/a.go", importing("math/rand/v2"), "internal/shard/a.go:4"},
 		"a client is not":               {"internal/module/a.go", importing("k8s.io/client-go/rest"), "internal/module/a.go:4"},
+		"a parser beside it is":         {"pkg/health/a.go", importing("k8s.io/client-go/util/jsonpath"), ""},
 		"pure packages may use another": {"internal/module/a.go", importing(own + "pkg/inventory"), ""},
 		"the API is pure":               {"internal/module/a.go", importing(own + "api/v1"), ""},
 		"other packages are not":        {"internal/module/a.go", importing(own + "pkg/content"), "internal/module/a.go:4"},

@@ -124,6 +124,18 @@ var _ = Describe("The playground", Ordered, func() {
 			To(Equal("HELLO, WORLD!"))
 	})
 
+	It("offers a module that is a chart", func() {
+		enable("demo", "charted")
+		ready("demo")
+		Expect(first.runtime("get", "configmap", "charted-light", "--namespace=kyma-system", "-o", "jsonpath={.data.colour} {.data.chart}")).
+			To(Equal("green 1.1.0"))
+		first.hub("patch", "kyma", "demo", "--type=json", `--patch=[{"op":"remove","path":"/spec/modules/3"}]`)
+		first.runtime("wait", "--for=delete", minute, "--namespace=kyma-system", "deployment/charted", "configmap/charted-light")
+		ready("demo")
+	})
+
+	describeSamples(func() *program { return first })
+
 	It("takes objects made for upstream with strict validation, and says what is missing", func() {
 		file := filepath.Join(root, "tests", "e2e", "testdata", "upstream.yaml")
 		Expect(first.hub("apply", "--validate=strict", "--filename="+file)).To(ContainSubstring("kyma.operator.kyma-project.io/upstream created"))
@@ -175,7 +187,7 @@ var _ = Describe("The playground", Ordered, func() {
 func tryAsPrinted(p *program) {
 	GinkgoHelper()
 	groups := p.printedCommands()
-	Expect(groups).To(HaveLen(5))
+	Expect(groups).To(HaveLen(7))
 	outputs := map[string]string{}
 	for _, group := range groups {
 		for _, command := range group {
@@ -205,6 +217,9 @@ func tryAsPrinted(p *program) {
 	Expect(printed("custom-columns")).To(MatchRegexp(`greeter,ledger,notes +1\.1\.0,1\.1\.0,1\.1\.0`))
 	Expect(printed("get deployment greeter")).To(ContainSubstring(image + "1.1.0"))
 	Expect(printed("delete service notes")).To(ContainSubstring("deleted"))
+	Expect(printed("get deployments --namespace harbour")).To(MatchRegexp(`lantern +2/2`))
+	Expect(printed("values.yaml")).To(ContainSubstring("colour: white"))
+	Expect(printed("delete manifest oci-helm-chart")).To(ContainSubstring("deleted"))
 	Expect(printed("get kyma demo -o wide")).To(And(
 		ContainSubstring("WaitingForObjects"), ContainSubstring("greeter-system/greeter")), "the condition names the object")
 }

@@ -94,10 +94,10 @@ func (p *program) interrupt() {
 	Expect(filepath.Join(p.state, "env")).NotTo(BeAnExistingFile(), "an env file that leads nowhere")
 }
 
-// printedCommands are the lines that the playground indents as commands, under each of the five numbered titles.
+// printedCommands are the lines that the playground indents as commands, under each of the numbered titles.
 func (p *program) printedCommands() [][]string {
 	GinkgoHelper()
-	_, things, found := strings.Cut(p.out.String(), "Five things to try")
+	_, things, found := strings.Cut(p.out.String(), "Seven things to try")
 	Expect(found).To(BeTrue(), "%s", &p.out)
 	title := regexp.MustCompile(`^  \d\. `)
 	var groups [][]string

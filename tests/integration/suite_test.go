@@ -2,7 +2,10 @@ package integration
 
 import (
 	"context"
+	"encoding/json"
+	"net"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,12 +21,18 @@ import (
 var (
 	// env is shared by all specs; they take unique names.
 	env *testkit.Env
+	// web serves files, Helm repositories and git repositories, by TLS that only the registries file makes trusted.
+	web *testkit.Web
 	// hubCalls and runtimeCalls count what the manager sends.
 	hubCalls, runtimeCalls calls.Counter
 
 	// access is the manager's, as its ServiceAccount; contentDir survives a restart of it.
 	access     *rest.Config
 	contentDir string
+	// registriesFile is what --registries-file names.
+	registriesFile string
+	// contentServer is where the running manager serves content; it is asked for under contentURL.
+	contentServer net.Addr
 	// stopManager ends the manager that runs.
 	stopManager = func() {}
 )
@@ -43,23 +52,38 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	contentDir = dir
 	DeferCleanup(os.RemoveAll, dir)
+	web = testkit.StartWeb()
+	registriesFile = filepath.Join(GinkgoT().TempDir(), "registries.yaml")
+	Expect(os.WriteFile(registriesFile, trustWeb(), 0o600)).To(Succeed())
+	env.Hub.Apply(env.Hub.Objects("config/components/content/access.yaml")...)
 	startManager()
 	DeferCleanup(func() { stopManager() })
 })
 
+// contentURL is what the manager is told to call its content server.
+const contentURL = "https://content.example.com:8444"
+
 // startManager runs the real manager as its ServiceAccount.
-func startManager() {
+func startManager(changes ...func(*setup.Config)) {
 	GinkgoHelper()
 	config := setup.Defaults()
 	config.RegistryHost = "http://" + env.Registry.Host
 	config.MetricsAddress, config.ProbeAddress = "0", "0"
 	config.RuntimeQPS, config.RuntimeBurst = 500, 1000
-	config.ContentDir = contentDir
+	config.ContentDir, config.RegistriesFile = contentDir, registriesFile
+	config.ContentAddress, config.ContentURL = "127.0.0.1:0", contentURL
+	for _, change := range changes {
+		change(&config)
+	}
 	Expect(config.Validate()).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	hooks := setup.Hooks{WrapHub: hubCalls.Wrap, WrapRuntime: runtimeCalls.Wrap, AllowManyManagers: true}
+	listening := make(chan net.Addr, 1)
+	hooks := setup.Hooks{
+		WrapHub: hubCalls.Wrap, WrapRuntime: runtimeCalls.Wrap, AllowManyManagers: true,
+		ContentListening: func(addr net.Addr) { listening <- addr },
+	}
 	go func() { done <- setup.Run(ctx, access, config, env.Log.Logger(), hooks) }()
 	stopManager = func() {
 		GinkgoHelper()
@@ -67,6 +91,15 @@ func startManager() {
 		Eventually(done).Should(Receive(BeNil()), "the manager ends without an error")
 		stopManager = func() {}
 	}
+	Eventually(listening, "60s").Should(Receive(&contentServer), "the content server listens")
+}
+
+// trustWeb is the registries file: how to speak to web.
+func trustWeb() []byte {
+	GinkgoHelper()
+	data, err := json.Marshal(map[string]any{"registries": []any{map[string]any{"host": web.Host, "ca": string(web.CA)}}})
+	Expect(err).NotTo(HaveOccurred())
+	return data
 }
 
 // ctx is the context of the running spec.

@@ -61,11 +61,14 @@ type meter struct {
 	hubWrites, runtimeWrites int
 }
 
-func run(b *testing.B, env *testkit.Env, m *meter) {
+func run(b *testing.B, env *testkit.Env, m *meter, changes ...func(*setup.Config)) {
 	b.Helper()
 	config := setup.Defaults()
 	config.RegistryHost, config.MetricsAddress, config.ProbeAddress = "http://"+env.Registry.Host, "0", "0"
 	config.ContentDir = b.TempDir()
+	for _, change := range changes {
+		change(&config)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	hooks := setup.Hooks{WrapHub: m.hub.Wrap, WrapRuntime: m.runtime.Wrap, AllowManyManagers: true}
