@@ -213,7 +213,9 @@ func read(t *testing.T, s *shelf, manifest *v1beta2.Manifest, configMaps ...runt
 		t.Fatal(err)
 	}
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithRuntimeObjects(configMaps...).Build()
-	policy := func(host string) content.HostPolicy { return content.HostPolicy{PlainHTTP: host == s.registry || host == s.web} }
+	policy := func(host string) content.HostPolicy {
+		return content.HostPolicy{PlainHTTP: host == s.registry || host == s.web}
+	}
 	fetch := &content.OCI{Store: &content.Store{Dir: t.TempDir()}, Registries: content.Registries{Policy: policy}}
 	contents := artifact.NewContents(fetch, reader)
 	contents.Policy = policy
@@ -230,4 +232,3 @@ func read(t *testing.T, s *shelf, manifest *v1beta2.Manifest, configMaps ...runt
 		}
 	}
 }
-

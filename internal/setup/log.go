@@ -2,6 +2,7 @@ package setup
 
 import (
 	"io"
+	"log/slog"
 
 	"github.com/go-logr/logr"
 	uzap "go.uber.org/zap"
@@ -10,11 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Logger writes structured lines (JSON). Libraries that log by klog use it too.
+// Logger writes structured lines (JSON). Libraries that log by klog use it too. What others write with the standard library is dropped:
+// Helm's engine quotes values there, which are nobody's business.
 func Logger(out io.Writer, level int) logr.Logger {
 	log := zap.New(zap.WriteTo(out), zap.JSONEncoder(func(c *zapcore.EncoderConfig) {
 		c.EncodeTime = zapcore.ISO8601TimeEncoder
 	}), zap.Level(uzap.NewAtomicLevelAt(zapcore.Level(-level))), zap.StacktraceLevel(zapcore.PanicLevel))
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // package log writes to it from now on
 	klog.SetLogger(log.WithName("client-go"))
 	return log
 }

@@ -119,7 +119,7 @@ func (r *record) loadOnce(ctx context.Context) error {
 	}
 	r.exists, r.uid, r.version, r.shards = true, secret.UID, secret.ResourceVersion, found.Shards
 	r.entries, r.created, r.stored = inventory.Merge(found.entries, nil, nil), found.Created, found
-	r.stored.entries = slices.Clone(r.entries)
+	r.stored.entries, r.stored.Created = slices.Clone(r.entries), slices.Clone(r.created)
 	return nil
 }
 

@@ -1,0 +1,166 @@
+package declarative
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+)
+
+const (
+	// LabelSkip on a custom resource, with the value "true", keeps the reconciler from doing anything about it, also when it is deleted.
+	LabelSkip = "operator.kyma-project.io/skip-reconciliation"
+	// LabelManagedBy is on everything that is installed; its value is Reconciler.Name. The watches select by it.
+	LabelManagedBy = "declarative.kyma-project.io/managed-by"
+	// DefaultFinalizer is Reconciler.Finalizer when that is empty.
+	DefaultFinalizer = "declarative.kyma-project.io/finalizer"
+)
+
+// How long what failed rests before it is tried again.
+const (
+	firstRetry   = 250 * time.Millisecond
+	longestRetry = 5 * time.Minute
+)
+
+// ErrTargetGone is what Reconciler.Target returns when the cluster of an object does not exist any more: an object that is being deleted
+// is let go then, although nothing was taken down.
+var ErrTargetGone = errors.New("the target cluster does not exist any more")
+
+// Object is a custom resource that embeds Status in its status:
+//
+//	func (b *Beacon) GetStatus() *declarative.Status { return &b.Status.Status }
+type Object interface {
+	client.Object
+	// GetStatus returns the Status within the object, which the reconciler changes in place.
+	GetStatus() *Status
+}
+
+// Reconciler keeps installed what the objects of one kind ask for. Set the fields by name, then call SetupWithManager. Only Prototype and
+// Installation are required. Functions are called at every pass, for several objects at once if Builder allows that, with objects of their own.
+type Reconciler[T Object] struct {
+	// Prototype is an empty object of the kind, which the manager's scheme has to know.
+	Prototype T
+	// Installation says what an object asks for: Sources, and whatever else pkg/manifest offers, such as Transforms, Check, Probes, Ownership
+	// and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, Pinned and Wait are set by the Reconciler.
+	Installation func(ctx context.Context, object T) (manifest.Installation, error)
+
+	// Name of the controller, the value of LabelManagedBy, and part of the names of records; empty means the kind in lower case. It must
+	// not change.
+	Name string
+	// Namespace is where the records of pkg/manifest live, and where objects go that name none and whose Source names none. Empty means the
+	// namespace of the custom resource. It must not change, and kinds without namespaces need it.
+	Namespace string
+	// Finalizer that holds the custom resource; empty means DefaultFinalizer.
+	Finalizer string
+	// FieldManager of what is installed, unless the Installation sets one; empty means Name.
+	FieldManager string
+	// Target says which cluster an object is about; nil means that of the manager. As long as the configuration stays the same, so does the
+	// connection. What was installed stays where it is when an object moves to another cluster.
+	Target func(ctx context.Context, object T) (*rest.Config, error)
+
+	// AfterApply is called when everything is there and ready, before that is told. What it changes in the status of the object is written,
+	// too. An error keeps the object from being Ready; see Warning.
+	AfterApply func(ctx context.Context, object T, report manifest.Report) error
+	// BeforeDelete is called before anything is taken down, and keeps it up by an error; see Warning.
+	BeforeDelete func(ctx context.Context, object T) error
+	// Builder changes the controller before it is made: more watches, more workers.
+	Builder func(*ctrl.Builder)
+
+	client  client.Client
+	reader  client.Reader
+	config  *rest.Config
+	targets targets
+}
+
+// SetupWithManager adds the controller to a manager. The Reconciler belongs to it from now on.
+func (r *Reconciler[T]) SetupWithManager(mgr ctrl.Manager) error {
+	if any(r.Prototype) == nil || r.Installation == nil {
+		return errors.New("a declarative.Reconciler needs Prototype, an empty object of its kind, and Installation")
+	}
+	gvk, err := apiutil.GVKForObject(r.Prototype, mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("the scheme of the manager does not know %T: add it: %w", r.Prototype, err)
+	}
+	namespaced, err := apiutil.IsGVKNamespaced(gvk, mgr.GetRESTMapper())
+	if err == nil && !namespaced && r.Namespace == "" {
+		return fmt.Errorf("%s has no namespaces: set Reconciler.Namespace, where its records are to live", gvk.Kind)
+	}
+	r.Name = cmp.Or(r.Name, strings.ToLower(gvk.Kind))
+	r.Finalizer = cmp.Or(r.Finalizer, DefaultFinalizer)
+	r.client, r.reader, r.config = mgr.GetClient(), mgr.GetAPIReader(), mgr.GetConfig()
+	r.targets.label = r.Name
+	b := ctrl.NewControllerManagedBy(mgr).Named(r.Name).
+		For(r.Prototype, builder.WithPredicates(predicate.Funcs{UpdateFunc: r.matters})).
+		WatchesRawSource(source.Func(r.targets.start)).
+		WithOptions(controller.Options{
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
+		})
+	if r.Builder != nil {
+		r.Builder(b)
+	}
+	return b.Complete(r)
+}
+
+// matters tells which changes of a custom resource ask for a pass. Its status does not, most of which is written here. That it is being
+// deleted changes its generation.
+func (r *Reconciler[T]) matters(change event.UpdateEvent) bool {
+	before, after := change.ObjectOld, change.ObjectNew
+	return before.GetGeneration() != after.GetGeneration() ||
+		!equality.Semantic.DeepEqual(before.GetLabels(), after.GetLabels()) ||
+		!equality.Semantic.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) ||
+		controllerutil.ContainsFinalizer(before, r.Finalizer) && !controllerutil.ContainsFinalizer(after, r.Finalizer)
+}
+
+// complete is the Installation with what identifies it, and what it has in common with all others.
+func (r *Reconciler[T]) complete(inst manifest.Installation, object T, cluster *manifest.Cluster) manifest.Installation {
+	inst.Name, inst.Namespace = r.identify(object)
+	inst.Config, inst.Cluster, inst.OwnerKey, inst.Wait = nil, cluster, "", 0
+	inst.FieldManager = cmp.Or(inst.FieldManager, r.FieldManager, r.Name)
+	inst.Pinned = object.GetStatus().pinned()
+	inst.Labels = maps.Clone(inst.Labels)
+	if inst.Labels == nil {
+		inst.Labels = map[string]string{}
+	}
+	inst.Labels[LabelManagedBy] = r.Name
+	return inst
+}
+
+// maxName is how long the name of an installation may be; see pkg/manifest.
+const maxName = 200
+
+// identify says how the installation of an object is called, which depends on nothing that can change: otherwise it would be lost.
+func (r *Reconciler[T]) identify(object T) (name, namespace string) {
+	name, namespace = r.Name+"."+object.GetName(), object.GetNamespace()
+	if r.Namespace != "" {
+		if namespace != "" {
+			name = r.Name + "." + namespace + "." + object.GetName()
+		}
+		namespace = r.Namespace
+	}
+	if len(name) > maxName {
+		sum := sha256.Sum256([]byte(name))
+		name = r.Name + "." + hex.EncodeToString(sum[:])
+	}
+	return name, namespace
+}

@@ -1,0 +1,168 @@
+package declarative
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+)
+
+// coalesce is how long events are collected: an installation of many objects becomes ready by many of them.
+const coalesce = 100 * time.Millisecond
+
+// targets are the connections to clusters. Objects that are about the same one share it, and it ends with the last of them.
+type targets struct {
+	label string // value of LabelManagedBy
+
+	mu     sync.Mutex
+	wake   func(reconcile.Request)
+	run    func(cache.Cache) (stop func())
+	opened  []*target
+	owners map[string]reconcile.Request // who asked for the objects with this owner mark
+}
+
+// start implements source.Source: it learns whom to tell, and how long.
+func (t *targets) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wake = func(request reconcile.Request) { queue.AddAfter(request, coalesce) }
+	t.run = func(watches cache.Cache) func() {
+		ctx, stop := context.WithCancel(ctx)
+		go func() { _ = watches.Start(ctx) }() // it fails when it is started twice only
+		return stop
+	}
+	return nil
+}
+
+// open connects a request to a cluster, by a connection that is there already if one was made with the same configuration.
+func (t *targets) open(request reconcile.Request, owner string, config *rest.Config) (*target, error) {
+	if config == nil {
+		return nil, fmt.Errorf("there is no rest.Config for %s: return one that reaches its cluster", request)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.owners == nil {
+		t.owners = map[string]reconcile.Request{}
+	}
+	t.owners[owner] = request
+	found := slices.IndexFunc(t.opened, func(known *target) bool { return same(known.config, config) })
+	if found < 0 {
+		made, err := t.connect(config)
+		if err != nil {
+			return nil, err
+		}
+		t.opened = append(t.opened, made)
+		found = len(t.opened) - 1
+	}
+	chosen := t.opened[found]
+	chosen.users[request] = true
+	t.leave(request, chosen)
+	return chosen, nil
+}
+
+// forget ends what is done for a request.
+func (t *targets) forget(request reconcile.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.owners, func(_ string, who reconcile.Request) bool { return who == request })
+	t.leave(request, nil)
+}
+
+// leave ends the use of all connections but one, and closes those that nobody uses.
+func (t *targets) leave(request reconcile.Request, but *target) {
+	t.opened = slices.DeleteFunc(t.opened, func(known *target) bool {
+		if known == but || !known.users[request] {
+			return false
+		}
+		delete(known.users, request)
+		known.watches.release(request)
+		if len(known.users) > 0 {
+			return false
+		}
+		known.stop()
+		return true
+	})
+}
+
+// connect prepares a connection, without a call.
+func (t *targets) connect(config *rest.Config) (*target, error) {
+	cluster, err := manifest.Connect(config)
+	if err != nil {
+		return nil, err
+	}
+	seen := &watches{tell: t.tell, needs: map[reconcile.Request]kinds{}, running: kinds{}}
+	seen.objects, err = cache.New(cluster.Config, cache.Options{
+		Mapper: cluster.Client.RESTMapper(), Scheme: cluster.Client.Scheme(), DefaultTransform: reduce,
+		DefaultLabelSelector:     labels.SelectorFromSet(labels.Set{LabelManagedBy: t.label}),
+		DefaultWatchErrorHandler: seen.broken,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare the watches: %w", err)
+	}
+	return &target{
+		config: rest.CopyConfig(config), cluster: cluster, watches: seen,
+		users: map[reconcile.Request]bool{}, stop: t.run(seen.objects),
+	}, nil
+}
+
+// tell wakes who asked for an object.
+func (t *targets) tell(owner string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if request, ok := t.owners[owner]; ok {
+		t.wake(request)
+	}
+}
+
+// target is a connection to one cluster.
+type target struct {
+	config  *rest.Config
+	cluster *manifest.Cluster
+	watches *watches
+	users   map[reconcile.Request]bool
+	stop    func()
+}
+
+// followed calls what installs or takes down, and has the kinds watched that it dealt with. What happened before a stream began is seen by
+// another call. A report of everything that is installed ends the streams of other kinds.
+func (t *target) followed(
+	ctx context.Context, request reconcile.Request, call func() (manifest.Report, error),
+) (manifest.Report, error) {
+	for {
+		report, err := call()
+		if report.State == manifest.StateGone {
+			return report, err
+		}
+		complete := err == nil && report.State != manifest.StateDeleting
+		begun, unseen := t.watches.follow(ctx, request, kindsOf(report), complete)
+		switch {
+		case err != nil:
+			return report, err
+		case unseen != nil:
+			return report, failed(ReasonNotWatched, unseen)
+		case !begun:
+			return report, nil
+		}
+	}
+}
+
+// same compares two configurations. Functions cannot be compared, and usually are made anew each time, so they do not count.
+func same(a, b *rest.Config) bool { return reflect.DeepEqual(plain(a), plain(b)) }
+
+func plain(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.WrapTransport, config.Transport, config.Dial, config.Proxy, config.RateLimiter = nil, nil, nil, nil, nil
+	config.WarningHandler, config.WarningHandlerWithContext, config.AuthConfigPersister = nil, nil, nil
+	return config
+}

@@ -1,0 +1,160 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// withCustom is an installation of a definition, a Deployment and one custom resource.
+func (f *fixture) withCustom() Installation {
+	inst := f.installation(deployment("operator"))
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}")}
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
+	return inst
+}
+
+func TestCustomResourcesAreCreatedOnceAndLast(t *testing.T) {
+	f := onServer(t)
+	inst := f.withCustom()
+	report, err := Install(t.Context(), inst)
+	if err != nil || report.Reason != ReasonWaitingForInstall || !strings.HasPrefix(report.Message, "CustomResources waits for Deployment.apps") {
+		t.Fatalf("%v\n%s", err, pretty(report))
+	}
+	if f.findCustom("Sample", "default") != nil {
+		t.Error("it was created before its operator ran")
+	}
+	f.runs("operator")
+	f.equal("installed", actions(f.installs(inst))[2:], []string{"Sample default: Created"})
+
+	f.edit(f.findCustom("Sample", "default"), "spec: {size: 2}")
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 3")}
+	before := f.counter.Snapshot()
+	f.equal("again", actions(f.installs(inst))[2:], []string{"Sample default: Unchanged"})
+	f.equal("writes", f.writes(before), nil)
+	size, _, _ := unstructured.NestedInt64(f.findCustom("Sample", "default").Object, "spec", "size")
+	if size != 2 {
+		t.Errorf("size is %d, a person made it 2", size)
+	}
+
+	f.edit(f.findCustom("Sample", "default"), "status: {state: Processing}")
+	live := f.findCustom("Sample", "default")
+	live.Object["status"] = map[string]any{"state": "Processing"}
+	f.must(f.other.Status().Update(t.Context(), live))
+	if report, err = Check(t.Context(), inst); err != nil || report.Ready || report.Reason != ReasonNotReady {
+		t.Errorf("while it says Processing: %v\n%s", err, pretty(report))
+	}
+	f.remove(live)
+	if report = f.installs(inst); f.findCustom("Sample", "default") != nil || report.Objects[2].Message != "is not there" {
+		t.Errorf("it was made again\n%s", pretty(report))
+	}
+}
+
+func TestUninstallDeletesCustomResourcesFirstAndWaits(t *testing.T) {
+	f := onServer(t)
+	inst := f.withCustom()
+	_, err := Install(t.Context(), inst)
+	f.must(err)
+	f.runs("operator")
+	f.installs(inst)
+	f.edit(f.findCustom("Sample", "default"), "metadata: {finalizers: [example.com/hold], annotations: {"+DefaultOwnerKey+": null}}")
+
+	report, err := Uninstall(t.Context(), inst)
+	if err != nil || report.Ready || report.State != StateDeleting || report.Reason != ReasonWaitingForDeletion {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+	if f.find("apps/v1", "Deployment", f.namespace, "operator") == nil {
+		t.Error("the operator went before its custom resource")
+	}
+	inst.Wait = 30 * time.Second
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.edit(f.findCustom("Sample", "default"), "metadata: {finalizers: null}")
+	}()
+	start := time.Now()
+	report, err = Uninstall(t.Context(), inst)
+	<-done
+	if err != nil || !report.Ready || f.find("apps/v1", "Deployment", f.namespace, "operator") != nil {
+		t.Errorf("after %s: %v\n%s", time.Since(start), err, pretty(report))
+	}
+	f.equal("records", f.records(), nil)
+}
+
+func TestUninstallIsBlockedByObjectsOfOthers(t *testing.T) {
+	f := onServer(t)
+	inst := f.withCustom()
+	_, err := Install(t.Context(), inst)
+	f.must(err)
+	f.runs("operator")
+	f.installs(inst)
+	theirs := f.customResource("Sample", "theirs", "size: 1")
+	theirs.SetNamespace(f.namespace)
+	f.must(f.other.Create(t.Context(), theirs))
+	report, err := Uninstall(t.Context(), inst)
+	if err != nil || report.Reason != ReasonDeletionBlocked || !strings.Contains(report.Message, "theirs") {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+	if f.find("apps/v1", "Deployment", f.namespace, "operator") == nil || f.findCustom("Sample", "default") != nil {
+		t.Error("the operator has to stay, and our own resource to go")
+	}
+	inst.Wait = 10 * time.Second
+	go func() { _ = f.other.Delete(t.Context(), theirs) }()
+	if report, err = Uninstall(t.Context(), inst); err != nil || !report.Ready {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+}
+
+func TestACustomResourceOfSomebodyElseIsLeftAlone(t *testing.T) {
+	f := onServer(t)
+	inst := f.installation()
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}")}
+	f.installs(inst)
+	theirs := f.customResource("Sample", "default", "size: 7")
+	theirs.SetNamespace(f.namespace)
+	f.must(f.other.Create(t.Context(), theirs))
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
+	report := f.installs(inst)
+	if last := report.Objects[1]; last.Action != apply.Unchanged || !strings.HasPrefix(last.Message, "it existed already") {
+		t.Error(pretty(report))
+	}
+	report, err := Uninstall(t.Context(), inst)
+	if err != nil || report.Reason != ReasonDeletionBlocked || f.findCustom("Sample", "default") == nil {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+}
+
+func TestDefinitionsChangeOnlySafely(t *testing.T) {
+	f := onServer(t)
+	inst := f.installation(configMap("a"))
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}, name: {type: string}")}
+	f.installs(inst)
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}")}
+	inst.Sources = f.installation(configMap("a", "k=2")).Sources
+	report, err := Install(t.Context(), inst)
+	f.reason(report, err, ReasonCRDChangeRefused)
+	if data := f.get("v1", "ConfigMap", "a").Object["data"]; data != nil {
+		t.Errorf("something was written ahead of the refusal: %v", data)
+	}
+	differences, err := Diff(t.Context(), inst)
+	if err != nil || differences[0].Change != apply.ChangeRefused || ReasonOf(differences[0].Err) != ReasonCRDChangeRefused {
+		t.Errorf("%v\n%s", err, pretty(differences))
+	}
+	inst.AllowCRDChanges = []string{"FieldRemoved"}
+	f.equal("allowed", actions(f.installs(inst)), []string{"CustomResourceDefinition samples." + f.namespace + ".example.com: Updated", "ConfigMap a: Updated"})
+}
+
+func TestContentMayUseKindsThatItDefines(t *testing.T) {
+	f := onServer(t)
+	inst := f.installation(pretty(f.definition("Inner", "size: {type: integer}").Object) + "\n---\n" +
+		pretty(f.customResource("Inner", "one", "size: 1").Object))
+	f.equal("at once", actions(f.installs(inst))[1:], []string{"Inner one: Created"})
+	report, err := Uninstall(t.Context(), inst)
+	if err != nil || !report.Ready {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+}
