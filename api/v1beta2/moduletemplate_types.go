@@ -64,7 +64,8 @@ type ModuleTemplateSpec struct {
 	// +optional
 	Descriptor runtime.RawExtension `json:"descriptor,omitempty"`
 
-	// CustomStateCheck is deprecated upstream.
+	// CustomStateCheck maps values in the default custom resource to its state, in place of status.state; the first that holds counts.
+	// Upstream ignores it.
 	// +optional
 	CustomStateCheck []CustomStateCheck `json:"customStateCheck,omitempty"`
 

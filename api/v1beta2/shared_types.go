@@ -30,8 +30,7 @@ const (
 )
 
 // CRDRule names one CRD safety rule that may be broken by an upgrade.
-// +kubebuilder:validation:MaxLength=64
-// +kubebuilder:validation:Pattern=`^[A-Za-z]+$`
+// +kubebuilder:validation:Enum=ScopeChanged;NamesChanged;StoredVersionRemoved;VersionRemoved;FieldRemoved;TypeChanged;EnumNarrowed;BoundNarrowed;RequiredAdded;DefaultChanged;ValidationRuleAdded;PreserveUnknownFieldsRemoved;ListTypeChanged;NullableRemoved;UnknownChange;ObjectInvalid
 type CRDRule string
 
 // Readiness says what must be ready before a module counts as ready.

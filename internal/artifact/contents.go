@@ -27,13 +27,16 @@ type Format struct {
 
 // BuiltinFormats are the types of a source that this operator brings.
 func BuiltinFormats() map[string]Format {
-	return map[string]Format{
-		string(v1beta2.RefTypeOCI):       {Renderer: render.Raw{}},
-		string(v1beta2.RefTypeOCIDir):    {Renderer: render.FirstFile{}, Archive: true},
-		string(v1beta2.RefTypeHelmChart): {Renderer: render.Helm{}, Archive: true, Values: true},
-		string(v1beta2.RefTypeKustomize): {Renderer: render.Kustomize{}, Archive: true, Whole: true},
-		string(v1beta2.RefTypeBundle):    {Renderer: render.Bundle{}, Archive: true},
+	formats := map[string]Format{}
+	for name, renderer := range render.Builtin() {
+		kind := v1beta2.RefType(name)
+		formats[name] = Format{
+			Renderer: renderer, Archive: kind != v1beta2.RefTypeOCI,
+			Whole: kind == v1beta2.RefTypeKustomize, Values: kind == v1beta2.RefTypeHelmChart,
+		}
 	}
+	delete(formats, "") // the place says what a source without a type is
+	return formats
 }
 
 // Contents reads what the sources of Manifests hold.

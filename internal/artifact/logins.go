@@ -38,7 +38,7 @@ type Logins struct {
 }
 
 // fingerprint tells logins apart without keeping them.
-func (l Logins) fingerprint() [sha256.Size]byte {
+func (l *Logins) fingerprint() [sha256.Size]byte {
 	return sha256.Sum256(bytes.Join([][]byte{
 		l.Docker, []byte(l.Username), []byte(l.Password), []byte(l.SSHKey), []byte(l.KnownHosts),
 	}, []byte{0}))

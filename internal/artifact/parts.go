@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Names in status.resolved of what is no installation. No installation can have them: a dot in a name is refused.
+// Names in status.resolved of what is no installation. No installation can have them: names that begin with "spec." are refused.
 const (
 	// PartConfig is spec.config.
 	PartConfig = "spec.config"

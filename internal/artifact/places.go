@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,7 +98,10 @@ func (imagePlace) Open(ask Ask) (content.Source, error) {
 	return &content.ImageSource{OCI: ask.OCI(plainHTTP), Image: strings.TrimPrefix(image, "https://")}, nil
 }
 
-// chartPlace is a chart in a Helm repository or an OCI registry. For type kustomize the url is a git repository, as in the seed.
+var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// chartPlace is a chart in a Helm repository or an OCI registry. For type kustomize the url is a git repository and the version a tag or a
+// commit of it.
 type chartPlace struct{}
 
 func (chartPlace) Keys() []string { return []string{"url", "chartName", "version"} }
@@ -108,10 +113,16 @@ func (chartPlace) Open(ask Ask) (content.Source, error) {
 		return nil, err
 	}
 	if spec.Type == string(v1beta2.RefTypeKustomize) {
-		if spec.ChartName != "" || spec.Version != "" {
-			return nil, sourceInvalid("chartName and version are for charts: name a branch, tag or commit in git.ref instead")
+		if spec.ChartName != "" || spec.Version == "" {
+			return nil, sourceInvalid("with type kustomize the url is a git repository: name a tag or a commit of it in version, and no chartName")
 		}
-		return openGit(ask, gitSpec{URL: spec.URL})
+		repository := gitSpec{URL: spec.URL}
+		if commit.MatchString(spec.Version) {
+			repository.Ref.Commit = spec.Version
+		} else {
+			repository.Ref.Tag = spec.Version
+		}
+		return openGit(ask, repository)
 	}
 	address, plainHTTP, err := parseURL(ask, spec.URL, "https", "http", "oci")
 	if err != nil {
@@ -202,12 +213,11 @@ func parseURL(ask Ask, text string, schemes ...string) (address *url.URL, plainH
 		return nil, false, sourceInvalid("url %q is none: write scheme://host/path, with credentials in a Secret that credSecretSelector selects",
 			cmp.Or(redactedURL(address), "(unreadable)"))
 	}
-	for _, scheme := range schemes {
-		if address.Scheme == scheme {
-			return address, ask.Policy(address.Host).PlainHTTP, nil
-		}
+	if !slices.Contains(schemes, address.Scheme) {
+		return nil, false, sourceInvalid("url %q: scheme %q is not accepted here; use %s",
+			address.Redacted(), address.Scheme, strings.Join(schemes, ", "))
 	}
-	return nil, false, sourceInvalid("url %q: scheme %q is not accepted here; use %s", address.Redacted(), address.Scheme, strings.Join(schemes, ", "))
+	return address, ask.Policy(address.Host).PlainHTTP, nil
 }
 
 func redactedURL(address *url.URL) string {

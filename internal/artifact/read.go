@@ -266,7 +266,7 @@ func told(part *asked, source content.Source, resolved content.Resolved) v1beta2
 
 // fingerprint is equal for equal inputs.
 func fingerprint(input render.Input) [sha256.Size]byte {
-	raw, err := json.Marshal(input)
+	raw, err := json.Marshal(input) //nolint:musttag // it is only compared
 	if err != nil {
 		panic(err) // values came out of JSON, the rest is text
 	}

@@ -91,7 +91,7 @@ var refusals = []struct {
 	{"the component cannot be read", []func(*World){unreadable(v1, "ComponentInvalid")}, "Error", "ComponentInvalid",
 		`component ` + component + `:1.0.0 cannot be installed: the registry says so`},
 	{"the component has nothing to install", []func(*World){isComponent(v1, Component{})}, "Error", "ComponentInvalid",
-		`component ` + component + `:1.0.0 cannot be installed: it has no resource raw-manifest`},
+		`component ` + component + `:1.0.0 cannot be installed: it has nothing to install: no resource raw-manifest, no chart and no resource with a renderer`},
 	{"the registry does not answer", []func(*World){unreadable(v1, "RegistryUnreachable")}, "Error", "RegistryUnreachable",
 		`the registry of component ` + component + `:1.0.0 does not answer: the registry says so`},
 	{"the registry refuses the credentials", []func(*World){unreadable(v1, "RegistryUnauthorized")}, "Error", "RegistryUnauthorized",

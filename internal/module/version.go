@@ -98,7 +98,7 @@ func (r *resolver) component(key ComponentKey) Component {
 	}
 	if component.Reason == "" && !component.Pending && component.Source == nil {
 		component.Reason = v1beta2.ReasonComponentInvalid
-		component.Message = "it has no resource raw-manifest"
+		component.Message = "it has nothing to install: no resource raw-manifest, no chart and no resource with a renderer"
 	}
 	return component
 }

@@ -1,8 +1,9 @@
 // Package playground answers one question: how does a newcomer see the lifecycle manager at work on a machine that has nothing but Go?
 //
-// Run starts two clusters and a registry by internal/provision, publishes the modules of package samples as OCM components, starts the
-// manager's own program as its ServiceAccount, applies a Kyma for the runtime and one for the hub itself, waits until both are Ready and
-// says what to try. Clusters run no containers here, so it also plays the kubelet for the one container that matters: greeter's
+// Run starts two clusters and a registry by internal/provision, publishes the modules of package samples as OCM components, and the
+// content of its Manifests where each of them looks for it (this registry, a web server on loopback). It starts the manager's own program
+// as its ServiceAccount, applies a Kyma for the runtime and one for the hub itself, waits until both are Ready and says what to try. The
+// Manifests lie there with addresses and digests filled in, for people to apply. Clusters run no containers here, so it also plays the kubelet for the one container that matters: greeter's
 // operator runs as a process while its Deployment is available.
 //
 // Everything lives in one numbered folder that a lock protects, so that several playgrounds run side by side. All of it ends with the

@@ -23,13 +23,14 @@
 //
 // # What it needs
 //
-// The account of the operator needs get, list and watch, all namespaces, on every kind that it installs, beside what it takes to write them;
-// get, list, create, update and delete on Secrets where the objects live, for the record of pkg/manifest; and get, list, watch and patch on
-// its own kind and its status. Two operators in one cluster need different names.
+// The account of the operator needs get, list and watch in all namespaces on every kind that it installs, beside what it takes to write
+// them; get, list, create, update and delete on Secrets where the objects live, for the record of pkg/manifest; and get, list, watch and
+// patch on its own kind and its status. Two operators in one cluster need different names.
 //
 // # What it refuses to do
 //
 // It polls nothing: when all objects are ready, it makes no call until somebody changes something. Only what failed, and what no
-// watch shows (a Check that says no, a hook that waits, objects of others that hold a definition), is tried again after a while. It touches no
-// object that carries the label [LabelSkip], and changes nothing of the object but its finalizers and its status.
+// watch shows (a Check that says no, a Warning, objects of others that hold a definition), is tried again after a while. Whoever keeps
+// changing what is installed is answered more and more slowly. It touches no object that carries the label [LabelSkip], and changes
+// nothing of the object but its finalizers and its status.
 package declarative

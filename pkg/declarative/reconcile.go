@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
 
@@ -47,8 +49,12 @@ func (r *Reconciler[T]) keep(ctx context.Context, request ctrl.Request, object T
 	if err := r.finalizer(ctx, object, controllerutil.AddFinalizer); err != nil {
 		return ctrl.Result{}, fmt.Errorf("set the finalizer: %w", err)
 	}
-	before := object.DeepCopyObject()
+	before, status := object.DeepCopyObject(), object.GetStatus()
+	rested := status.State == StateReady && status.ObservedGeneration == object.GetGeneration()
 	report, err := r.install(ctx, request, object)
+	if rested && slices.ContainsFunc(report.Objects, putBack) {
+		r.targets.fought(request)
+	}
 	if err == nil && report.Ready && r.AfterApply != nil {
 		err = failed(ReasonHookFailed, r.AfterApply(ctx, object, report))
 	}
@@ -134,6 +140,11 @@ func (r *Reconciler[T]) tell(ctx context.Context, before any, object T, report m
 		return ctrl.Result{RequeueAfter: unseenAfter}, nil
 	}
 	return ctrl.Result{}, err
+}
+
+// putBack tells that an object was written.
+func putBack(object manifest.ObjectReport) bool {
+	return object.Action == apply.Created || object.Action == apply.Updated
 }
 
 // unseen tells that no watch shows when there is a point in trying again.

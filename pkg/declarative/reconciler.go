@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,12 +58,14 @@ type Object interface {
 }
 
 // Reconciler keeps installed what the objects of one kind ask for. Set the fields by name, then call SetupWithManager. Only Prototype and
-// Installation are required. Functions are called at every pass, for several objects at once if Builder allows that, with objects of their own.
+// Installation are required. Functions are called at every pass, with a copy of the object, and for several objects at once if Builder
+// allows that.
 type Reconciler[T Object] struct {
 	// Prototype is an empty object of the kind, which the manager's scheme has to know.
 	Prototype T
 	// Installation says what an object asks for: Sources, and whatever else pkg/manifest offers, such as Transforms, Check, Probes, Ownership
-	// and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, Pinned and Wait are set by the Reconciler.
+	// and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, Pinned and Wait are set by the Reconciler, and the name of the object
+	// is the ReleaseName of a Source that has none.
 	Installation func(ctx context.Context, object T) (manifest.Installation, error)
 
 	// Name of the controller, the value of LabelManagedBy, and part of the names of records; empty means the kind in lower case. It must
@@ -138,6 +141,10 @@ func (r *Reconciler[T]) complete(inst manifest.Installation, object T, cluster *
 	inst.Config, inst.Cluster, inst.OwnerKey, inst.Wait = nil, cluster, "", 0
 	inst.FieldManager = cmp.Or(inst.FieldManager, r.FieldManager, r.Name)
 	inst.Pinned = object.GetStatus().pinned()
+	inst.Sources = slices.Clone(inst.Sources)
+	for i := range inst.Sources {
+		inst.Sources[i].ReleaseName = cmp.Or(inst.Sources[i].ReleaseName, object.GetName())
+	}
 	inst.Labels = maps.Clone(inst.Labels)
 	if inst.Labels == nil {
 		inst.Labels = map[string]string{}

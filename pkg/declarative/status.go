@@ -32,7 +32,7 @@ const (
 	StateWarning State = "Warning"
 )
 
-// ConditionReady is true when State is Ready. Its reason is one of this package, of pkg/manifest or of pkg/content, or a class of pkg/apply.
+// ConditionReady is true when State is Ready. Its reason is one of this package, of pkg/manifest or pkg/content, or a class of pkg/apply.
 const ConditionReady = "Ready"
 
 // Reasons beside those of pkg/manifest.

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -21,14 +22,22 @@ import (
 // coalesce is how long events are collected: an installation of many objects becomes ready by many of them.
 const coalesce = 100 * time.Millisecond
 
+// firstTruce and longestTruce bound how long what was just put back is left as somebody else wants it: a single edit is put back at once,
+// and two controllers that fight for a field do not keep the API server busy. A quiet minute ends a fight.
+const (
+	firstTruce   = time.Second
+	longestTruce = 30 * time.Second
+)
+
 // targets are the connections to clusters. Objects that are about the same one share it, and it ends with the last of them.
 type targets struct {
 	label string // value of LabelManagedBy
 
 	mu     sync.Mutex
+	fights *flowcontrol.Backoff
 	wake   func(reconcile.Request)
 	run    func(cache.Cache) (stop func())
-	opened  []*target
+	opened []*target
 	owners map[string]reconcile.Request // who asked for the objects with this owner mark
 }
 
@@ -36,7 +45,14 @@ type targets struct {
 func (t *targets) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.wake = func(request reconcile.Request) { queue.AddAfter(request, coalesce) }
+	t.fights = flowcontrol.NewBackOff(firstTruce, longestTruce)
+	t.wake = func(request reconcile.Request) {
+		pause := coalesce
+		if fight := request.String(); t.fights.IsInBackOffSinceUpdate(fight, time.Now()) {
+			pause = t.fights.Get(fight)
+		}
+		queue.AddAfter(request, pause)
+	}
 	t.run = func(watches cache.Cache) func() {
 		ctx, stop := context.WithCancel(ctx)
 		go func() { _ = watches.Start(ctx) }() // it fails when it is started twice only
@@ -123,6 +139,12 @@ func (t *targets) tell(owner string) {
 	if request, ok := t.owners[owner]; ok {
 		t.wake(request)
 	}
+}
+
+// fought notes that something was put back which had been in order.
+func (t *targets) fought(request reconcile.Request) {
+	t.fights.GC()
+	t.fights.Next(request.String(), time.Now())
 }
 
 // target is a connection to one cluster.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -119,13 +120,23 @@ func (w *watches) handle(ctx context.Context, informer cache.Informer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if toolscache.WaitForCacheSync(ctx.Done(), handled.HasSynced) {
+	toolscache.WaitForCacheSync(ctx.Done(), func() bool { return handled.HasSynced() || apierrors.IsForbidden(w.why()) })
+	switch why := w.why(); {
+	case handled.HasSynced():
 		return nil
+	case why != nil:
+		return why
+	default:
+		return ctx.Err()
 	}
+}
+
+// why is what a stream broke with since the last one was begun.
+func (w *watches) why() error {
 	if problem := w.problem.Load(); problem != nil {
 		return *problem
 	}
-	return ctx.Err()
+	return nil
 }
 
 // end ends the streams that nobody needs. The caller holds the lock.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,13 +35,16 @@ type call struct {
 	probes  []*health.Probe
 	record  *record
 
-	desired  []*unstructured.Unstructured // what CRDs and Sources declare, in their order
-	order    order
+	parts    []part                       // what CRDs and Sources declare
+	desired  []*unstructured.Unstructured // the same, as it is applied
+	unplaced []*unstructured.Unstructured // the same, of kinds that are not served
+	order    order                        // of desired and unplaced
 	custom   []*unstructured.Unstructured // CustomResources as they are created
+	unserved map[inventory.ID]bool        // those of them of kinds that are not served
 	resolved []Resolved
 
-	mu     sync.Mutex
-	seen   map[inventory.ID]*unstructured.Unstructured // as it was read or written last; nil when it is not there
+	mu   sync.Mutex
+	seen map[inventory.ID]*unstructured.Unstructured // as it was read or written last; nil when it is not there
 
 	told    map[inventory.ID]ObjectReport // what was done
 	gone    []inventory.Entry             // what is on its way out, in the order in which it was deleted first
@@ -78,7 +82,8 @@ func (c *call) validate() error {
 	case inst.Name == "" || inst.Namespace == "":
 		return invalid("an Installation needs Name and Namespace: they say where its record is")
 	case len(inst.Name) > maxName || len(apivalidation.NameIsDNSSubdomain(inst.Name, false)) > 0:
-		return invalid("the name %q of the Installation cannot be used: take lower case letters, digits, '-' and '.', %d at most", inst.Name, maxName)
+		return invalid("the name %q of the Installation cannot be used: take lower case letters, digits, '-' and '.', %d at most",
+			inst.Name, maxName)
 	case len(apivalidation.ValidateNamespaceName(inst.Namespace, false)) > 0:
 		return invalid("the namespace %q of the Installation cannot be used: take lower case letters, digits and '-', 63 at most", inst.Namespace)
 	case inst.Config == nil && inst.Cluster == nil:
@@ -200,18 +205,11 @@ func (c *call) repeated(ctx context.Context, pass func(context.Context) (*waitin
 
 // passes tells what may heal without anybody's help.
 func passes(err error) bool {
-	switch own, _ := errors.AsType[*Error](err); {
-	case own == nil:
-		return false
-	default:
-		switch apply.Class(own.Reason) {
-		case apply.ClassConflict, apply.ClassInternal, apply.ClassKindUnknown, apply.ClassNamespaceTerminating, apply.ClassThrottled,
-			apply.ClassUnreachable:
-			return true
-		default:
-			return false
-		}
-	}
+	own, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains([]apply.Class{
+		apply.ClassConflict, apply.ClassInternal, apply.ClassKindUnknown, apply.ClassNamespaceTerminating, apply.ClassThrottled,
+		apply.ClassUnreachable,
+	}, apply.Class(own.Reason))
 }
 
 func invalid(format string, args ...any) error {

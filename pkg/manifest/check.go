@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,6 +42,9 @@ func (c *call) outdated() *waiting {
 	decision := inventory.Decide(c.record.entries, c.desired, c.live)
 	for _, step := range decision.Apply {
 		left.outdated(c, step.Object, whys[step.Why])
+	}
+	for _, object := range c.unplaced {
+		left.outdated(c, object, "is of a kind that the cluster does not serve")
 	}
 	for _, object := range c.notCreated() {
 		left.outdated(c, object, "is not yet created")
@@ -106,6 +110,9 @@ func (c *call) differences(ctx context.Context) ([]apply.Difference, error) {
 	for _, turn := range c.order.turns(decision.Apply) {
 		steps = append(steps, turn.steps...)
 	}
+	for _, object := range c.unplaced {
+		steps = append(steps, newStep(object))
+	}
 	custom := len(steps)
 	for _, object := range c.notCreated() {
 		steps = append(steps, newStep(object))
@@ -161,7 +168,7 @@ func (c *call) withUnchanged(found []apply.Difference, custom int) []apply.Diffe
 		}
 		known[difference.ID] = difference
 	}
-	for _, object := range c.order.sorted(c.desired) {
+	for _, object := range c.order.sorted(slices.Concat(c.desired, c.unplaced)) {
 		id := inventory.IDOf(object)
 		if difference, ok := known[id]; ok {
 			all = append(all, difference)

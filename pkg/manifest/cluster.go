@@ -16,7 +16,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// Cluster is a connection to a cluster. Several calls may share one, also at once: it remembers what the cluster serves. Make it by Connect.
+// Cluster is a connection to a cluster. Several calls may share one, also at once: it remembers what the cluster serves. Make it by
+// Connect.
 type Cluster struct {
 	// Config is a copy of the one that it was made with.
 	Config *rest.Config

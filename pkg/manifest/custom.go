@@ -27,7 +27,7 @@ func indexOf(entries []inventory.Entry, id inventory.ID) int {
 // planCustom notes that custom resources are about to be created.
 func (c *call) planCustom() {
 	for _, object := range c.notCreated() {
-		if id := inventory.IDOf(object); indexOf(c.record.created, id) < 0 {
+		if id := inventory.IDOf(object); indexOf(c.record.created, id) < 0 && !c.unserved[id] {
 			c.record.created = append(c.record.created, inventory.Entry{ID: id, Version: object.GroupVersionKind().Version})
 		}
 	}
@@ -53,6 +53,9 @@ func (c *call) createCustom(ctx context.Context, objects []*unstructured.Unstruc
 func (c *call) createOne(ctx context.Context, object *unstructured.Unstructured) error {
 	id := inventory.IDOf(object)
 	client, err := c.cluster.objects(ctx, object.GroupVersionKind(), id.Namespace)
+	if err == nil && c.unserved[id] {
+		err = &apply.Error{Class: apply.ClassKindUnknown, Message: "its kind is served since a moment ago; call again"}
+	}
 	if err != nil {
 		return called("create", id, err, object)
 	}
@@ -101,14 +104,27 @@ func (c *call) deleteCustom(ctx context.Context) (*waiting, error) {
 			c.forgetCustom(entry.ID)
 		}
 	}
-	return c.deleteWave(ctx, ours, c.customLive, c.forgetCustom)
+	options := c.options()
+	options.Kept = func(id inventory.ID) bool {
+		live, _ := c.lookedUp(id)
+		return live != nil && live.GetAnnotations()[apply.AnnotationKeep] == "true"
+	}
+	return c.deleteWave(ctx, ours, removing{options: options, live: c.customLive(ctx, ours), forget: c.forgetCustom})
 }
 
-// customLive says that a custom resource is ours, which its UID has told.
-func (c *call) customLive(id inventory.ID) inventory.Live {
-	live := c.live(id)
-	live.Owner = c.owner()
-	return live
+// customLive reads a custom resource and says that it is ours, which its UID has told.
+func (c *call) customLive(ctx context.Context, ours []inventory.Entry) func(inventory.ID) inventory.Live {
+	return func(id inventory.ID) inventory.Live {
+		entry := ours[indexOf(ours, id)]
+		if _, err := c.read(ctx, entry.GroupKind().WithVersion(entry.Version), id); err != nil {
+			return inventory.Live{} // the delete meets the same error
+		}
+		live := c.live(id)
+		if live.UID == entry.UID {
+			live.Owner = c.owner()
+		}
+		return live
+	}
 }
 
 func (c *call) forgetCustom(id inventory.ID) {

@@ -158,3 +158,35 @@ func TestContentMayUseKindsThatItDefines(t *testing.T) {
 		t.Errorf("%v\n%s", err, pretty(report))
 	}
 }
+
+// An operator may bring the definition of its own custom resource. Until it does, nobody knows whether that lives in a namespace.
+func TestKindsThatAnEarlierSourceBrings(t *testing.T) {
+	f := onServer(t)
+	inst := f.installation(deployment("operator"), pretty(f.customResource("Late", "content", "").Object))
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Late", "custom", "")}
+	report, err := Install(t.Context(), inst)
+	if err != nil || report.Reason != ReasonWaitingForInstall || len(report.Objects) != 3 {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+	f.runs("operator")
+	report, err = Install(t.Context(), inst)
+	f.reason(report, err, string(apply.ClassKindUnknown))
+	if recorded := f.recordOf(inst); len(recorded.entries) != 1 || len(recorded.created) != 0 {
+		t.Errorf("%+v %+v", recorded.entries, recorded.created)
+	}
+	if report, err = Check(t.Context(), inst); err != nil || report.Ready || report.Reason != ReasonOutdated {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+	if differences, err := Diff(t.Context(), inst); err != nil || len(differences) != 3 || differences[1].Change != apply.ChangeRefused {
+		t.Errorf("%v\n%s", err, pretty(differences))
+	}
+	f.must(f.other.Create(t.Context(), f.definition("Late", "")))
+	inst.Wait = time.Minute
+	f.installs(inst)
+	if f.findCustom("Late", "content") == nil || f.findCustom("Late", "custom") == nil {
+		t.Error("they are not in the namespace of the installation")
+	}
+	if report, err = Uninstall(t.Context(), inst); err != nil || !report.Ready {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+}

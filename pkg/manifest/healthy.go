@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -119,7 +120,9 @@ func (c *call) probe(number int) *waiting {
 }
 
 // all are the objects of the installation in the order in which they are applied.
-func (c *call) all() []*unstructured.Unstructured { return append(c.order.sorted(c.desired), c.custom...) }
+func (c *call) all() []*unstructured.Unstructured {
+	return append(c.order.sorted(slices.Concat(c.desired, c.unplaced)), c.custom...)
+}
 
 // check asks the caller.
 func (c *call) check(ctx context.Context) (*waiting, error) {

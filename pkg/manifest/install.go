@@ -38,6 +38,11 @@ func Install(ctx context.Context, inst Installation) (Report, error) {
 //  4. Custom resources, once, when everything is ready. The record.
 //  5. Health, probes, and the caller's check.
 func (c *call) install(ctx context.Context) (*waiting, error) {
+	if len(c.unplaced)+len(c.unserved) > 0 { // their kinds may be served by now
+		if err := c.place(); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.observe(ctx, c.recorded(c.desired)); err != nil {
 		return nil, err
 	}
@@ -128,11 +133,11 @@ func (c *call) plan(ctx context.Context, steps []inventory.Step) error {
 // act applies turn by turn, and prunes after a complete success. What was done is in the record in any case. A later part waits until
 // everything before it is ready; what is only put back does not.
 func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, error) {
-	options, failedIn := c.options(), -1
+	options, failedIn := c.options(), c.firstUnplaced()
 	var bad []apply.Outcome
 	for _, turn := range c.order.turns(decision.Apply) {
 		if turn.brings() {
-			if failedIn >= 0 && turn.part > failedIn {
+			if turn.part > failedIn {
 				break
 			}
 			if left := c.gate(turn.part); len(bad) == 0 && left != nil {
@@ -141,8 +146,8 @@ func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, 
 		}
 		outcomes := c.engine.Apply(ctx, turn.steps, options)
 		failed := c.took(turn.steps, outcomes)
-		if bad = append(bad, failed...); len(failed) > 0 && failedIn < 0 {
-			failedIn = turn.part
+		if bad = append(bad, failed...); len(failed) > 0 {
+			failedIn = min(failedIn, turn.part)
 		}
 		if lost(outcomes) {
 			break
@@ -154,7 +159,37 @@ func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, 
 	if len(bad) > 0 {
 		return nil, refused(bad)
 	}
+	if len(c.unplaced) > 0 {
+		return c.unknownKind(ctx)
+	}
 	return nil, c.prune(ctx, decision.Prune)
+}
+
+// firstUnplaced is the first part with an object of a kind that is not served; behind all parts when there is none.
+func (c *call) firstUnplaced() int {
+	first := len(c.order.names)
+	for _, object := range c.unplaced {
+		first = min(first, c.order.at[inventory.IDOf(object)].part)
+	}
+	return first
+}
+
+// unknownKind tells of objects whose kind is not served. What is in front of them may yet bring it.
+func (c *call) unknownKind(ctx context.Context) (*waiting, error) {
+	if left := c.gate(c.firstUnplaced()); left != nil {
+		return left, nil
+	}
+	var bad []apply.Outcome
+	for _, object := range c.unplaced {
+		_, err := c.cluster.objects(ctx, object.GroupVersionKind(), "")
+		if err == nil {
+			err = &apply.Error{Class: apply.ClassKindUnknown, Message: "its kind is served since a moment ago; call again"}
+		}
+		told := apply.Explain("apply", inventory.IDOf(object), err, object)
+		bad = append(bad, apply.Outcome{ID: told.ID, Action: apply.Failed, Err: told, Class: told.Class})
+		c.didOutcome(bad[len(bad)-1])
+	}
+	return nil, refused(bad)
 }
 
 // took records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries again.

@@ -63,7 +63,8 @@ func (c *call) awaitDefinitions(ctx context.Context, steps []inventory.Step) *wa
 		}
 		established := func(ctx context.Context) (bool, error) { return c.serves(ctx, step.Object), nil }
 		if wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, time.Second, true, established) != nil {
-			return &waiting{reason: ReasonWaitingForCRDs, message: step.Entry.String() + " is not yet established", on: []wanted{wantedOf(step.Object)}}
+			message := step.Entry.String() + " is not yet established"
+			return &waiting{reason: ReasonWaitingForCRDs, message: message, on: []wanted{wantedOf(step.Object)}}
 		}
 	}
 	return nil
@@ -87,7 +88,7 @@ func (c *call) serves(ctx context.Context, definition *unstructured.Unstructured
 		}
 		name, _ := version["name"].(string)
 		resource := schema.GroupVersionResource{Group: text("spec", "group"), Version: name, Resource: text("spec", "names", "plural")}
-		_, err := c.cluster.Dynamic.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1, ResourceVersion: "0"})
+		_, err := c.cluster.Dynamic.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
 		if apierrors.IsNotFound(err) {
 			return false
 		}

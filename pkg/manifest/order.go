@@ -12,7 +12,9 @@ import (
 // stage is when an object is applied: with which part, and in which of its steps.
 type stage struct{ part, step int }
 
-func (s stage) compare(other stage) int { return cmp.Or(cmp.Compare(s.part, other.part), cmp.Compare(s.step, other.step)) }
+func (s stage) compare(other stage) int {
+	return cmp.Or(cmp.Compare(s.part, other.part), cmp.Compare(s.step, other.step))
+}
 
 // order is in which order objects are applied.
 type order struct {

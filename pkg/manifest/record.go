@@ -85,8 +85,8 @@ func (r *record) id(name string) inventory.ID {
 	return inventory.ID{Kind: "Secret", Namespace: r.meta.Namespace, Name: name}
 }
 
-// load reads what was installed. A shard that is missing or damaged stops everything: deciding on half a record could delete what is wanted,
-// or leak what is not. A shard may also have been replaced since the index was read, so that is read again.
+// load reads what was installed. A shard that is missing or damaged stops everything: deciding on half a record could delete what is
+// wanted, or leak what is not. A shard may also have been replaced since the index was read, so that is read again.
 func (r *record) load(ctx context.Context) error {
 	var err error
 	for range 3 {
@@ -202,7 +202,8 @@ func (r *record) saveIndex(ctx context.Context, next index, inline []inventory.E
 		return err
 	}
 	secret := r.secret(r.name, map[string][]byte{indexKey: text, entriesKey: packed(inline)})
-	verb, saved := "create", (*corev1.Secret)(nil)
+	var saved *corev1.Secret
+	verb := "create"
 	if r.exists {
 		verb, secret.UID, secret.ResourceVersion = "update", r.uid, r.version
 		saved, err = r.secrets.Update(ctx, secret, metav1.UpdateOptions{FieldManager: DefaultFieldManager})

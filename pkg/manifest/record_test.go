@@ -140,10 +140,12 @@ func TestARecordThatCannotBeReadStopsEverything(t *testing.T) {
 	f.must(r.save(t.Context()))
 	shard := f.find("v1", "Secret", f.namespace, r.shards[0])
 	for name, spoil := range map[string]func(){
-		"another format": func() { f.edit(f.find("v1", "Secret", f.namespace, r.name), "stringData: {"+indexKey+": '{\"format\": 2}'}") },
-		"no JSON":        func() { f.edit(f.find("v1", "Secret", f.namespace, r.name), "stringData: {"+indexKey+": 'x'}") },
-		"no entries":     func() { f.edit(f.find("v1", "Secret", f.namespace, r.name), "stringData: {"+entriesKey+": 'x'}") },
-		"no shard":       func() { f.remove(shard) },
+		"another format": func() {
+			f.edit(f.find("v1", "Secret", f.namespace, r.name), "stringData: {"+indexKey+": '{\"format\": 2}'}")
+		},
+		"no JSON":    func() { f.edit(f.find("v1", "Secret", f.namespace, r.name), "stringData: {"+indexKey+": 'x'}") },
+		"no entries": func() { f.edit(f.find("v1", "Secret", f.namespace, r.name), "stringData: {"+entriesKey+": 'x'}") },
+		"no shard":   func() { f.remove(shard) },
 	} {
 		index := f.find("v1", "Secret", f.namespace, r.name)
 		good := index.Object["data"].(map[string]any)

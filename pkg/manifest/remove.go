@@ -12,8 +12,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Uninstall takes down what the record says, in an order in which operators can still finish their custom resources. Only Name, Namespace and
-// Config or Cluster are required; OwnerKey and FieldManager have to be as they were at Install. Report.Ready says that nothing is left.
+// firstBriefly and lastBriefly bound the moment for which a deletion is looked after at once.
+const (
+	firstBriefly = 20 * time.Millisecond
+	lastBriefly  = 500 * time.Millisecond
+)
+
+// Uninstall takes down what the record says, in an order in which operators can still finish their custom resources. Only Name, Namespace
+// and Config or Cluster are required; OwnerKey and FieldManager have to be as they were at Install. Report.Ready says that nothing is left.
 //
 // What is left behind and no longer recorded is Kept in the Report: objects that do not carry our mark, those with apply.AnnotationKeep,
 // and Namespaces in which others have objects. A CustomResourceDefinition of which others have objects blocks: ReasonDeletionBlocked.
@@ -49,9 +55,7 @@ func (c *call) removeAll(ctx context.Context) (*waiting, error) {
 		return left, err
 	}
 	for _, wave := range inventory.Teardown(c.record.entries, nil) {
-		left, err := c.deleteWave(ctx, wave, nil, func(id inventory.ID) {
-			c.record.entries = inventory.Merge(c.record.entries, nil, []inventory.ID{id})
-		})
+		left, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget})
 		if left != nil || err != nil {
 			return left, err
 		}
@@ -62,54 +66,65 @@ func (c *call) removeAll(ctx context.Context) (*waiting, error) {
 // prune deletes what is recorded and no longer declared. It comes last, so that an upgrade never takes down what it could not replace. What
 // finalizers hold, and definitions whose objects others made, stay recorded: they go with a later call.
 func (c *call) prune(ctx context.Context, entries []inventory.Entry) error {
-	forget := func(id inventory.ID) { c.record.entries = inventory.Merge(c.record.entries, nil, []inventory.ID{id}) }
 	for _, wave := range inventory.Teardown(entries, nil) {
-		if _, err := c.deleteWave(ctx, wave, nil, forget); err != nil {
+		if _, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deleteWave deletes objects and returns what is still there. Most are gone at once, so it looks again for a moment. What is on its way out is
-// marked as planned, so that it is applied again should it be declared again.
-func (c *call) deleteWave(
-	ctx context.Context, wave []inventory.Entry, live func(inventory.ID) inventory.Live, forget func(inventory.ID),
-) (*waiting, error) {
+func (c *call) forget(id inventory.ID) {
+	c.record.entries = inventory.Merge(c.record.entries, nil, []inventory.ID{id})
+}
+
+// removing says how a wave is deleted.
+type removing struct {
+	options apply.Options
+	live    func(inventory.ID) inventory.Live // nil: every object is read
+	forget  func(inventory.ID)                // is told what is gone, or none of ours
+}
+
+// deleteWave deletes objects and returns what is still there. Most are gone at once, so it looks again for a moment. What is on its way
+// out is marked as planned, so that it is applied again should it be declared again.
+func (c *call) deleteWave(ctx context.Context, wave []inventory.Entry, how removing) (*waiting, error) {
 	c.expect(wave)
-	for pause := 20 * time.Millisecond; len(wave) > 0; pause *= 3 {
-		var still []inventory.Entry
-		var bad []apply.Outcome
-		leaving := &waiting{reason: ReasonWaitingForDeletion}
-		outcomes := c.engine.Delete(ctx, wave, live, c.options())
-		for i, outcome := range outcomes {
-			c.didOutcome(outcome)
-			switch outcome.Action {
-			case apply.Gone, apply.Kept:
-				forget(outcome.ID)
-				continue
-			case apply.InUse:
-				leaving.reason, leaving.unseen = ReasonDeletionBlocked, true
-			case apply.Failed, apply.Refused:
-				bad = append(bad, outcome)
-			default:
-			}
-			still = append(still, wave[i])
-			leaving.add(wave[i], outcome)
-		}
+	for pause := firstBriefly; len(wave) > 0; pause *= 3 {
+		outcomes := c.engine.Delete(ctx, wave, how.live, how.options)
+		still, left, bad := c.sort(wave, outcomes, how.forget)
 		c.leave(still)
-		if len(bad) > 0 {
+		switch {
+		case len(bad) > 0:
 			return nil, refused(bad)
+		case len(still) > 0 && (left.unseen || pause > lastBriefly || !briefly(ctx, pause)):
+			return left, nil
 		}
-		if len(still) == 0 {
-			return nil, nil
-		}
-		if leaving.reason == ReasonDeletionBlocked || pause > 500*time.Millisecond || !briefly(ctx, pause) {
-			return leaving, nil
-		}
-		wave, live = still, nil
+		wave = still
 	}
 	return nil, nil
+}
+
+// sort tells what of a wave is still there, and what failed.
+func (c *call) sort(wave []inventory.Entry, outcomes []apply.Outcome, forget func(inventory.ID)) (
+	still []inventory.Entry, left *waiting, bad []apply.Outcome,
+) {
+	left = &waiting{reason: ReasonWaitingForDeletion}
+	for i, outcome := range outcomes {
+		c.didOutcome(outcome)
+		switch outcome.Action {
+		case apply.Gone, apply.Kept:
+			forget(outcome.ID)
+			continue
+		case apply.InUse:
+			left.reason, left.unseen = ReasonDeletionBlocked, true
+		case apply.Failed, apply.Refused:
+			bad = append(bad, outcome)
+		default:
+		}
+		still = append(still, wave[i])
+		left.add(wave[i], outcome)
+	}
+	return still, left, bad
 }
 
 // add notes an object that is still there.

@@ -13,8 +13,8 @@ const conflictTries = 10
 // save stores the record. It does so also when the caller has given up meanwhile, because what is in the cluster has to be recorded; every
 // call to the API server has an end of its own.
 //
-// When another call has changed the record, that call's word counts. But each object that this one wrote is put into it, as one whose content
-// is not known: so it is applied again, or pruned, whichever the next call wants, and nothing is lost.
+// When another call has changed the record, that call's word counts. But each object that this one wrote is put into it, as one whose
+// content is not known: so it is applied again, or pruned, whichever the next call wants, and nothing is lost.
 func (c *call) save(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()

@@ -80,7 +80,8 @@ func (r *record) remove(ctx context.Context) error {
 	}
 	names := r.shards
 	for i := range list.Items {
-		if secret := &list.Items[i]; secret.Name != r.name && r.foreign(secret) == nil && time.Since(secret.CreationTimestamp.Time) > abandonedAfter {
+		secret := &list.Items[i]
+		if secret.Name != r.name && r.foreign(secret) == nil && time.Since(secret.CreationTimestamp.Time) > abandonedAfter {
 			names = append(names, secret.Name)
 		}
 	}

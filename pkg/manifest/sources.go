@@ -55,7 +55,7 @@ func Objects(name string, objects ...*unstructured.Unstructured) Source {
 // Files are the files below dir of a file system, such as one that is embedded in the program, as a content; "" and "." are its root.
 // To embed a chart with its _helpers.tpl, write the directive with "all:", since go:embed leaves out names with a leading "_".
 func Files(from fs.FS, dir string) content.Source {
-	return &inMemory{name: "files", read: func() ([]content.File, error) { return readFiles(from, path.Clean("./" + dir)) }}
+	return &inMemory{name: "files", read: func() ([]content.File, error) { return readFiles(from, path.Clean("./"+dir)) }}
 }
 
 // Directory is a folder of this machine, or a file such as a packed chart, as a content. It is read anew at each call: see

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,18 +24,18 @@ func (c *call) want(ctx context.Context) error {
 	if err := c.validateContent(); err != nil {
 		return err
 	}
-	parts := []part{{name: "CRDs", steps: [][]*unstructured.Unstructured{c.inst.CRDs}}}
+	c.parts = []part{{name: "CRDs", steps: [][]*unstructured.Unstructured{c.inst.CRDs}}}
 	for i := range c.inst.Sources {
 		rendered, err := c.render(ctx, &c.inst.Sources[i])
 		if err != nil {
 			return fmt.Errorf("source %s: %w", c.inst.Sources[i].Name, err)
 		}
-		parts = append(parts, rendered)
+		c.parts = append(c.parts, rendered)
 	}
-	if err := c.place(parts); err != nil {
+	if err := c.place(); err != nil {
 		return err
 	}
-	if len(c.desired) == 0 && len(c.record.entries) > 0 {
+	if len(c.desired)+len(c.unplaced) == 0 && len(c.record.entries) > 0 {
 		return invalidContent("the content declares no object, which would remove everything: call Uninstall for that, or publish content")
 	}
 	return nil
@@ -104,45 +105,68 @@ func asksCluster(renderer render.Renderer) bool {
 
 // place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike
 // counts once, where it comes first; what they declare differently is refused.
-func (c *call) place(parts []part) error {
+//
+// Whether objects live in a namespace is not known while nobody serves their kind, which an earlier part may change. They are not recorded
+// until it is known, because without it they cannot be told apart from others.
+func (c *call) place() error {
 	var all []*unstructured.Unstructured
-	for _, part := range parts {
-		for _, step := range part.steps {
-			all = append(all, step...)
-		}
+	for _, part := range c.parts {
+		all = append(all, slices.Concat(part.steps...)...)
 	}
 	scope := render.FirstKnown(render.Scopes(all).Scope, c.cluster.served.namespaced)
-	c.order = newOrder(parts)
+	c.order, c.desired, c.unplaced = newOrder(c.parts), nil, nil
 	known := map[inventory.ID]*unstructured.Unstructured{}
-	for i, part := range parts {
+	for i, part := range c.parts {
 		for j, step := range part.steps {
 			placed, err := c.own(step, part.namespace, scope)
+			if err == nil {
+				err = c.add(placed, stage{part: i, step: j}, known, scope)
+			}
 			if err != nil {
 				return fmt.Errorf("source %s: %w", part.name, err)
 			}
-			for _, object := range placed {
-				id := inventory.IDOf(object)
-				if first, twice := known[id]; twice {
-					if !reflect.DeepEqual(first.Object, object.Object) {
-						return invalidContent("%s is declared differently by %s and %s: keep one of them", id, parts[c.order.at[id].part].name, part.name)
-					}
-					continue
-				}
-				known[id], c.order.at[id] = object, stage{part: i, step: j}
-				c.desired = append(c.desired, object)
-			}
 		}
 	}
+	return c.placeCustom(known, scope)
+}
+
+// add takes in the objects of one step.
+func (c *call) add(
+	placed []*unstructured.Unstructured, at stage, known map[inventory.ID]*unstructured.Unstructured, scope render.Scope,
+) error {
+	for _, object := range placed {
+		id := inventory.IDOf(object)
+		if first, twice := known[id]; twice {
+			if !reflect.DeepEqual(first.Object, object.Object) {
+				return invalidContent("%s is declared differently by %s: keep one of them", id, c.order.names[c.order.at[id].part])
+			}
+			continue
+		}
+		known[id], c.order.at[id] = object, at
+		if _, served := scope(object.GroupVersionKind()); served {
+			c.desired = append(c.desired, object)
+		} else {
+			c.unplaced = append(c.unplaced, object)
+		}
+	}
+	return nil
+}
+
+func (c *call) placeCustom(known map[inventory.ID]*unstructured.Unstructured, scope render.Scope) error {
 	custom, err := c.own(c.inst.CustomResources, c.inst.Namespace, scope)
 	if err != nil {
 		return fmt.Errorf("CustomResources: %w", err)
 	}
+	c.custom, c.unserved = custom, map[inventory.ID]bool{}
 	for _, object := range custom {
-		if id := inventory.IDOf(object); known[id] != nil {
-			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, parts[c.order.at[id].part].name)
+		id := inventory.IDOf(object)
+		if known[id] != nil {
+			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, c.order.names[c.order.at[id].part])
+		}
+		if _, served := scope(object.GroupVersionKind()); !served {
+			c.unserved[id] = true
 		}
 	}
-	c.custom = custom
 	return nil
 }
 

@@ -20,6 +20,7 @@ var middle = []string{"api", "pkg", "internal/module", "internal/shard"}
 var layers = []layer{
 	{"api", nil},
 	{"pkg", nil},
+	{"samples/beacon", []string{"pkg"}}, // an operator that embeds the libraries, as one of somebody else does
 	{"samples", nil},
 	{"internal/shard", nil},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},

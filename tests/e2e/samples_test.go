@@ -138,25 +138,32 @@ func readsContent(p *program) {
 	digest := p.hub("get", "manifest", "plain-bundle-http", "-o", "jsonpath={.status.resolved[0].digest}")
 	token := p.hub("create", "token", "content-reader")
 
-	answer, body := fetch(url, token)
-	Expect(answer.StatusCode).To(Equal(http.StatusOK), "%s", body)
-	Expect(answer.Header.Get("ETag")).To(Equal(`"` + digest + `"`))
-	Expect(answer.Header.Get("Content-Type")).To(Equal("application/x-tar"))
+	got := fetch(url, token)
+	Expect(got.status).To(Equal(http.StatusOK), "%s", got.body)
+	Expect(got.header.Get("ETag")).To(Equal(`"` + digest + `"`))
+	Expect(got.header.Get("Content-Type")).To(Equal("application/x-tar"))
 
-	answer, body = fetch(url+"/manifests/settings.yaml", token)
-	Expect(answer.StatusCode).To(Equal(http.StatusOK), "%s", body)
-	Expect(body).To(ContainSubstring("right: harbour"))
+	got = fetch(url+"/manifests/settings.yaml", token)
+	Expect(got.status).To(Equal(http.StatusOK), "%s", got.body)
+	Expect(got.body).To(ContainSubstring("right: harbour"))
 
-	answer, body = fetch(url, "")
-	Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized), "%s", body)
-	answer, body = fetch(url, p.hub("create", "token", "default"))
-	Expect(answer.StatusCode).To(Equal(http.StatusForbidden), "%s", body)
-	Expect(body).To(ContainSubstring("manifests/content"))
+	got = fetch(url, "")
+	Expect(got.status).To(Equal(http.StatusUnauthorized), "%s", got.body)
+	got = fetch(url, p.hub("create", "token", "default"))
+	Expect(got.status).To(Equal(http.StatusForbidden), "%s", got.body)
+	Expect(got.body).To(ContainSubstring("manifests/content"))
 	p.remove("plain-bundle-http")
 }
 
+// fetched is what a server answered.
+type fetched struct {
+	status int
+	header http.Header
+	body   string
+}
+
 // fetch asks without checking the certificate, which the manager has made for itself.
-func fetch(url, token string) (*http.Response, string) {
+func fetch(url, token string) fetched {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, url, nil)
 	Expect(err).NotTo(HaveOccurred())
@@ -170,5 +177,5 @@ func fetch(url, token string) (*http.Response, string) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	Expect(err).NotTo(HaveOccurred())
-	return answer, string(body)
+	return fetched{status: answer.StatusCode, header: answer.Header, body: string(body)}
 }

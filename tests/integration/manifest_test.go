@@ -96,12 +96,30 @@ var _ = Describe("A Manifest", func() {
 		manifest := standAlone(v1beta2.ImageSpec{Repo: env.Registry.Host + "/component-descriptors", Name: "x.example.com/y", Ref: "sha256:" + strings.Repeat("1", 64)}, change)
 		Eventually(testkit.Live(env.Hub, manifest)).Should(Satisfy(haveReason(v1beta2.StateError, reason)))
 	},
-		Entry("a Helm chart", func(m *v1beta2.Manifest) {
-			m.Spec.Install.Source = testkit.Raw(v1beta2.ImageSpec{Type: v1beta2.RefTypeHelmChart})
+		Entry("an unknown type", func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(source{"image": env.Registry.Host + "/x:1", "type": "jsonnet"})
 		}, v1beta2.ReasonSourceUnsupported),
-		Entry("further installs", func(m *v1beta2.Manifest) {
-			m.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "more", Source: testkit.Raw(v1beta2.ImageSpec{})}}
-		}, v1beta2.ReasonSourceUnsupported),
+		Entry("a field that nobody reads", func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(source{"image": env.Registry.Host + "/x:1", "chartName": "y"})
+		}, v1beta2.ReasonSourceInvalid),
+		Entry("two places", func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(source{"image": env.Registry.Host + "/x:1", "git": map[string]any{"url": "https://example.com/x"}})
+		}, v1beta2.ReasonSourceInvalid),
+		Entry("no place", func(m *v1beta2.Manifest) { m.Spec.Install.Source = testkit.Raw(source{"type": "bundle"}) }, v1beta2.ReasonSourceInvalid),
+		Entry("two installations of one name", func(m *v1beta2.Manifest) {
+			m.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: m.Spec.Install.Name, Source: m.Spec.Install.Source}}
+		}, v1beta2.ReasonSourceInvalid),
+		Entry("values that nobody takes", func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(publish(testkit.RawManifest(testkit.ConfigMaps("unused", "1.0.0", 1).YAML())))
+			withValues(`{"a":1}`)(m)
+		}, v1beta2.ReasonValuesInvalid),
+		Entry("a broken probe", withProbes(v1beta2.Probe{Name: "broken", Kind: "Pod", Expression: "self."}), v1beta2.ReasonProbeInvalid),
+		Entry("a host that only speaks plain HTTP", func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(source{"http": map[string]any{"url": "http://example.com/x.yaml", "sha256": strings.Repeat("1", 64)}})
+		}, v1beta2.ReasonSourceInvalid),
+		Entry("a login in a URL", func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(source{"url": "https://me:secret@example.com/charts", "chartName": "y"})
+		}, v1beta2.ReasonSourceInvalid),
 		Entry("a tag instead of a digest", func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = testkit.Raw(v1beta2.ImageSpec{Repo: "registry.invalid/x", Name: "y", Ref: "latest"})
 		}, v1beta2.ReasonSourceInvalid),

@@ -161,8 +161,9 @@ var _ = Describe("A Helm chart", func() {
 		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(chartOf(chart, "1.5.0").Gzip()))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(resolvedTo(manifest.Name, "1.5.0", digest)))
 		Expect(settings(chart + "-settings")()).To(HaveKeyWithValue("version", "1.5.0"))
-		atRest()
-		Expect(web.Asked(folder+"/index.yaml")).To(Equal(1), "requests for the index")
+		asked := web.Asked(folder + "/index.yaml")
+		expectHealed(env.Runtimes[0], configMap(chart+"-settings"))
+		Expect(web.Asked(folder+"/index.yaml")).To(Equal(asked), "requests for the index once the chart is there")
 
 		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = testkit.Raw(source{"url": repository, "chartName": chart, "version": "3.0.0"})
@@ -484,7 +485,7 @@ var _ = Describe("A plain bundle", func() {
 		}, v1beta2.ReasonContentNotFound, ":v1"),
 		Entry("when a file is no manifest", func(name string) source {
 			files := bundle(name)
-			files["manifests/README.md"] = "# Read me"
+			files["manifests/README.md"] = "Just text."
 			env.PushImage("bundles/"+name, "v1", files)
 			return source{"image": env.Registry.Host + "/bundles/" + name + ":v1"}
 		}, v1beta2.ReasonContentInvalid, "README.md"),
@@ -531,4 +532,3 @@ var _ = Describe("A module", func() {
 		remove(kyma)
 	})
 })
-

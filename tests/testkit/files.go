@@ -135,3 +135,12 @@ func (c *Cluster) Objects(file string) []*unstructured.Unstructured {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	return objects
 }
+
+// ParseYAML reads one object.
+func ParseYAML(text string) *unstructured.Unstructured {
+	ginkgo.GinkgoHelper()
+	objects, err := decode([]byte(text))
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	gomega.Expect(objects).To(gomega.HaveLen(1))
+	return objects[0]
+}

@@ -17,6 +17,7 @@ type Log struct {
 	out io.Writer
 
 	mu     sync.Mutex
+	lines  int
 	errors []string
 }
 
@@ -38,10 +39,18 @@ func (l *Log) Errors() []string {
 	})
 }
 
+// Count is how many lines were logged so far.
+func (l *Log) Count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines
+}
+
 func (l *Log) write(level, prefix, args string, isError bool) {
 	line := level + " " + prefix + " " + args
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.lines++
 	if isError {
 		l.errors = append(l.errors, line)
 	}

@@ -86,7 +86,8 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID {
 		return ctrl.Result{}, nil
 	}
-	if !r.Shard.Mine(shard.Bucket(manifest.Namespace, kymaNameOf(manifest))) || manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
+	skip := manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue
+	if skip || !r.Shard.Mine(shard.Bucket(manifest.Namespace, kymaNameOf(manifest))) {
 		return ctrl.Result{}, nil
 	}
 	return r.reconcile(ctx, newWork(manifest, r.Now()))

@@ -49,7 +49,7 @@ func (r *Reconciler) fighting(key types.NamespacedName, decision inventory.Decis
 	}
 	return &stopped{
 		state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, parsed: true, retry: backoff.Get(key.String()),
-		message: decision.Apply[0].Entry.String() + ": somebody keeps changing fields that the content declares (see the events FieldsPutBack); " +
-			"they are put back again in a moment",
+		message: decision.Apply[0].Entry.String() + ": somebody keeps changing fields that the content declares " +
+			"(see the events FieldsPutBack); they are put back again in a moment",
 	}
 }

@@ -194,7 +194,7 @@ func (r *Reconciler) blocked(ctx context.Context, w *work, kind string, names []
 // cannot be done now is tried again: the block is what people have to know.
 func (r *Reconciler) keepRunning(ctx context.Context, w *work) (compared bool, err error) {
 	if r.name(w) != nil {
-		return false, nil // what runs stays as it is
+		return false, nil //nolint:nilerr // what runs stays as it is
 	}
 	if w.applied() {
 		return true, nil

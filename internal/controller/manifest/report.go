@@ -94,7 +94,10 @@ func (w *work) clusterProblem(id inventory.ID, err error) error {
 	if class == apply.ClassUnreachable {
 		err = errUnanswered // its text has a port or a time in it that differs at each attempt, and each would be a write of the status
 	}
-	return w.problemOfClass(class, id, fmt.Errorf("%s: %w", id, err))
+	if _, told := errors.AsType[*apply.Error](err); !told { // which names its object
+		err = fmt.Errorf("%s: %w", id, err)
+	}
+	return w.problemOfClass(class, id, err)
 }
 
 var errUnanswered = errors.New("the API server did not answer")

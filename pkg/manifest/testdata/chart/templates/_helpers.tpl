@@ -1,0 +1,1 @@
+{{- define "demo.name" }}{{ .Release.Name }}{{ end }}

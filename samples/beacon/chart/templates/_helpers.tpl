@@ -1,0 +1,4 @@
+{{- define "beacon.labels" -}}
+app: beacon
+beacon: {{ .Release.Name }}
+{{- end }}
