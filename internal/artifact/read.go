@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,10 +58,7 @@ func (c *Contents) Read(
 		}
 		read = append(read, part)
 	}
-	if err := reading.unused(parts); err != nil {
-		return nil, err
-	}
-	return read, nil
+	return read, reading.unused(parts)
 }
 
 // reading is one call of Read.
@@ -80,6 +78,9 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	own, err := r.config.For(part.name)
 	if err != nil {
 		return Part{}, err
+	}
+	if !r.Formats[part.format].Values && (len(own.Values) > 0 || own.ReleaseName != "") {
+		return Part{}, valuesInvalid("%s: overrides and ReleaseName are for charts, and %s is of type %s", PartConfig, part.name, part.format)
 	}
 	input := render.Input{Path: part.path}
 	if r.Formats[part.format].Values {
@@ -151,19 +152,27 @@ func (r *reading) readConfig(ctx context.Context, part *asked) (Part, error) {
 	return Part{Source: told(part, source, resolved)}, nil
 }
 
-// unused refuses values that no installation takes: somebody expects them to do something.
+// unused refuses values that no installation takes, and what the config layer says of installations that there are none of: somebody
+// expects that to do something.
 func (r *reading) unused(parts []asked) error {
-	if r.manifest.Spec.Values == nil {
-		return nil
-	}
+	names, takes := make([]string, 0, len(parts)), r.manifest.Spec.Values == nil
 	for i := range parts {
-		if r.Formats[parts[i].format].Values {
-			return nil
+		names = append(names, parts[i].name)
+		takes = takes || r.Formats[parts[i].format].Values
+	}
+	if !takes {
+		return valuesInvalid("spec.values: no installation takes values: remove them, or install a chart")
+	}
+	for _, name := range r.config.Installs() {
+		if !slices.Contains(names, name) {
+			return valuesInvalid("%s speaks of an installation %q: there are only %s", PartConfig, name, strings.Join(names, ", "))
 		}
 	}
-	return &content.Error{
-		Reason: content.ReasonValuesInvalid, Err: errors.New("spec.values: no installation takes values: remove them, or install a chart"),
-	}
+	return nil
+}
+
+func valuesInvalid(format string, args ...any) error {
+	return &content.Error{Reason: content.ReasonValuesInvalid, Err: fmt.Errorf(format, args...)}
 }
 
 // get renders a part, or finds it rendered.

@@ -58,7 +58,7 @@ spec:
 	f.mapper.Reset()
 	f.exists(f.object(fmt.Sprintf("{apiVersion: %s/v1, kind: Part, metadata: {name: big}, spec: {size: 7}}", group)), manager)
 	check("a bound that an object breaks", "size: {type: integer, maximum: 5}", "BoundNarrowed ObjectInvalid")
-	_, err := f.cluster.CheckDefinition(t.Context(), definition("size: {type: wrong}"))
+	_, err := f.cluster.CheckDefinition(t.Context(), definition("size: {description: has no type}"))
 	var told *Error
 	if !errors.As(err, &told) || told.Class != ClassRefused || told.ID != inventory.IDOf(made) {
 		t.Errorf("a schema that is none: %v", err)

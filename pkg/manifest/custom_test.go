@@ -190,3 +190,20 @@ func TestKindsThatAnEarlierSourceBrings(t *testing.T) {
 		t.Errorf("%v\n%s", err, pretty(report))
 	}
 }
+
+func TestWhatIsMarkedToBeKeptStays(t *testing.T) {
+	f := onServer(t)
+	inst := f.installation("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {" + apply.AnnotationKeep + ": 'true'}}\n")
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "")}
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "")}
+	f.installs(inst)
+	f.edit(f.findCustom("Sample", "default"), "metadata: {annotations: {"+apply.AnnotationKeep+": 'true', "+DefaultOwnerKey+": null}}")
+	report, err := Uninstall(t.Context(), inst)
+	if err != nil || report.Reason != ReasonDeletionBlocked || f.findCustom("Sample", "default") == nil {
+		t.Errorf("a definition takes what is kept with it: %v\n%s", err, pretty(report))
+	}
+	f.remove(f.findCustom("Sample", "default"))
+	if report, err = Uninstall(t.Context(), inst); err != nil || !report.Ready || !f.has("kept") {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+}

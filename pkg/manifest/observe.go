@@ -19,8 +19,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// saveTimeout is how long writing the record may take after the caller has given up.
-const saveTimeout = 30 * time.Second
+const (
+	// saveTimeout is how long writing the record may take after the caller has given up.
+	saveTimeout = 30 * time.Second
+	// definitionTimeout is how long a definition may take to be established in a call that does not wait.
+	definitionTimeout = 5 * time.Second
+)
 
 // observe reads objects, a few at a time.
 func (c *call) observe(ctx context.Context, objects []*unstructured.Unstructured) error {
@@ -62,7 +66,7 @@ func (c *call) awaitDefinitions(ctx context.Context, steps []inventory.Step) *wa
 			return nil
 		}
 		established := func(ctx context.Context) (bool, error) { return c.serves(ctx, step.Object), nil }
-		if wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, time.Second, true, established) != nil {
+		if wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, definitionTimeout, true, established) != nil {
 			message := step.Entry.String() + " is not yet established"
 			return &waiting{reason: ReasonWaitingForCRDs, message: message, on: []wanted{wantedOf(step.Object)}}
 		}

@@ -40,6 +40,9 @@ type configEntry struct {
 	clientConfig map[string]string
 }
 
+// Installs are the names of the installations that the layer speaks of, sorted.
+func (c Config) Installs() []string { return slices.Sorted(maps.Keys(c.entries)) }
+
 // InstallConfig is what a config layer says about one installation.
 type InstallConfig struct {
 	// Values are the overrides, with numbers as `helm --set` has them; nil for none.
