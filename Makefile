@@ -169,7 +169,7 @@ build-manager:
 .PHONY: build-playground
 build-playground: # the playground and the programs that it runs
 	$(GO) build -trimpath -o $(BIN)/manager ./cmd
-	$(GO) build -trimpath -o $(BIN)/ ./cmd/playground ./samples/greeter
+	$(GO) build -trimpath -o $(BIN)/ ./cmd/playground ./samples/beacon ./samples/greeter
 
 .PHONY: image
 image: ## Build the image without Docker, as dist/lifecycle-manager.tar.

@@ -20,7 +20,7 @@ Shows the lifecycle manager at work on this machine. It starts two clusters (one
 containers), an OCI registry with four sample modules and the manager, creates two Kymas, waits until they are Ready, and says what
 there is and what to try. Ctrl-C ends all of it. It listens on loopback only; every run starts from nothing.
 
-The programs manager and greeter are looked for beside this one. The control plane programs come from KUBEBUILDER_ASSETS, or are
+The programs manager, beacon and greeter are looked for beside this one. The control plane programs come from KUBEBUILDER_ASSETS, or are
 built by hack/controlplane/build.sh, which takes about ten minutes the first time.
 
 Flags:

@@ -3,8 +3,8 @@
 // Run starts two clusters and a registry by internal/provision, publishes the modules of package samples as OCM components, and the
 // content of its Manifests where each of them looks for it (this registry, a web server on loopback). It starts the manager's own program
 // as its ServiceAccount, applies a Kyma for the runtime and one for the hub itself, waits until both are Ready and says what to try. The
-// Manifests lie there with addresses and digests filled in, for people to apply. Clusters run no containers here, so it also plays the kubelet for the one container that matters: greeter's
-// operator runs as a process while its Deployment is available.
+// Manifests lie there with addresses and digests filled in, for people to apply. Clusters run no containers here, so it also plays the
+// kubelet for the containers that matter: the operators of beacon and greeter run as processes while their Deployments are available.
 //
 // Everything lives in one numbered folder that a lock protects, so that several playgrounds run side by side. All of it ends with the
 // context: the manager first and in order, then everything else.

@@ -30,8 +30,8 @@ const (
 	// configResource is the name of the resource with values for charts.
 	configResource = "config"
 
-	moduleCharted, moduleGreeter, moduleLedger, moduleNotes = "charted", "greeter", "ledger", "notes"
-	greeterNamespace                                        = "greeter-system"
+	moduleBeacon, moduleCharted, moduleGreeter = "beacon", "charted", "greeter"
+	moduleLedger, moduleNotes                  = "ledger", "notes"
 )
 
 // module is a sample module: its content is in package samples, the rest is here.
@@ -42,23 +42,21 @@ type module struct {
 	// directory publishes the content as a tar archive with a file in it, instead of a plain layer.
 	directory bool
 	// chart publishes this chart with config.yaml beside it, instead of a manifest.yaml.
-	chart     string
-	schema    string
-	manager   *v1beta2.Manager
-	readiness v1beta2.Readiness
+	chart  string
+	schema string
+	// operator says that it has one: a program, a Deployment and a ServiceAccount that are called as the module is.
+	operator bool
 }
 
 var modules = []module{
+	{
+		name: moduleBeacon, about: "an operator that embeds pkg/declarative and installs a chart for each Beacon",
+		schema: descriptor.SchemaV2, operator: true,
+	},
 	{name: moduleCharted, about: "a Helm chart, with values from a config layer", schema: descriptor.SchemaV2, chart: chartLantern},
 	{
-		name:  moduleGreeter,
-		about: "an operator with CRD, RBAC, Deployment and a default custom resource with a finalizer",
-		manager: &v1beta2.Manager{
-			GroupVersionKind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"},
-			Namespace:        greeterNamespace, Name: moduleGreeter,
-		},
-		readiness: v1beta2.ReadinessBoth,
-		schema:    descriptor.SchemaV2,
+		name: moduleGreeter, about: "an operator with CRD, RBAC, Deployment and a default custom resource with a finalizer",
+		schema: descriptor.SchemaV2, operator: true,
 	},
 	{name: moduleLedger, about: "custom resources whose definition changes from v1 to v2", schema: descriptor.SchemaV3Alpha1},
 	{name: moduleNotes, about: "plain objects; 1.1.0 drops one and adds one", schema: descriptor.SchemaV2, directory: true},
@@ -119,13 +117,35 @@ func (m *module) template(version string) (*v1beta2.ModuleTemplate, error) {
 		return nil, err
 	}
 	page := "https://github.com/kyma-project/lifecycle-manager"
-	return &v1beta2.ModuleTemplate{
+	template := &v1beta2.ModuleTemplate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: m.name + "-" + version},
 		Spec: v1beta2.ModuleTemplateSpec{
-			ModuleName: m.name, Version: version, Data: defaultCR, Manager: m.manager, Readiness: m.readiness,
+			ModuleName: m.name, Version: version, Data: defaultCR,
 			Info: &v1beta2.ModuleInfo{Repository: page, Documentation: page + "/tree/main/samples/modules/" + m.name},
 		},
-	}, nil
+	}
+	if m.operator {
+		template.Spec.Readiness = v1beta2.ReadinessBoth
+		template.Spec.Manager = &v1beta2.Manager{
+			GroupVersionKind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"},
+			Namespace:        operatorNamespace(m.name), Name: m.name,
+		}
+	}
+	return template, nil
+}
+
+// operatorNamespace is where the operator of a module runs.
+func operatorNamespace(module string) string { return module + "-system" }
+
+// operatorPrograms are the modules that have an operator, and their programs.
+func operatorPrograms() []string {
+	var names []string
+	for i := range modules {
+		if modules[i].operator {
+			names = append(names, modules[i].name)
+		}
+	}
+	return names
 }
 
 // defaultCR is nil for a module that has none.

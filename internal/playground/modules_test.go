@@ -31,7 +31,7 @@ func TestEverySampleIsPublished(t *testing.T) {
 	if diff := cmp.Diff(found, known); diff != "" {
 		t.Errorf("folders in samples/modules and modules of the playground differ (-folders +modules):\n%s", diff)
 	}
-	if got := moduleNames(); got != "charted, greeter, ledger and notes" {
+	if got := moduleNames(); got != "beacon, charted, greeter, ledger and notes" {
 		t.Errorf("moduleNames() = %q", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestSamplesAreWellFormed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := template.Spec.Data != nil; got != (m.name == moduleGreeter) {
+			if got := template.Spec.Data != nil; got != m.operator {
 				t.Errorf("%s %s: has a default custom resource: %t", m.name, offer.Version, got)
 			}
 		}
@@ -110,21 +110,32 @@ func TestLedgerChangesItsStoredVersion(t *testing.T) {
 	}
 }
 
-func TestGreeterIsTaggedByItsVersion(t *testing.T) {
-	for _, offer := range channels {
-		deployment := find(t, objectsOf(t, moduleGreeter, offer.Version), "Deployment")
-		containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
-		if err != nil {
-			t.Fatal(err)
+func TestOperatorsAreTaggedByTheirVersions(t *testing.T) {
+	for _, module := range operatorPrograms() {
+		for _, offer := range channels {
+			isTagged(t, module, offer.Version)
 		}
-		if image := containers[0].(map[string]any)["image"]; image != "samples.kyma-project.io/greeter:"+offer.Version {
-			t.Errorf("greeter %s runs %s", offer.Version, image)
-		}
-		manager := known(moduleGreeter).manager
-		if deployment.GetName() != manager.Name || deployment.GetNamespace() != manager.Namespace {
-			t.Errorf("the template names manager %s/%s, the Deployment is %s/%s",
-				manager.Namespace, manager.Name, deployment.GetNamespace(), deployment.GetName())
-		}
+	}
+}
+
+func isTagged(t *testing.T, module, version string) {
+	t.Helper()
+	deployment := find(t, objectsOf(t, module, version), "Deployment")
+	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image := containers[0].(map[string]any)["image"]; image != "samples.kyma-project.io/"+module+":"+version {
+		t.Errorf("%s %s runs %s", module, version, image)
+	}
+	template, err := known(module).template(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager := template.Spec.Manager
+	if deployment.GetName() != manager.Name || deployment.GetNamespace() != manager.Namespace {
+		t.Errorf("the template names manager %s/%s, the Deployment is %s/%s",
+			manager.Namespace, manager.Name, deployment.GetNamespace(), deployment.GetName())
 	}
 }
 

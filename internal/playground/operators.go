@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	greeterProgram = "greeter"
 	// operatorPatience is how long an operator may take to end; it has nothing to save.
 	operatorPatience = 3 * time.Second
 	// restartPause keeps a program that fails at once from being started all the time.
 	restartPause = time.Second
 )
 
-// operators plays the kubelet in one cluster for one container, the operator of module greeter: it runs as a process, as the
-// ServiceAccount of its Deployment, while the Deployment is available.
+// operators plays the kubelet in one cluster for one container, the operator of a module: it runs as a process, as the ServiceAccount of
+// its Deployment, while the Deployment is available.
 type operators struct {
+	module      string
 	cluster     *cluster
 	launcher    *launcher
 	program     string
@@ -54,21 +54,23 @@ type workload struct {
 	account string // UID: a ServiceAccount that was deleted and came back makes the old token void
 }
 
-// startOperators begins to watch both clusters: the greeter may be installed into either.
+// startOperators begins to watch both clusters: a module may be installed into either.
 func (p *playground) startOperators(ctx context.Context) error {
-	dir, err := p.folder.part(greeterProgram)
-	if err != nil {
-		return err
-	}
-	for _, c := range []*cluster{p.hub, p.runtime} {
-		helper := &operators{
-			cluster: c, launcher: p.launcher, program: p.program(greeterProgram), dir: dir,
-			changed: make(chan struct{}, 1), log: logf.Log.WithName("operators").WithValues("cluster", c.Name),
-		}
-		if err := helper.start(ctx); err != nil {
+	for _, module := range operatorPrograms() {
+		dir, err := p.folder.part(module)
+		if err != nil {
 			return err
 		}
-		p.helpers = append(p.helpers, helper)
+		for _, c := range []*cluster{p.hub, p.runtime} {
+			helper := &operators{
+				module: module, cluster: c, launcher: p.launcher, program: p.program(module), dir: dir,
+				changed: make(chan struct{}, 1), log: logf.Log.WithName("operators").WithValues("cluster", c.Name, "module", module),
+			}
+			if err := helper.start(ctx); err != nil {
+				return err
+			}
+			p.helpers = append(p.helpers, helper)
+		}
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (o *operators) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(greeterNamespace))
+	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(operatorNamespace(o.module)))
 	deployments, accounts := factory.Apps().V1().Deployments(), factory.Core().V1().ServiceAccounts()
 	o.deployments, o.accounts = deployments.Lister(), accounts.Lister()
 	for _, informer := range []cache.SharedIndexInformer{deployments.Informer(), accounts.Informer()} {
@@ -159,7 +161,7 @@ func (o *operators) converge(ctx context.Context) error {
 	if wanted == (workload{}) {
 		return nil
 	}
-	access, err := o.cluster.ServiceAccountConfig(ctx, greeterNamespace, moduleGreeter)
+	access, err := o.cluster.ServiceAccountConfig(ctx, operatorNamespace(o.module), o.module)
 	if err != nil {
 		return err
 	}
@@ -187,14 +189,15 @@ func (o *operators) stop() error {
 
 // wanted is empty while the Deployment is not available. During a rollout what runs goes on running.
 func (o *operators) wanted() (workload, error) {
-	deployment, err := o.deployments.Deployments(greeterNamespace).Get(moduleGreeter)
+	namespace := operatorNamespace(o.module)
+	deployment, err := o.deployments.Deployments(namespace).Get(o.module)
 	if apierrors.IsNotFound(err) {
 		return workload{}, nil
 	}
 	if err != nil {
 		return workload{}, err
 	}
-	account, err := o.accounts.ServiceAccounts(greeterNamespace).Get(deployment.Spec.Template.Spec.ServiceAccountName)
+	account, err := o.accounts.ServiceAccounts(namespace).Get(deployment.Spec.Template.Spec.ServiceAccountName)
 	if apierrors.IsNotFound(err) {
 		return workload{}, nil
 	}

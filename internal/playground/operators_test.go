@@ -34,7 +34,7 @@ func TestWhatShouldRun(t *testing.T) {
 		"the same while the status speaks of an earlier spec": {greeterDeployment(newer, unobserved), "a", old, old},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := &operators{runs: tc.runs, deployments: deploymentLister(t, tc.deployment), accounts: accountLister(t, tc.account)}
+			o := &operators{module: moduleGreeter, runs: tc.runs, deployments: deploymentLister(t, tc.deployment), accounts: accountLister(t, tc.account)}
 			if tc.runs != (workload{}) {
 				o.current = &process{}
 			}
@@ -47,7 +47,7 @@ func TestWhatShouldRun(t *testing.T) {
 }
 
 func greeterDeployment(version string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: greeterNamespace, Name: moduleGreeter, Generation: 2}}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace(moduleGreeter), Name: moduleGreeter, Generation: 2}}
 	d.Spec.Template.Spec.ServiceAccountName = moduleGreeter
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "samples.kyma-project.io/greeter:" + version}}
 	d.Status = appsv1.DeploymentStatus{
@@ -78,7 +78,7 @@ func accountLister(t *testing.T, uid string) corelisters.ServiceAccountLister {
 	if uid == "" {
 		return corelisters.NewServiceAccountLister(indexer(t))
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: greeterNamespace, Name: moduleGreeter, UID: types.UID(uid)}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace(moduleGreeter), Name: moduleGreeter, UID: types.UID(uid)}}
 	return corelisters.NewServiceAccountLister(indexer(t, account))
 }
 

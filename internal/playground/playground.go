@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Dir is the folder with one numbered folder for each playground; default: .playground in the checkout.
 	Dir string
-	// Programs is the folder with the programs manager and greeter.
+	// Programs is the folder with the programs manager, beacon and greeter.
 	Programs string
 }
 
@@ -127,7 +127,7 @@ func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 
 // findPrograms looks for what the playground runs before anything is started.
 func (p *playground) findPrograms(ctx context.Context) error {
-	for _, program := range []string{managerProgram, greeterProgram} {
+	for _, program := range append([]string{managerProgram}, operatorPrograms()...) {
 		if _, err := os.Stat(p.program(program)); err != nil {
 			return fmt.Errorf("there is no program %s: make run builds it (make build-playground builds it only)", p.program(program))
 		}
@@ -191,11 +191,14 @@ func (p *playground) sayLogs() {
 		return
 	}
 	var logs strings.Builder
-	table(&logs, [][]string{
+	rows := [][]string{
 		{"manager", short(p.folder.path(managerProgram, managerLog))},
 		{"clusters", short(p.folder.path(hubName, "logs")) + ", " + short(p.folder.path(runtimeName, "logs"))},
-		{"operators", short(p.folder.path(greeterProgram))},
 		{"playground", short(p.folder.path("playground.log"))},
-	})
+	}
+	for _, module := range operatorPrograms() {
+		rows = append(rows, []string{module, short(p.folder.path(module))})
+	}
+	table(&logs, rows)
 	p.progress.sayf("\nLogs\n%s", &logs)
 }

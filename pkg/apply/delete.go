@@ -56,6 +56,9 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 	switch {
 	case errors.As(err, &unknown): // an object cannot outlive its kind
 		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
+	case entry.Namespace == "" && Classify(err) == ClassRefused:
+		// It was planned when nobody knew yet that its kind lives in namespaces, and so it was never written under this identity.
+		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
 	case err != nil:
 		return r.failed(entry.ID, "delete", err)
 	}

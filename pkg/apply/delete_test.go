@@ -187,6 +187,12 @@ func TestObjectsOfAKindThatIsNoLongerServedAreGone(t *testing.T) {
 	f.costs(nil, func() { f.is(f.delete(entry, inventory.Live{}), Gone, "") })
 }
 
+func TestWhatWasPlannedWithoutTheNamespaceThatItsKindNeedsIsGone(t *testing.T) {
+	f := onServer(t)
+	entry := inventory.Entry{ID: inventory.ID{Kind: "ConfigMap", Name: "planned"}, Version: "v1"}
+	f.costs(nil, func() { f.is(f.delete(entry, inventory.Live{}), Gone, "") })
+}
+
 func TestObjectIsDeletedUnderAnotherVersionThanRecorded(t *testing.T) {
 	f := onServer(t)
 	obj := f.exists(f.object(deployment), manager)

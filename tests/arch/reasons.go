@@ -16,6 +16,11 @@ const reasonsFile = "api/v1beta2/conditions.go"
 
 const reasonPrefix = "Reason"
 
+// ownWords are libraries that other operators embed: they have reasons of their own beside those of the API, and enginePage explains each.
+var ownWords = []string{"pkg/manifest", "pkg/declarative"}
+
+const enginePage = "docs/engine.md"
+
 // Reason is a declared constant.
 type Reason struct {
 	Name, Value, At string
@@ -101,8 +106,10 @@ func ReasonsDocumented(tree *Tree) []string {
 // and as a word that the API does not have in pkg/, which never imports it.
 func ReasonsDeclared(tree *Tree) []string {
 	reasons, found := declared(tree)
-	known := func(value string) bool {
-		return slices.ContainsFunc(reasons, func(r Reason) bool { return r.Value == value })
+	page, _ := os.ReadFile(filepath.Join(tree.Root, filepath.FromSlash(enginePage))) // what it does not have is found below
+	known := func(value, dir string) bool {
+		return slices.ContainsFunc(reasons, func(r Reason) bool { return r.Value == value }) ||
+			below(dir, ownWords) && strings.Contains(string(page), "`"+value+"`")
 	}
 	parameters := reasonParameters(tree)
 	for _, p := range tree.Packages {
@@ -115,7 +122,7 @@ func ReasonsDeclared(tree *Tree) []string {
 				continue
 			}
 			for _, use := range reasonLiterals(tree, file, p, parameters) {
-				if message := judgeReason(use, library, known(use.Value)); message != "" {
+				if message := judgeReason(use, library, known(use.Value, p.Dir)); message != "" {
 					found = append(found, use.At+": "+message)
 				}
 			}
@@ -129,7 +136,8 @@ func judgeReason(use Reason, library, known bool) string {
 	case use.Value == "" || library && known:
 		return ""
 	case library:
-		return fmt.Sprintf("the reason %q is not declared: pkg uses the words of %s, add it there", use.Value, reasonsFile)
+		return fmt.Sprintf("the reason %q is not declared: pkg uses the words of %s, add it there (or, for %s, to %s)",
+			use.Value, reasonsFile, strings.Join(ownWords, " and "), enginePage)
 	case use.Name != "":
 		return fmt.Sprintf("%s is declared outside %s: declare it there, with a sentence", use.Name, reasonsFile)
 	default:

@@ -39,7 +39,7 @@ var _ = BeforeSuite(func() {
 	programs, stateDir = filepath.Join(dir, "bin"), filepath.Join(dir, "state")
 	for _, args := range [][]string{
 		{"build", "-trimpath", "-o", filepath.Join(programs, "manager"), "./cmd"},
-		{"build", "-trimpath", "-o", programs + "/", "./cmd/playground", "./samples/greeter"},
+		{"build", "-trimpath", "-o", programs + "/", "./cmd/playground", "./samples/beacon", "./samples/greeter"},
 	} {
 		_, err := run("go", args...)
 		Expect(err).NotTo(HaveOccurred())

@@ -31,7 +31,9 @@ var _ = Describe("The audit of references", Serial, func() {
 	It("tells of a tag that moved, with one HEAD for each reference, and changes nothing that runs", func() {
 		name := testkit.Unique("moved")
 		image := env.Registry.Host + "/bundles/" + name + ":v1"
-		files := func(version string) testkit.Files { return testkit.Files{"manifests/map.yaml": mapNamed(name, version)} }
+		files := func(version string) testkit.Files {
+			return testkit.Files{"manifests/map.yaml": mapNamed(name, version)}
+		}
 		first := env.PushImage("bundles/"+name, "v1", files("1.0.0"))
 		manifest := installs(source{"image": image})
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(resolvedTo(manifest.Name, "", first), moved("")))

@@ -22,7 +22,12 @@ func mapIn(namespace, name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: %s, name: %s}\n", namespace, name)
 }
 
-// deny makes the first runtime refuse ConfigMaps whose name begins like this, by a policy, and waits until it does.
+// accountNamed is a ServiceAccount; answers about it may be repeated, unlike those about objects that hold data.
+func accountNamed(name string) *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
+}
+
+// deny makes the first runtime refuse ServiceAccounts whose name begins like this, by a policy, and waits until it does.
 func deny(prefix string) (lift func()) {
 	GinkgoHelper()
 	runtime := env.Runtimes[0]
@@ -32,7 +37,7 @@ func deny(prefix string) (lift func()) {
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 				RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create},
-					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"serviceaccounts"}},
 				},
 			}}},
 			Validations: []admissionv1.Validation{{
@@ -50,7 +55,7 @@ func deny(prefix string) (lift func()) {
 	lift = func() { runtime.Delete(binding, policy) }
 	DeferCleanup(lift)
 	Eventually(func() error {
-		return runtime.Client.Create(ctx(), configMap(prefix+"-probe"), client.DryRunAll)
+		return runtime.Client.Create(ctx(), accountNamed(prefix+"-probe"), client.DryRunAll)
 	}).Should(Satisfy(apierrors.IsInvalid), "the policy holds")
 	return lift
 }
@@ -81,12 +86,14 @@ var _ = Describe("An object that the runtime refuses", Serial, func() {
 	It("by a policy is named with the policy's words, the rest is applied, and lifting it heals", func() {
 		name := testkit.Unique("denied")
 		lift := deny(name)
-		manifest := standAlone(publish(testkit.RawManifest([]byte(mapNamed(name, "1.0.0") + "---\n" + mapNamed("good-"+name, "1.0.0")))))
+		manifest := standAlone(publish(testkit.RawManifest([]byte("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: " + name + "}\n---\n" + mapNamed("good-"+name, "1.0.0")))))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(tells(v1beta2.StateError, v1beta2.ReasonAdmissionDenied, name, "such names are not wanted here"))
 		Expect(settings("good-" + name)()).NotTo(BeNil())
 		expectQuiet(manifest)
 		lift()
-		Eventually(func() error { return env.Runtimes[0].Client.Create(ctx(), configMap(name+"-probe"), client.DryRunAll) }).Should(Succeed())
+		Eventually(func() error {
+			return env.Runtimes[0].Client.Create(ctx(), accountNamed(name+"-probe"), client.DryRunAll)
+		}).Should(Succeed())
 		touch(manifest)
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
 		remove(manifest)

@@ -33,14 +33,18 @@ var (
 )
 
 // act applies stage by stage and phase by phase, and prunes after a complete success. What was done is in w.recorded in any case. A later
-// installation waits until everything before it is ready; what it only puts back does not.
+// installation waits until everything before it was applied and is ready; what it only puts back does not.
 func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decision) error {
 	if err := r.ensureNamespaces(ctx, w); err != nil {
 		return err
 	}
 	cluster, options := w.runtime.Cluster(), r.options(ctx, w)
 	var bad []apply.Outcome
+	failed := 0 // the installation that bad belongs to
 	for _, turn := range w.order.turns(decision.Apply) {
+		if len(bad) > 0 && turn.part > failed {
+			break // later installations count on this one
+		}
 		if len(bad) == 0 && turn.brings() {
 			if waiting := w.gate(turn.part); waiting != nil {
 				return waiting
@@ -48,7 +52,7 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 		}
 		outcomes := cluster.Apply(ctx, turn.steps, options)
 		r.tellOverruled(ctx, w, outcomes)
-		bad = append(bad, w.took(turn.steps, outcomes)...)
+		bad, failed = append(bad, w.took(turn.steps, outcomes)...), turn.part
 		if lost(outcomes) {
 			break
 		}
@@ -97,28 +101,11 @@ func (r *Reconciler) options(ctx context.Context, w *work) apply.Options {
 		Relation:       r.relation(ctx, w),
 		Workers:        workers,
 		Live:           w.runtime.Live,
-		Autoscaled:     autoscaled(w.desired),
+		Autoscaled:     apply.Autoscalers(w.desired),
 		Kept:           w.runtime.Kept,
 		Heirs:          r.heirs(ctx, w),
 		KeepNamespaces: []string{v1beta2.RuntimeNamespace},
 	}
-}
-
-// autoscaled tells which objects the content itself gives to an autoscaler.
-func autoscaled(desired []*unstructured.Unstructured) func(inventory.ID) bool {
-	targets := map[inventory.ID]bool{}
-	for _, object := range desired {
-		if kind := object.GroupVersionKind(); kind.Group != "autoscaling" || kind.Kind != "HorizontalPodAutoscaler" {
-			continue
-		}
-		reference, _, _ := unstructured.NestedStringMap(object.Object, "spec", "scaleTargetRef")
-		group, err := schema.ParseGroupVersion(reference["apiVersion"])
-		if err != nil {
-			continue // the API server tells what is wrong with it
-		}
-		targets[inventory.ID{Group: group.Group, Kind: reference["kind"], Namespace: object.GetNamespace(), Name: reference["name"]}] = true
-	}
-	return func(id inventory.ID) bool { return targets[id] }
 }
 
 // took records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries again.
