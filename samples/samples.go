@@ -8,8 +8,9 @@
 //	content/{charts,kustomizations,bundles}     what these install, before it is packed
 //	content/layers                              what they take as single layers
 //
-// greeter and beacon have operators, whose programs are samples/greeter and samples/beacon; notes is plain objects; ledger changes a definition that is in use; charted
-// is the chart content/charts/lantern. It holds files and nothing else: what is done with them is decided elsewhere.
+// greeter and beacon have operators, whose programs are samples/greeter and samples/beacon; notes is plain objects; ledger changes a
+// definition that is in use; charted is the chart content/charts/lantern. This package holds files and nothing else: what is done with
+// them is decided elsewhere.
 package samples
 
 import "embed"

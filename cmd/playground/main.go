@@ -17,7 +17,7 @@ import (
 const usage = `Usage: make run, or bin/playground [flags]
 
 Shows the lifecycle manager at work on this machine. It starts two clusters (one for the Kymas, one for the modules, neither runs
-containers), an OCI registry with four sample modules and the manager, creates two Kymas, waits until they are Ready, and says what
+containers), an OCI registry with sample modules and the manager, creates two Kymas, waits until they are Ready, and says what
 there is and what to try. Ctrl-C ends all of it. It listens on loopback only; every run starts from nothing.
 
 The programs manager, beacon and greeter are looked for beside this one. The control plane programs come from KUBEBUILDER_ASSETS, or are

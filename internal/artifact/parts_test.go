@@ -150,3 +150,23 @@ func TestWhatWasResolvedOnceStays(t *testing.T) {
 		t.Errorf("files of %+v: %+v, error %v", resolved, tree, err)
 	}
 }
+
+func TestTheConfigOfAModuleMayUseItsName(t *testing.T) {
+	f := startRegistry(t)
+	for name, test := range map[string]struct{ install, entry, reason string }{
+		"the name that every module has":             {rawManifest, rawManifest, ""},
+		"the module's own name":                      {rawManifest, "lantern", ""},
+		"the module's name for another installation": {"other", "lantern", content.ReasonValuesInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := renamed(manifestOf(encode(t, f.source(t, configMap))), test.install)
+			m.Labels = map[string]string{v1beta2.LabelModuleName: "lantern"}
+			layer := f.source(t, "configs: [{name: "+test.entry+", clientConfig: Namespace=own}]")
+			m.Spec.Config = &layer
+			parts, err := f.objects(t).Read(t.Context(), m, noCluster)
+			if content.ReasonOf(err) != test.reason || err == nil && parts[1].Namespace != "own" {
+				t.Errorf("parts %+v, error %v", parts, err)
+			}
+		})
+	}
+}

@@ -75,7 +75,7 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	if part.name == PartConfig {
 		return r.readConfig(ctx, part)
 	}
-	own, err := r.config.For(part.name)
+	own, err := r.config.For(r.knownAs(part.name))
 	if err != nil {
 		return Part{}, err
 	}
@@ -95,6 +95,16 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	return Part{
 		Source: told(part, source, got.resolved), Rendered: got.rendered, Namespace: own.Namespace, CreateNamespace: own.CreateNamespace,
 	}, nil
+}
+
+// knownAs is the name by which the config layer speaks of an installation. The first one of a module is called raw-manifest, whatever its
+// author calls it: the module's own name will do.
+func (r *reading) knownAs(install string) string {
+	module := r.manifest.Labels[v1beta2.LabelModuleName]
+	if names := r.config.Installs(); install == rawManifest && !slices.Contains(names, install) && slices.Contains(names, module) {
+		return module
+	}
+	return install
 }
 
 // input is what a format with values gets: those of the config layer, and those of the spec over them.
@@ -157,7 +167,7 @@ func (r *reading) readConfig(ctx context.Context, part *asked) (Part, error) {
 func (r *reading) unused(parts []asked) error {
 	names, takes := make([]string, 0, len(parts)), r.manifest.Spec.Values == nil
 	for i := range parts {
-		names = append(names, parts[i].name)
+		names = append(names, parts[i].name, r.knownAs(parts[i].name))
 		takes = takes || r.Formats[parts[i].format].Values
 	}
 	if !takes {
@@ -165,7 +175,7 @@ func (r *reading) unused(parts []asked) error {
 	}
 	for _, name := range r.config.Installs() {
 		if !slices.Contains(names, name) {
-			return valuesInvalid("%s speaks of an installation %q: there are only %s", PartConfig, name, strings.Join(names, ", "))
+			return valuesInvalid("%s speaks of an installation %q: there are only %s", PartConfig, name, strings.Join(slices.Compact(names), ", "))
 		}
 	}
 	return nil

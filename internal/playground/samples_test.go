@@ -2,6 +2,7 @@ package playground
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,29 +10,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/artifact"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 	"github.com/kyma-project/lifecycle-manager/samples"
 )
 
-// wanted is what each sample installs, in its order, and the version that was chosen where there is a choice.
-var wanted = map[string][]string{
-	"oci-helm-chart":       {"ConfigMap harbour/lantern-light", "Deployment.apps harbour/lantern", "version 1.0.0"},
-	"helm-repository":      {"ConfigMap default/harbour-light-light", "Deployment.apps default/harbour-light", "version 1.1.0"},
-	"crds-config-resource": {"CustomResourceDefinition.apiextensions.k8s.io samplecrds.operator.kyma-project.io", "ConfigMap default/lighthouse-light", "Deployment.apps default/lighthouse", "ConfigMap default/almanac", "version 1.0.0"},
-	"kustomize":            {"ConfigMap demo-directions-", "Deployment.apps demo-weathervane"},
+// installed is what each sample installs, in its order, and the version that was chosen where there is a choice. Namespaces are those that
+// the content names: a cluster would tell which objects need one.
+var installed = map[string][]string{
+	"oci-helm-chart":  {"ConfigMap harbour/lantern-light", "Deployment.apps harbour/lantern", "version 1.0.0"},
+	"helm-repository": {"ConfigMap default/harbour-light-light", "Deployment.apps default/harbour-light", "version 1.1.0"},
+	"crds-config-resource": {
+		"CustomResourceDefinition.apiextensions.k8s.io samplecrds.operator.kyma-project.io", "ConfigMap default/lighthouse-light",
+		"Deployment.apps default/lighthouse", "ConfigMap default/almanac", "version 1.0.0",
+	},
+	"kustomize": {"ConfigMap demo-directions-", "Deployment.apps demo-weathervane"},
 	"plain-bundle": {
 		"Namespace buoys", "CustomResourceDefinition.apiextensions.k8s.io buoys.samples.kyma-project.io",
 		"Buoy.samples.kyma-project.io buoys/north", "Buoy.samples.kyma-project.io buoys/south", "ConfigMap buoys/signal",
@@ -44,17 +45,9 @@ func TestEverySampleManifestCanBeInstalled(t *testing.T) {
 	s := newShelf(t)
 	for _, sample := range sampleManifests {
 		t.Run(sample.name, func(t *testing.T) {
-			manifest, configMaps := parsed(t, sample, s.names)
-			var got []string
-			for _, part := range read(t, s, manifest, configMaps...) {
-				for _, step := range part.Rendered.Steps {
-					got = append(got, ids(step)...)
-				}
-				if part.Source.Version != "" {
-					got = append(got, "version "+part.Source.Version)
-				}
-			}
-			if diff := cmp.Diff(wanted[sample.name], withoutHashes(got)); diff != "" {
+			manifest, files := parsed(t, sample, s.names)
+			reader := newSampleReader(t, s, files)
+			if diff := cmp.Diff(installed[sample.name], withoutHashes(reader.everything(manifest))); diff != "" {
 				t.Errorf("what it installs differs (-want +got):\n%s", diff)
 			}
 		})
@@ -172,63 +165,160 @@ func newShelf(t *testing.T) *shelf {
 	return s
 }
 
-// parsed is a sample as the API server would take it with strict validation, with the ConfigMaps that come with it.
-func parsed(t *testing.T, s sample, names map[string]string) (*v1beta2.Manifest, []runtime.Object) {
+// parsed is a sample as the API server would take it with strict validation, with the files in the ConfigMaps that come with it.
+func parsed(t *testing.T, s sample, names map[string]string) (*v1beta2.Manifest, []content.File) {
 	t.Helper()
 	data, err := s.filled(names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var manifest *v1beta2.Manifest
-	var configMaps []runtime.Object
+	var files []content.File
 	for document := range strings.SplitSeq(string(data), "\n---\n") {
-		kind := metav1.TypeMeta{}
+		kind, configMap := metav1.TypeMeta{}, &corev1.ConfigMap{}
 		if err := yaml.Unmarshal([]byte(document), &kind); err != nil {
 			t.Fatal(err)
 		}
 		if kind.Kind == "ConfigMap" {
-			configMap := &corev1.ConfigMap{}
-			if err := yaml.UnmarshalStrict([]byte(document), configMap); err != nil {
-				t.Fatal(err)
-			}
-			configMaps = append(configMaps, configMap)
-			continue
+			err = yaml.UnmarshalStrict([]byte(document), configMap)
+		} else {
+			manifest = &v1beta2.Manifest{}
+			err = yaml.UnmarshalStrict([]byte(document), manifest)
 		}
-		manifest = &v1beta2.Manifest{}
-		if err := yaml.UnmarshalStrict([]byte(document), manifest); err != nil {
+		if err != nil {
 			t.Fatal(err)
+		}
+		for name, text := range configMap.Data {
+			files = append(files, content.File{Path: "manifests/" + name, Data: []byte(text)})
 		}
 	}
 	if manifest == nil || manifest.Name != s.name || manifest.Namespace != v1beta2.DefaultNamespace {
 		t.Fatalf("the Manifest in %s.yaml is %+v", s.name, manifest)
 	}
-	return manifest, configMaps
+	return manifest, files
 }
 
-// read does what the manager does before it asks a cluster.
-func read(t *testing.T, s *shelf, manifest *v1beta2.Manifest, configMaps ...runtime.Object) []artifact.Part {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta2.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
+// sampleReader does with the libraries what the manager does before it asks a cluster.
+type sampleReader struct {
+	t     *testing.T
+	oci   *content.OCI
+	files []content.File // of the ConfigMaps
+}
+
+func newSampleReader(t *testing.T, s *shelf, files []content.File) *sampleReader {
+	policy := func(host string) content.HostPolicy { return content.HostPolicy{PlainHTTP: host == s.registry} }
+	return &sampleReader{t, &content.OCI{
+		Store: &content.Store{Dir: t.TempDir()}, Registries: content.Registries{Policy: policy},
+	}, files}
+}
+
+// everything renders definitions and installations in order.
+func (r *sampleReader) everything(m *v1beta2.Manifest) []string {
+	r.t.Helper()
+	config, err := render.ParseConfig(nil)
+	if m.Spec.Config != nil {
+		tree, _ := r.fetch(imageSpec(*m.Spec.Config))
+		config, err = render.ParseConfig(tree.Files[0].Data)
 	}
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithRuntimeObjects(configMaps...).Build()
-	policy := func(host string) content.HostPolicy {
-		return content.HostPolicy{PlainHTTP: host == s.registry || host == s.web}
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	fetch := &content.OCI{Store: &content.Store{Dir: t.TempDir()}, Registries: content.Registries{Policy: policy}}
-	contents := artifact.NewContents(fetch, reader)
-	contents.Policy = policy
-	deadline := time.Now().Add(time.Minute)
-	for {
-		parts, err := contents.Read(context.Background(), manifest, func(context.Context) (artifact.Capabilities, error) {
-			return artifact.Capabilities{KubeVersion: "v1.35.0"}, nil
-		})
-		if err == nil {
-			return parts
+	var found []string
+	if m.Spec.CRDs != nil {
+		found = r.render(imageSpec(*m.Spec.CRDs), render.Input{})
+	}
+	for _, install := range append([]v1beta2.InstallInfo{m.Spec.Install}, m.Spec.AdditionalInstalls...) {
+		var source sampleSource
+		if err := yaml.UnmarshalStrict(install.Source.Raw, &source); err != nil {
+			r.t.Fatal(err)
 		}
-		if !errors.Is(err, artifact.ErrPending) || time.Now().After(deadline) {
-			t.Fatal(err)
+		input := render.Input{Path: source.Path}
+		if source.Type == v1beta2.RefTypeHelmChart {
+			input = r.input(m, install.Name, config)
+		}
+		found = append(found, r.render(source, input)...)
+	}
+	return found
+}
+
+func (r *sampleReader) input(m *v1beta2.Manifest, install string, config render.Config) render.Input {
+	r.t.Helper()
+	own, err := config.For(install)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	input := render.Input{Name: install, Namespace: stdcmp.Or(own.Namespace, m.Spec.TargetNamespace, "default"), Values: own.Values}
+	if m.Spec.Values != nil {
+		if input.Values, err = render.Values(m.Spec.Values.Raw); err != nil {
+			r.t.Fatal(err)
 		}
 	}
+	return input
+}
+
+func (r *sampleReader) render(source sampleSource, input render.Input) []string {
+	r.t.Helper()
+	tree, version := r.fetch(source)
+	rendered, err := render.Builtin()[string(source.Type)].Render(context.Background(), tree, input)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var found []string
+	for _, step := range rendered.Steps {
+		found = append(found, ids(step)...)
+	}
+	if version != "" {
+		found = append(found, "version "+version)
+	}
+	return found
+}
+
+func (r *sampleReader) fetch(spec sampleSource) (tree *content.Tree, version string) {
+	r.t.Helper()
+	source := r.open(spec)
+	resolved, err := source.Resolve(context.Background())
+	if err == nil {
+		tree, err = source.Fetch(context.Background(), resolved)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return tree, resolved.Version
+}
+
+// sampleSource has the fields that the samples use.
+type sampleSource struct {
+	v1beta2.ImageSpec `json:",inline"`
+
+	Path, Image, URL, ChartName, Version string
+
+	HTTP *struct{ URL, SHA256 string }
+
+	ConfigMaps []struct{ Name, Path string }
+}
+
+func imageSpec(spec v1beta2.ImageSpec) sampleSource { return sampleSource{ImageSpec: spec} }
+
+func (r *sampleReader) open(spec sampleSource) content.Source {
+	r.t.Helper()
+	repository, oci := strings.CutPrefix(spec.URL, "oci://")
+	switch {
+	case oci:
+		return &content.ChartSource{OCI: r.oci, Repository: repository + "/" + spec.ChartName, Version: spec.Version}
+	case spec.URL != "":
+		return &content.HelmRepositorySource{
+			Store: r.oci.Store, URL: spec.URL, Chart: spec.ChartName, Version: spec.Version, AllowPlain: true,
+		}
+	case spec.Image != "":
+		return &content.ImageSource{OCI: r.oci, Image: spec.Image}
+	case spec.HTTP != nil:
+		return &content.HTTPSource{Store: r.oci.Store, URL: spec.HTTP.URL, SHA256: spec.HTTP.SHA256, AllowPlain: true}
+	case len(spec.ConfigMaps) > 0:
+		return content.Given(r.oci.Store, "ConfigMaps", r.files)
+	}
+	reference, _, err := content.ParseReference(spec.Repo, spec.Name, spec.Ref)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &content.LayerSource{OCI: r.oci, Ref: reference, Archive: spec.Type != v1beta2.RefTypeOCI}
 }

@@ -134,6 +134,28 @@ var _ = Describe("The playground", Ordered, func() {
 		ready("demo")
 	})
 
+	It("offers a module whose operator embeds pkg/declarative", func() {
+		enable("demo", "beacon")
+		ready("demo")
+		light := []string{"get", "configmap", "beacon-default", "--namespace=kyma-system", "-o", "jsonpath={.data.light} {.data.by}"}
+		Expect(first.runtime(light...)).To(Equal("flashing white beacon 1.1.0"))
+		Expect(first.runtime("get", "beacon", "default", "--namespace=kyma-system", "-o", "jsonpath={.status.state}")).To(Equal("Ready"))
+
+		By("another spec makes other content, and what somebody deletes returns")
+		first.runtime("patch", "beacon", "default", "--namespace=kyma-system", "--type=merge", `--patch={"spec":{"colour":"red","lamps":2}}`)
+		first.runtime("wait", "--for=jsonpath={.status.readyReplicas}=2", minute, "--namespace=kyma-system", "deployment/beacon-default")
+		first.runtime("delete", "configmap", "beacon-default", "--namespace=kyma-system")
+		Eventually(func() string {
+			return first.runtime("get", "configmap", "--namespace=kyma-system", "--selector=beacon=default", "-o", "jsonpath={.items[*].data.light}")
+		}).Should(Equal("flashing red"))
+
+		By("the operator takes down what it installed before it goes")
+		first.hub("patch", "kyma", "demo", "--type=json", `--patch=[{"op":"remove","path":"/spec/modules/3"}]`)
+		first.runtime("wait", "--for=delete", minute, "namespace/beacon-system", "crd/beacons.samples.kyma-project.io")
+		Expect(first.runtime("get", "deployments,configmaps,secrets", "--namespace=kyma-system", "-o", "name")).NotTo(ContainSubstring("beacon"))
+		ready("demo")
+	})
+
 	describeSamples(func() *program { return first })
 
 	It("takes objects made for upstream with strict validation, and says what is missing", func() {

@@ -1,11 +1,16 @@
 package integration
 
 import (
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	reviewv1 "k8s.io/api/admission/v1"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +65,43 @@ func deny(prefix string) (lift func()) {
 	return lift
 }
 
+// denyByWebhook makes the first runtime ask a webhook about ConfigMaps whose name begins like this, which says no.
+func denyByWebhook(prefix, words string) {
+	GinkgoHelper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, req *http.Request) {
+		review := &reviewv1.AdmissionReview{}
+		if err := json.NewDecoder(req.Body).Decode(review); err != nil || review.Request == nil {
+			http.Error(out, "no review", http.StatusBadRequest)
+			return
+		}
+		review.Response = &reviewv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: words}}
+		_ = json.NewEncoder(out).Encode(review)
+	}))
+	DeferCleanup(server.Close)
+	none, fail, exact := admissionv1.SideEffectClassNone, admissionv1.Fail, admissionv1.Exact
+	webhook := &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: prefix},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "keeper.example.com", SideEffects: &none, FailurePolicy: &fail, MatchPolicy: &exact, AdmissionReviewVersions: []string{"v1"},
+			ClientConfig: admissionv1.WebhookClientConfig{
+				URL: &server.URL, CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+			},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			}},
+			MatchConditions: []admissionv1.MatchCondition{{
+				Name: "name", Expression: fmt.Sprintf("object.metadata.name.startsWith(%q)", prefix),
+			}},
+		}},
+	}
+	env.Runtimes[0].Create(webhook)
+	DeferCleanup(func() { env.Runtimes[0].Delete(webhook) })
+	Eventually(func() error {
+		return env.Runtimes[0].Client.Create(ctx(), configMap(prefix+"-probe"), client.DryRunAll)
+	}).Should(MatchError(ContainSubstring(words)), "the webhook is asked")
+}
+
 // expectQuiet sees that an error that nobody does anything about costs nothing: no writes, no lines of the log.
 func expectQuiet(manifest *v1beta2.Manifest) {
 	GinkgoHelper()
@@ -96,6 +138,17 @@ var _ = Describe("An object that the runtime refuses", Serial, func() {
 		}).Should(Succeed())
 		touch(manifest)
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
+		remove(manifest)
+	})
+
+	It("by a webhook is named with the webhook, of an object that holds data without its words", func() {
+		name := testkit.Unique("denied")
+		denyByWebhook(name, "the secret is 4711")
+		manifest := standAlone(publish(testkit.RawManifest([]byte(mapNamed(name, "1.0.0") + "---\n" + mapNamed("good-"+name, "1.0.0")))))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(And(tells(v1beta2.StateError, v1beta2.ReasonAdmissionDenied, name, "keeper.example.com"),
+			HaveField("Status.LastOperation.Operation", Not(ContainSubstring("4711")))))
+		Expect(settings("good-" + name)()).NotTo(BeNil())
+		expectQuiet(manifest)
 		remove(manifest)
 	})
 

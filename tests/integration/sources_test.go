@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -278,18 +279,24 @@ func customFor(name, of string) string {
 	return fmt.Sprintf("apiVersion: testkit.kyma-project.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {size: 2}\n", testkit.KindOf(of), name)
 }
 
+// stuckDeployment is one whose pods no node can run.
+func stuckDeployment(name string) testkit.Content {
+	GinkgoHelper()
+	content := testkit.Deployment(name, "1.0.0")
+	for _, object := range content.Objects {
+		if object.GetKind() == "Deployment" {
+			Expect(unstructured.SetNestedField(object.Object, "golden", "spec", "template", "spec", "nodeSelector", "disk")).To(Succeed())
+		}
+	}
+	return content
+}
+
 var _ = Describe("The installations of a Manifest", func() {
 	It("come in order: definitions, the first, the further ones, each when all before it are ready", func() {
 		env.FaultFree()
 		name := testkit.Unique("order")
 		crds := env.PushLayer(definitionFor(name), v1beta2.RefTypeOCI)
-		stuck := testkit.Deployment(name, "1.0.0")
-		for _, object := range stuck.Objects {
-			if object.GetKind() == "Deployment" {
-				object.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["nodeSelector"] = map[string]any{"disk": "golden"}
-			}
-		}
-		first := publish(testkit.RawManifest([]byte(string(stuck.YAML()) + "---\n" + customFor("sample", name))))
+		first := publish(testkit.RawManifest([]byte(string(stuckDeployment(name).YAML()) + "---\n" + customFor("sample", name))))
 		chart := testkit.Chart(name, "1.0.0", testkit.Files{"templates/two.yaml": mapNamed(name+"-second", "1.0.0")})
 		manifest := standAlone(first, also("second", env.PushLayer(chart.Gzip(), v1beta2.RefTypeHelmChart)),
 			also("third", publish(testkit.RawManifest([]byte(mapNamed(name+"-third", "1.0.0"))))),
@@ -492,6 +499,123 @@ var _ = Describe("A plain bundle", func() {
 	)
 })
 
+// inConfigMap puts the files of one folder into an immutable ConfigMap, and returns the entry of a source that names it.
+func inConfigMap(name, folder string, files testkit.Files) map[string]any {
+	GinkgoHelper()
+	immutable, data := true, map[string]string{}
+	for path, text := range files {
+		data[path] = text
+	}
+	env.Hub.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name}, Data: data, Immutable: &immutable})
+	return map[string]any{"name": name, "path": folder}
+}
+
+var _ = Describe("Every type of content", func() {
+	chart := func(name string) testkit.Files {
+		return testkit.Chart(name, "1.0.0", testkit.Files{"templates/map.yaml": mapNamed(name, "1.0.0")})
+	}
+	git := func(name string, files testkit.Files) map[string]any {
+		url, commit := web.Commit(name, files)
+		return map[string]any{"url": url, "ref": map[string]any{"commit": commit}}
+	}
+	file := func(name string, data []byte) map[string]any {
+		url, digest := web.Put(name, data)
+		return map[string]any{"url": url, "sha256": digest}
+	}
+	DescribeTable("comes from every place that can hold it", func(from func(name string) source) {
+		env.FaultFree()
+		name := testkit.Unique("mix")
+		manifest := installs(from(name))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(resolvedTo(manifest.Name, "", "")))
+		Expect(settings(name)()).To(HaveKeyWithValue("version", "1.0.0"))
+		expectRemoved(manifest, name)
+	},
+		Entry("a chart of a git repository", func(name string) source {
+			return source{"type": "helm-chart", "path": "charts/" + name, "git": git(name, chart(name).Below("charts"))}
+		}),
+		Entry("a chart behind a URL", func(name string) source {
+			return source{"type": "helm-chart", "http": file(name+".tgz", chart(name).Gzip())}
+		}),
+		Entry("a chart in an image", func(name string) source {
+			env.PushImage("mixed/"+name, "v1", chart(name).Below("charts"))
+			return source{"type": "helm-chart", "path": "charts", "image": env.Registry.Host + "/mixed/" + name + ":v1"}
+		}),
+		Entry("a chart in ConfigMaps", func(name string) source {
+			files := chart(name)
+			return source{"type": "helm-chart", "configMaps": []any{
+				inConfigMap(name, name, testkit.Files{"Chart.yaml": files[name+"/Chart.yaml"]}),
+				inConfigMap(name+"-templates", name+"/templates", testkit.Files{"map.yaml": files[name+"/templates/map.yaml"]}),
+			}}
+		}),
+		Entry("a kustomization in an image", func(name string) source {
+			env.PushImage("mixed/"+name, "v1", testkit.Files{"deploy/kustomization.yaml": "resources: [map.yaml]\n", "deploy/map.yaml": mapNamed(name, "1.0.0")})
+			return source{"type": "kustomize", "path": "deploy", "image": env.Registry.Host + "/mixed/" + name + ":v1"}
+		}),
+		Entry("a kustomization behind a URL", func(name string) source {
+			files := testkit.Files{"deploy/kustomization.yaml": "resources: [map.yaml]\n", "deploy/map.yaml": mapNamed(name, "1.0.0")}
+			return source{"type": "kustomize", "path": "deploy", "http": file(name+".tar", files.Tar())}
+		}),
+		Entry("a kustomization in a ConfigMap", func(name string) source {
+			return source{"type": "kustomize", "path": "deploy", "configMaps": []any{
+				inConfigMap(name, "deploy", testkit.Files{"kustomization.yaml": "resources: [map.yaml]\n", "map.yaml": mapNamed(name, "1.0.0")}),
+			}}
+		}),
+		Entry("plain YAML behind a URL", func(name string) source {
+			return source{"type": "oci-ref", "http": file(name+".yaml", []byte(mapNamed(name, "1.0.0")))}
+		}),
+		Entry("plain YAML of a git repository", func(name string) source {
+			return source{"type": "oci-ref", "path": "deploy/map.yaml", "git": git(name, testkit.Files{"deploy/map.yaml": mapNamed(name, "1.0.0")})}
+		}),
+		Entry("the first file of an archive behind a URL", func(name string) source {
+			return source{"type": "oci-dir", "http": file(name+".tar", testkit.Files{"a.yaml": mapNamed(name, "1.0.0")}.Tar())}
+		}),
+	)
+
+	It("is installed into the hub itself as well", func() {
+		env.FaultFree()
+		name := testkit.Unique("local")
+		manifest := testkit.Manifest(name, env.PushLayer(chartOf(name, "1.0.0").Gzip(), v1beta2.RefTypeHelmChart))
+		env.Hub.Create(manifest)
+		Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
+		found, err := testkit.Live(env.Hub, configMap(name+"-settings"))()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(found.Data).To(And(HaveKeyWithValue("apps", "true"), HaveKeyWithValue("release", name)))
+		remove(manifest)
+		expectGone(env.Hub, configMap(name+"-settings"))
+	})
+
+	It("survives a restart with the registry down: nothing is fetched, nothing is written, and drift is healed from the store", func() {
+		emptyHub()
+		name := testkit.Unique("chart")
+		env.PushChart("charts/"+name, "1.0.0", chartOf(name, "1.0.0"))
+		manifest := installs(source{"url": ociRegistry(), "chartName": name, "version": "^1"}, withValues(`{"colour":"red"}`))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
+		atRest()
+		inject(provision.Down())
+		hub, far := hubCalls.Snapshot(), runtimeCalls.Snapshot()
+		env.Registry.ResetCounts()
+		whileDown(func() {})
+		Eventually(func() int { return runtimeCalls.Since(far).Total() }).Should(BeNumerically(">", 0))
+		atRest()
+		Expect(writes(hubCalls.Since(hub))).To(BeEmpty())
+		Expect(writes(runtimeCalls.Since(far))).To(BeEmpty())
+		expectHealed(env.Runtimes[0], configMap(name+"-settings"))
+		Expect(settings(name + "-settings")()).To(HaveKeyWithValue("colour", "red"))
+		Expect(testkit.Live(env.Hub, manifest)()).To(ready())
+		Expect(env.Registry.Counts()).To(BeEmpty())
+		remove(manifest)
+	})
+
+	It("that waits for an earlier installation can be deleted", func() {
+		name := testkit.Unique("stuck")
+		manifest := standAlone(publish(testkit.RawManifest(stuckDeployment(name).YAML())),
+			also("second", publish(testkit.RawManifest([]byte(mapNamed(name, "1.0.0"))))))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(tells(v1beta2.StateProcessing, v1beta2.ReasonWaitingForInstall))
+		remove(manifest)
+		expectGone(env.Runtimes[0], deployment(name))
+	})
+})
+
 var _ = Describe("A module", func() {
 	// offerParts publishes a component with these resources and offers it on channel regular.
 	offerParts := func(module string, parts ...component.Resource) {
@@ -521,6 +645,25 @@ var _ = Describe("A module", func() {
 		expectGone(env.Runtimes[0], definitionOf(testkit.Operator(module, "1.0.0")))
 	})
 
+	It("whose component holds a bundle and a kustomization by label is installed from both, in the order of the descriptor", func() {
+		env.FaultFree()
+		module := testkit.Unique("labelled")
+		overlay := kustomization(module)
+		overlay["kustomization.yaml"] = "resources: [overlays/demo]\n"
+		env.PublishRendered(testkit.ComponentName(module), "1.0.0",
+			testkit.Rendered{Name: "parts", Renderer: "bundle", Data: bundle(module).Tar()},
+			testkit.Rendered{Name: "overlay", Renderer: "kustomize", Data: overlay.Gzip()})
+		env.Hub.Create(testkit.ModuleTemplate(module, "1.0.0"))
+		env.Point(module, "1.0.0", "regular")
+		kyma := newKyma(env.Runtimes[0], testkit.WithModule(module))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
+		Expect(settings(module)()).NotTo(BeNil())
+		Expect(settings(module + "-demo")()).NotTo(BeNil())
+		Expect(manifestOf(kyma, module).Status.Resolved).To(HaveExactElements(HaveField("Name", "raw-manifest"), HaveField("Name", "overlay")))
+		remove(kyma)
+		Expect(settings(module + "-demo")()).To(BeNil())
+	})
+
 	It("whose component holds only a chart is installed under the module's name", func() {
 		env.FaultFree()
 		module := testkit.Unique("charted")
@@ -530,5 +673,28 @@ var _ = Describe("A module", func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
 		Expect(settings(module + "-settings")()).To(And(HaveKeyWithValue("colour", "grey"), HaveKeyWithValue("release", module)))
 		remove(kyma)
+	})
+})
+
+var _ = Describe("The registries file", func() {
+	It("is followed without a restart: a host that it makes trusted is read, and one that it broke keeps what held", func() {
+		DeferCleanup(func() { writeRegistries(trust(web)) })
+		name := testkit.Unique("late")
+		elsewhere := testkit.StartWeb()
+		url, digest := elsewhere.Put("bundle.tgz", bundle(name).Gzip())
+		manifest := installs(source{"http": map[string]any{"url": url, "sha256": digest}})
+		Eventually(testkit.Live(env.Hub, manifest)).Should(tells(v1beta2.StateError, v1beta2.ReasonRegistryUnreachable, elsewhere.Host))
+		writeRegistries(trust(web, elsewhere))
+		Eventually(testkit.Live(env.Hub, manifest), "60s").Should(ready())
+		lines := len(env.Log.Errors())
+		writeRegistries([]byte("registries: [{host: 127.0.0.1:1, colour: red}]"))
+		Eventually(func() []string { return env.Log.Errors()[lines:] }).Should(HaveExactElements(ContainSubstring("colour")))
+		next := testkit.Files{"manifests/map.yaml": mapNamed(name, "2.0.0")}
+		url, digest = elsewhere.Put("next.tgz", next.Gzip())
+		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source = testkit.Raw(source{"http": map[string]any{"url": url, "sha256": digest}})
+		})
+		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(HaveField("Status.Synced", HaveLen(1))))
+		remove(manifest)
 	})
 })

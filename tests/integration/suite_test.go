@@ -54,7 +54,7 @@ var _ = BeforeSuite(func() {
 	DeferCleanup(os.RemoveAll, dir)
 	web = testkit.StartWeb()
 	registriesFile = filepath.Join(GinkgoT().TempDir(), "registries.yaml")
-	Expect(os.WriteFile(registriesFile, trustWeb(), 0o600)).To(Succeed())
+	writeRegistries(trust(web))
 	env.Hub.Apply(env.Hub.Objects("config/components/content/access.yaml")...)
 	startManager()
 	DeferCleanup(func() { stopManager() })
@@ -94,12 +94,24 @@ func startManager(changes ...func(*setup.Config)) {
 	Eventually(listening, "60s").Should(Receive(&contentServer), "the content server listens")
 }
 
-// trustWeb is the registries file: how to speak to web.
-func trustWeb() []byte {
+// trust is a registries file that says how to speak to web servers.
+func trust(servers ...*testkit.Web) []byte {
 	GinkgoHelper()
-	data, err := json.Marshal(map[string]any{"registries": []any{map[string]any{"host": web.Host, "ca": string(web.CA)}}})
+	var entries []any
+	for _, server := range servers {
+		entries = append(entries, map[string]any{"host": server.Host, "ca": string(server.CA)})
+	}
+	data, err := json.Marshal(map[string]any{"registries": entries})
 	Expect(err).NotTo(HaveOccurred())
 	return data
+}
+
+// writeRegistries replaces the registries file at once, as an editor does.
+func writeRegistries(data []byte) {
+	GinkgoHelper()
+	draft := registriesFile + ".new"
+	Expect(os.WriteFile(draft, data, 0o600)).To(Succeed())
+	Expect(os.Rename(draft, registriesFile)).To(Succeed())
 }
 
 // ctx is the context of the running spec.

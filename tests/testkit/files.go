@@ -3,7 +3,6 @@ package testkit
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"oras.land/oras-go/v2"
@@ -92,7 +92,7 @@ func (e *Env) PushLayer(data []byte, kind v1beta2.RefType) v1beta2.ImageSpec {
 	name := Unique("layer")
 	e.push("layers/"+name, "1.0.0", blob{ocispec.MediaTypeEmptyJSON, []byte(`{}`)}, blob{"application/octet-stream", data})
 	return v1beta2.ImageSpec{
-		Repo: "http://" + e.Registry.Host + "/layers", Name: name, Ref: fmt.Sprintf("sha256:%x", sha256.Sum256(data)), Type: kind,
+		Repo: "http://" + e.Registry.Host + "/layers", Name: name, Ref: digest.FromBytes(data).String(), Type: kind,
 	}
 }
 
@@ -122,6 +122,38 @@ func (e *Env) push(repository, tag string, config blob, layers ...blob) string {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	gomega.Expect(target.Tag(ctx, manifest, tag)).To(gomega.Succeed())
 	return manifest.Digest.String()
+}
+
+// Rendered is a resource of a component whose label says how it is rendered.
+type Rendered struct {
+	Name, Renderer string
+	Data           []byte
+}
+
+// PublishRendered pushes a component version with labelled resources, which component.Push cannot write.
+func (e *Env) PublishRendered(name, version string, parts ...Rendered) {
+	ginkgo.GinkgoHelper()
+	const descriptorType = "application/vnd.ocm.software.component-descriptor.v2+json"
+	var resources []any
+	layers := []blob{{mediaType: descriptorType}}
+	for _, part := range parts {
+		layers = append(layers, blob{"application/octet-stream", part.Data})
+		resources = append(resources, map[string]any{
+			"name": part.Name, "version": version, "type": "blob", "relation": "local",
+			"labels": []any{map[string]any{"name": v1beta2.LabelRenderer, "value": part.Renderer}},
+			"access": map[string]any{
+				"type": "localBlob", "mediaType": "application/octet-stream", "localReference": digest.FromBytes(part.Data).String(),
+			},
+		})
+	}
+	layers[0].data = Raw(map[string]any{
+		"meta":      map[string]any{"schemaVersion": "v2"},
+		"component": map[string]any{"name": name, "version": version, "provider": "kyma-project.io", "resources": resources},
+	}).Raw
+	config := Raw(map[string]any{"componentDescriptorLayer": map[string]any{
+		"mediaType": descriptorType, "digest": digest.FromBytes(layers[0].data).String(), "size": len(layers[0].data),
+	}}).Raw
+	e.push("component-descriptors/"+name, version, blob{"application/vnd.ocm.software.component.config.v1+json", config}, layers...)
 }
 
 // Objects reads a YAML file of this repository, such as "config/components/content/access.yaml".
