@@ -156,7 +156,8 @@ var rules = [...]Rule{
 		Remedy:  "Publish the component version to the operator's registry, or choose another version."},
 	ruleComponentInvalid: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentInvalid,
 		Message: `component {component}:{version} cannot be installed: {detail}`,
-		Remedy:  "Publish a corrected version of the component; it needs a resource `raw-manifest`, a chart, or a resource with the label `operator.kyma-project.io/renderer`."},
+		Remedy: "Publish a corrected version of the component; it needs a resource `raw-manifest`, a chart, " +
+			"or a resource with the label `operator.kyma-project.io/renderer`."},
 	ruleRegistryUnreachable: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnreachable,
 		Message: `the registry of component {component}:{version} does not answer: {detail}`,
 		Remedy: "See whether the registry of flag `--oci-registry-host` is up and can be reached from the operator; " +

@@ -64,8 +64,8 @@ type Reconciler[T Object] struct {
 	// Prototype is an empty object of the kind, which the manager's scheme has to know.
 	Prototype T
 	// Installation says what an object asks for: Sources, and whatever else pkg/manifest offers, such as Transforms, Check, Probes, Ownership
-	// and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, Pinned and Wait are set by the Reconciler, and the name of the object
-	// is the ReleaseName of a Source that has none.
+	// and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, FieldManager, Pinned and Wait are set by the Reconciler, and the name
+	// of the object is the ReleaseName of a Source that has none.
 	Installation func(ctx context.Context, object T) (manifest.Installation, error)
 
 	// Name of the controller, the value of LabelManagedBy, and part of the names of records; empty means the kind in lower case. It must
@@ -76,7 +76,7 @@ type Reconciler[T Object] struct {
 	Namespace string
 	// Finalizer that holds the custom resource; empty means DefaultFinalizer.
 	Finalizer string
-	// FieldManager of what is installed, unless the Installation sets one; empty means Name.
+	// FieldManager of what is installed; empty means Name. It must not change.
 	FieldManager string
 	// Target says which cluster an object is about; nil means that of the manager. As long as the configuration stays the same, so does the
 	// connection. What was installed stays where it is when an object moves to another cluster.
@@ -139,7 +139,7 @@ func (r *Reconciler[T]) matters(change event.UpdateEvent) bool {
 func (r *Reconciler[T]) complete(inst manifest.Installation, object T, cluster *manifest.Cluster) manifest.Installation {
 	inst.Name, inst.Namespace = r.identify(object)
 	inst.Config, inst.Cluster, inst.OwnerKey, inst.Wait = nil, cluster, "", 0
-	inst.FieldManager = cmp.Or(inst.FieldManager, r.FieldManager, r.Name)
+	inst.FieldManager = cmp.Or(r.FieldManager, r.Name)
 	inst.Pinned = object.GetStatus().pinned()
 	inst.Sources = slices.Clone(inst.Sources)
 	for i := range inst.Sources {

@@ -62,7 +62,7 @@ func TestDefinitionsOfAChartAreUpgraded(t *testing.T) {
 		recorded = append(recorded, inventory.Entry{ID: id, Version: "v1", UID: "uid", Hash: inventory.ContentHash(object)})
 	}
 	second := version(map[string]string{
-		"crds/thing.yaml": definition("example.com", "Thing", "Cluster") + "  preserveUnknownFields: false\n",
+		"crds/thing.yaml": definition("example.com", "Thing", "Namespaced"),
 		"crds/new.yaml":   definition("example.com", "New", "Cluster"),
 	})
 	decision := inventory.Decide(recorded, second, func(inventory.ID) inventory.Live { return inventory.Live{} })

@@ -563,8 +563,8 @@ var _ = Describe("Every type of content", func() {
 		Entry("plain YAML behind a URL", func(name string) source {
 			return source{"type": "oci-ref", "http": file(name+".yaml", []byte(mapNamed(name, "1.0.0")))}
 		}),
-		Entry("plain YAML of a git repository", func(name string) source {
-			return source{"type": "oci-ref", "path": "deploy/map.yaml", "git": git(name, testkit.Files{"deploy/map.yaml": mapNamed(name, "1.0.0")})}
+		Entry("the only file of a folder of a git repository", func(name string) source {
+			return source{"type": "oci-dir", "path": "deploy", "git": git(name, testkit.Files{"deploy/map.yaml": mapNamed(name, "1.0.0")})}
 		}),
 		Entry("the first file of an archive behind a URL", func(name string) source {
 			return source{"type": "oci-dir", "http": file(name+".tar", testkit.Files{"a.yaml": mapNamed(name, "1.0.0")}.Tar())}

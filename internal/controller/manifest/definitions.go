@@ -13,8 +13,8 @@ import (
 // retryObjects is the pause before existing objects that do not fit are looked at again: nothing watches them, and somebody may mend them.
 const retryObjects = 15 * time.Second
 
-// checkCRDs holds every CustomResourceDefinition that is about to change against the one in the cluster, and what exists of its kind against
-// the new schema. A change that breaks somebody is refused before anything is written, unless the spec allows its rules by name.
+// checkCRDs holds every CustomResourceDefinition that is about to change against the one in the cluster, and what exists of its kind
+// against the new schema. A change that breaks somebody is refused before anything is written, unless the spec allows its rules by name.
 func (r *Reconciler) checkCRDs(ctx context.Context, w *work, steps []inventory.Step) error {
 	allowed := make([]string, 0, len(w.manifest.Spec.AllowCRDChanges))
 	for _, rule := range w.manifest.Spec.AllowCRDChanges {
