@@ -107,7 +107,7 @@ func (c *calls[K, V]) join(ctx context.Context, key K, fetch func(context.Contex
 func guarded[V any](ctx context.Context, fetch func(context.Context) (V, error)) (answer V, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			err = fmt.Errorf("cannot be read: %v", problem)
+			err = &content.Error{Reason: content.ReasonContentInvalid, Err: fmt.Errorf("it cannot be read: %v", problem)}
 		}
 	}()
 	return fetch(ctx)

@@ -3,13 +3,12 @@ package artifact
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -47,18 +46,18 @@ func TestChartsOfTheSameNameAreNotMixed(t *testing.T) {
 	here, there := startHelmRepository(t, "here"), startHelmRepository(t, "there")
 	source := func(url string) string { return fmt.Sprintf(`{"url":%q,"chartName":"sample","version":"1.0.0"}`, url) }
 	for name, test := range map[string]struct{ sources, want []string }{
-		"in one Manifest":                   {[]string{source(here), source(there), source(here)}, []string{"here-first", "there-second", "here-third"}},
+		"in one Manifest":                     {[]string{source(here), source(there), source(here)}, []string{"here-first", "there-second", "here-third"}},
 		"in another one, the other way round": {[]string{source(there), source(here)}, []string{"there-first", "here-second"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			parts, err := contents.Read(t.Context(), manifestOf(test.sources...), noCluster)
+			parts, err := contents.Read(t.Context(), manifestOf(test.sources...), anyCluster)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
 			for _, part := range parts {
 				for _, object := range part.Rendered.Objects() {
-					got = append(got, nameOf(object))
+					got = append(got, object.GetName())
 				}
 			}
 			if strings.Join(got, " ") != strings.Join(test.want, " ") {
@@ -68,4 +67,6 @@ func TestChartsOfTheSameNameAreNotMixed(t *testing.T) {
 	}
 }
 
-func nameOf(object *unstructured.Unstructured) string { return object.GetName() }
+func anyCluster(context.Context) (Capabilities, error) {
+	return Capabilities{KubeVersion: "v1.36.3"}, nil
+}

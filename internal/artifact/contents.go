@@ -53,6 +53,7 @@ type Contents struct {
 
 	rendered *lru.Cache
 	fetchers *lru.Cache
+	reached  *lru.Cache
 	calls    *calls[callKey, answer]
 	trees    *calls[callKey, files]
 }
@@ -64,8 +65,8 @@ var ErrPending = errors.New("the content is being fetched")
 func NewContents(oci *content.OCI, reader client.Reader) *Contents {
 	return &Contents{
 		OCI: oci, Secrets: reader, Places: BuiltinPlaces(reader), Formats: BuiltinFormats(),
-		rendered: lru.New(keptContents), fetchers: lru.New(keptContents), calls: newCalls[callKey, answer](),
-		trees: newCalls[callKey, files](),
+		rendered: lru.New(keptContents), fetchers: lru.New(keptContents), reached: lru.New(keptReaches),
+		calls: newCalls[callKey, answer](), trees: newCalls[callKey, files](),
 	}
 }
 

@@ -89,8 +89,50 @@ func TestObjectsAreFetchedAndParsedOnce(t *testing.T) {
 	}
 	f.status.Store(http.StatusServiceUnavailable)
 	other := objectReader{NewContents(objects.OCI, objects.Secrets)} // as after a restart: nothing parsed, and the store on disk
-	if got, err := other.Objects(t.Context(), manifest, source); err != nil || len(got) != 1 {
+	installed := manifest.DeepCopy()
+	installed.Status.Resolved = []v1beta2.ResolvedSource{{
+		Name: rawManifest, Reference: source.Repo + "/" + source.Name + "@" + source.Ref, Digest: source.Ref,
+	}}
+	if got, err := other.Objects(t.Context(), installed, source); err != nil || len(got) != 1 {
 		t.Errorf("the store is not enough: got %v, error %v", got, err)
+	}
+}
+
+func TestContentThatOnlyAnothersLoginMayFetchIsNotReadFromTheStore(t *testing.T) {
+	f := startRegistry(t)
+	source := f.source(t, configMap)
+	next := f.next
+	f.next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, ok := r.BasicAuth(); !ok || user != "puller" || password != "right" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="here"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	objects := f.objects(t, login("login", `{"auths":{"`+f.host+`":{"username":"puller","password":"right"}}}`))
+	theirs := source
+	theirs.CredSecretSelector = selecting("login")
+	if _, err := objects.Objects(t.Context(), manifest, theirs); err != nil {
+		t.Fatal(err)
+	}
+	// A registry of our own, that only claims to have it.
+	claims := startRegistry(t)
+	claims.next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Docker-Content-Digest", source.Ref)
+	})
+	elsewhere := source
+	elsewhere.Repo = claims.host + "/component-descriptors"
+	stranger := manifest.DeepCopy()
+	stranger.Namespace = "tenant"
+	for name, ours := range map[string]v1beta2.ImageSpec{"without a login": source, "from elsewhere": elsewhere} {
+		if got, err := objects.Objects(t.Context(), stranger, ours); err == nil {
+			t.Errorf("%s: rendered %v", name, got)
+		}
+		stranger.Spec.Install = v1beta2.InstallInfo{Name: rawManifest, Source: runtime.RawExtension{Raw: []byte(encode(t, ours))}}
+		if _, tree, err := objects.Files(t.Context(), stranger, rawManifest); err == nil {
+			t.Errorf("%s: served %v", name, tree)
+		}
 	}
 }
 

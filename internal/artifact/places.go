@@ -136,7 +136,7 @@ func (chartPlace) Open(ask Ask) (content.Source, error) {
 		return &content.ChartSource{OCI: ask.OCI(false), Repository: repository, Version: spec.Version}, nil
 	}
 	if spec.ChartName == "" {
-		return nil, sourceInvalid("chartName is missing: name the chart of the repository %s", spec.URL)
+		return nil, sourceInvalid("chartName is missing: name the chart of the repository %s", shownURL(address))
 	}
 	return &content.HelmRepositorySource{
 		Store: ask.Store, URL: spec.URL, Chart: spec.ChartName, Version: spec.Version, AllowPlain: plainHTTP,
@@ -211,20 +211,21 @@ func parseURL(ask Ask, text string, schemes ...string) (address *url.URL, plainH
 	address, err = url.Parse(text)
 	if err != nil || address.Host == "" || address.User != nil {
 		return nil, false, sourceInvalid("url %q is none: write scheme://host/path, with credentials in a Secret that credSecretSelector selects",
-			cmp.Or(redactedURL(address), "(unreadable)"))
+			cmp.Or(shownURL(address), "(unreadable)"))
 	}
 	if !slices.Contains(schemes, address.Scheme) {
 		return nil, false, sourceInvalid("url %q: scheme %q is not accepted here; use %s",
-			address.Redacted(), address.Scheme, strings.Join(schemes, ", "))
+			shownURL(address), address.Scheme, strings.Join(schemes, ", "))
 	}
 	return address, ask.Policy(address.Host).PlainHTTP, nil
 }
 
-func redactedURL(address *url.URL) string {
+// shownURL is an address for messages: without user, query and fragment, any of which may be a credential.
+func shownURL(address *url.URL) string {
 	if address == nil {
 		return ""
 	}
-	return address.Redacted()
+	return (&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String()
 }
 
 // strictly decodes and refuses fields that nobody reads.

@@ -19,7 +19,7 @@ import (
 // callKey is one way to the content of a part: that one login is refused says nothing of another.
 type callKey struct {
 	namespace, reference, digest, format, path string
-	logins, input                              [sha256.Size]byte
+	access, input                              [sha256.Size]byte
 }
 
 // answer is what came of it.
@@ -28,10 +28,15 @@ type answer struct {
 	rendered render.Rendered
 }
 
-// renderedKey is what rendered objects are kept by: what is verified does not depend on where it came from.
+// renderedKey is what rendered objects are kept by: what is verified does not depend on where it came from, only on how a place of that
+// kind reads it.
 type renderedKey struct {
-	digest, format, path string
-	input                [sha256.Size]byte
+	digest, format, place, path string
+	input                       [sha256.Size]byte
+}
+
+func (a *asked) renderedKey(digest string, input [sha256.Size]byte) renderedKey {
+	return renderedKey{digest, a.format, a.place.Keys()[0], a.path, input}
 }
 
 // Read returns the installations of a Manifest in order, verified and rendered.
@@ -194,7 +199,7 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 	pinned, found := pinnedTo(r.manifest, part.name, source.Reference())
 	sum := fingerprint(input)
 	if found {
-		if rendered, ok := r.recall(renderedKey{pinned.Digest, part.format, part.path, sum}); ok {
+		if rendered, ok := r.recall(part.renderedKey(pinned.Digest, sum)); ok {
 			return source, answer{pinned, rendered}, nil
 		}
 	}
@@ -207,9 +212,11 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 	}
 	key := callKey{
 		namespace: r.manifest.Namespace, reference: source.Reference(), digest: pinned.Digest, format: part.format, path: part.path,
-		logins: logins.fingerprint(), input: sum,
+		access: part.access(&logins), input: sum,
 	}
-	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) { return r.render(ctx, source, pinned, part, input) })
+	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) {
+		return r.render(ctx, source, pinned, part, input, key.access)
+	})
 	return source, got, pending(part, retry, err)
 }
 
@@ -226,19 +233,17 @@ func pending(part *asked, retry time.Duration, err error) error {
 
 // render is the call of get.
 func (c *Contents) render(
-	ctx context.Context, source content.Source, resolved content.Resolved, part *asked, input render.Input,
+	ctx context.Context, source content.Source, pinned content.Resolved, part *asked, input render.Input, access [sha256.Size]byte,
 ) (answer, error) {
-	if resolved.Digest == "" {
-		var err error
-		if resolved, err = source.Resolve(ctx); err != nil {
-			return answer{}, err
-		}
+	resolved, shared, err := c.resolve(ctx, source, pinned, access)
+	if err != nil {
+		return answer{}, err
 	}
-	key := renderedKey{resolved.Digest, part.format, part.path, fingerprint(input)}
-	if rendered, ok := c.recall(key); ok {
+	key := part.renderedKey(resolved.Digest, fingerprint(input))
+	if rendered, ok := c.recall(key); ok && shared {
 		return answer{resolved, rendered}, nil
 	}
-	tree, err := source.Fetch(ctx, resolved)
+	tree, err := c.fetch(ctx, source, resolved, shared, access)
 	if err != nil {
 		return answer{}, err
 	}

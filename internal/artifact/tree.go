@@ -22,9 +22,17 @@ func (r *reading) tree(ctx context.Context, part *asked) (content.Source, conten
 		return nil, resolved, nil, err
 	}
 	key := callKey{
-		namespace: r.manifest.Namespace, reference: source.Reference(), digest: resolved.Digest, format: "files", logins: logins.fingerprint(),
+		namespace: r.manifest.Namespace, reference: source.Reference(), digest: resolved.Digest, format: part.format, path: part.path,
+		access: part.access(&logins),
 	}
-	got, retry, err := r.trees.do(ctx, key, func(ctx context.Context) (files, error) { return fetch(ctx, source, resolved) })
+	got, retry, err := r.trees.do(ctx, key, func(ctx context.Context) (files, error) {
+		now, shared, err := r.resolve(ctx, source, resolved, key.access)
+		if err != nil {
+			return files{}, err
+		}
+		tree, err := r.fetch(ctx, source, now, shared, key.access)
+		return files{now, tree}, err
+	})
 	return source, got.resolved, got.tree, pending(part, retry, err)
 }
 
@@ -32,17 +40,6 @@ func (r *reading) tree(ctx context.Context, part *asked) (content.Source, conten
 type files struct {
 	resolved content.Resolved
 	tree     *content.Tree
-}
-
-func fetch(ctx context.Context, source content.Source, resolved content.Resolved) (files, error) {
-	if resolved.Digest == "" {
-		var err error
-		if resolved, err = source.Resolve(ctx); err != nil {
-			return files{}, err
-		}
-	}
-	tree, err := source.Fetch(ctx, resolved)
-	return files{resolved, tree}, err
 }
 
 // Files returns what one source of a Manifest holds, as it was fetched, by the name that it has in status.resolved.

@@ -21,6 +21,9 @@ var (
 	ownAnnotations = []string{v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN}
 )
 
+// mergedLists are the lists that a server-side apply merges with what others put into them, where it replaces other lists.
+var mergedLists = []string{"additionalInstalls", "allowCRDChanges"}
+
 // difference is how an existing Manifest differs from the wanted one, in the fields that are ours.
 type difference struct {
 	// Meta and Spec: something that is wanted is missing or has another value. A server-side apply brings it about.
@@ -131,7 +134,8 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 }
 
 // diff says whether something of want is missing or different in have, and what have has beyond want: nil for each such field, as a JSON
-// merge patch removes it. A null is as good as absent. Lists are compared whole, as server-side apply writes these.
+// merge patch removes it. A null is as good as absent. Lists are compared whole, as server-side apply writes them; for one of mergedLists
+// that others added to, extra has what is to be left of it.
 func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 	extra = map[string]any{}
 	for key, value := range want {
@@ -140,6 +144,10 @@ func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 		}
 		inner, isMap := value.(map[string]any)
 		other, otherIsMap := have[key].(map[string]any)
+		if slices.Contains(mergedLists, key) && holdsMore(have[key], value) {
+			extra[key] = value
+			continue
+		}
 		if !isMap || !otherIsMap {
 			changed = changed || !reflect.DeepEqual(have[key], value)
 			continue
@@ -156,4 +164,16 @@ func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 		}
 	}
 	return changed, extra
+}
+
+// holdsMore says whether a list has everything of want and something beyond it.
+func holdsMore(have, want any) bool {
+	all, _ := have.([]any)
+	wanted, _ := want.([]any)
+	for _, item := range wanted {
+		if !slices.ContainsFunc(all, func(other any) bool { return reflect.DeepEqual(other, item) }) {
+			return false
+		}
+	}
+	return len(all) > len(wanted)
 }

@@ -43,3 +43,29 @@ func TestWhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(t *test
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 }
+
+// A server-side apply leaves in these lists what somebody else put there.
+func TestWhatOthersAddToTheListsOfAManifestGoes(t *testing.T) {
+	w := sampleWorld(installedAt("regular", v1))
+	component := newComponent(v1)
+	component.Extras.Additional = []v1beta2.InstallInfo{{Name: "chart", Source: runtime.RawExtension{Raw: []byte(`{"type":"helm-chart"}`)}}}
+	w.Components[ComponentKey{componentOfModule(operator), v1}] = component
+	w.Kyma.Spec.Modules[0].AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"}
+	w = carryOut(w, MakePlan(w, Resolve(w)))
+	manifest := &w.Manifests[0]
+	manifest.Spec.AdditionalInstalls = append(manifest.Spec.AdditionalInstalls,
+		v1beta2.InstallInfo{Name: "mine", Source: runtime.RawExtension{Raw: []byte(`{"image":"evil"}`)}})
+	manifest.Spec.AllowCRDChanges = append(manifest.Spec.AllowCRDChanges, "ObjectInvalid")
+
+	plan := MakePlan(w, Resolve(w))
+	if len(plan.Apply) != 0 || len(plan.Adjust) != 1 {
+		t.Fatalf("plan %+v", plan)
+	}
+	after := carryOut(w, plan)
+	if spec := after.Manifests[0].Spec; len(spec.AdditionalInstalls) != 1 || len(spec.AllowCRDChanges) != 1 {
+		t.Errorf("left: %+v", spec)
+	}
+	if again := MakePlan(after, Resolve(after)); !again.Empty() {
+		t.Errorf("it is never enough: %+v", again)
+	}
+}

@@ -118,7 +118,7 @@ func adjust(module string, manifest *v1beta2.Manifest, body map[string]any) Adju
 	patch["metadata"] = meta
 	raw, err := json.Marshal(patch)
 	if err != nil {
-		// Maps of maps of strings and nil: there is no value of it that cannot be encoded.
+		// It came out of JSON, but for strings and nil: there is no value of it that cannot be encoded.
 		panic(err)
 	}
 	return Adjustment{Module: module, Manifest: manifest, Patch: raw}

@@ -50,7 +50,7 @@ func classOfStatus(err error, status metav1.Status) Class {
 		return classOfBareCode(status.Code)
 	case denied(status.Message) && status.Code < http.StatusInternalServerError:
 		return ClassAdmissionDenied
-	case undeclared(status.Message):
+	case undeclared(status.Message), oversized(status.Message):
 		return ClassRefused
 	case apierrors.IsForbidden(err) && overQuota(status.Message):
 		return ClassQuotaExceeded

@@ -144,7 +144,11 @@ func holdsData(id inventory.ID) bool {
 // safe are the parts of answers that name fields, types or who to ask, and can hold no value.
 var safe = []*regexp.Regexp{
 	regexp.MustCompile(`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`),
+	regexp.MustCompile(`ValidatingAdmissionPolicy '[a-zA-Z0-9.-]{1,253}' with binding '[a-zA-Z0-9.-]{1,253}' denied request`),
 	regexp.MustCompile(`unknown field "[\w.\[\]-]{1,253}"`),
+	regexp.MustCompile(`Request entity too large: limit is \d+`),
+	regexp.MustCompile(`etcdserver: request is too large`),
+	regexp.MustCompile(`trying to send message larger than max`),
 	regexp.MustCompile(`illegal base64 data at input byte \d+`),
 	regexp.MustCompile(`\.[\w.-]+: (expected \w+|field not declared in schema)`),
 	regexp.MustCompile(`cannot unmarshal (string|number|bool|array|object) into Go struct field [\w.]+ of type [\w.\[\]]+`),

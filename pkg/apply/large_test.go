@@ -40,10 +40,11 @@ func TestObjectThatTheServerCannotStoreIsRefused(t *testing.T) {
 		object *unstructured.Unstructured
 		says   string
 	}{
-		"more than a ConfigMap may hold":        {f.configMap("a", "text="+strings.Repeat("x", 1<<20+1)), "Too long"},
-		"more than annotations may hold":        {wide(1 << 20), "Too long"},
-		"more than a request may hold":          {f.configMap("b", "text="+strings.Repeat("x", 4<<20)), "3145728"},
-		"more than etcd takes in one operation": {f.object(command(1700 << 10)), "too large"},
+		"more than a ConfigMap may hold":      {f.configMap("a", "text="+strings.Repeat("x", 1<<20+1)), "FieldValueTooLong"},
+		"more than annotations may hold":      {wide(1 << 20), "Too long"},
+		"more than a request may hold":        {f.configMap("b", "text="+strings.Repeat("x", 4<<20)), "limit is 3145728"},
+		"more than etcd takes":                {f.object(command(1700 << 10)), "request is too large"},
+		"more than the API server gives etcd": {f.object(command(2500 << 10)), "larger than max"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.T = t
@@ -58,6 +59,5 @@ func TestObjectThatTheServerCannotStoreIsRefused(t *testing.T) {
 
 // command is a Deployment with an argument of that many bytes, which nothing but the storage limits.
 func command(bytes int) string {
-	return strings.ReplaceAll(strings.ReplaceAll(deployment, "name: operator", "name: long"), "image:",
-		"args: ["+strings.Repeat("x", bytes)+"]\n        image:")
+	return strings.ReplaceAll(strings.ReplaceAll(deployment, "name: operator", "name: long"), "--leader-elect", strings.Repeat("x", bytes))
 }

@@ -21,6 +21,13 @@ func undeclared(message string) bool {
 	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
 }
 
+// oversized knows the texts by which etcd, and the client that the API server has for it, refuse an object. They come with code 500 and
+// without a reason, though the object is at fault.
+func oversized(message string) bool {
+	return strings.Contains(message, "etcdserver: request is too large") ||
+		strings.Contains(message, "trying to send message larger than max (")
+}
+
 // overQuota knows the texts by which a ResourceQuota speaks against an object. They come as Forbidden, as a missing permission does.
 func overQuota(message string) bool {
 	return strings.Contains(message, "is forbidden: exceeded quota: ") || strings.Contains(message, "is forbidden: failed quota: ")

@@ -48,6 +48,8 @@ type Resource struct {
 	MediaType string
 	// Data is the content.
 	Data []byte
+	// Labels say more about it, such as operator.kyma-project.io/renderer: bundle.
+	Labels map[string]string
 }
 
 // complete fills in what may be left out, in a copy, and refuses what OCM or some registry would choke on later.

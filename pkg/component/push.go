@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -146,6 +147,11 @@ func add(ctx context.Context, component ocm.ComponentAccess, version Version) (e
 		}
 		meta := ocm.NewResourceMeta(r.Name, r.Type, metav1.LocalRelation)
 		meta.Version = version.Version
+		for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+			if err := meta.Labels.Set(name, r.Labels[name]); err != nil {
+				return fmt.Errorf("label %s of resource %s: %w", name, r.Name, err)
+			}
+		}
 		if err := draft.SetResourceBlob(meta, blobaccess.ForData(r.MediaType, r.Data), "", nil); err != nil {
 			return fmt.Errorf("upload resource %s: %w", r.Name, err)
 		}

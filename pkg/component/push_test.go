@@ -97,7 +97,7 @@ func TestWhatIsPushedIsReadBack(t *testing.T) {
 			root := push(t, to.Registry, component.Version{
 				Name: name, Version: test.version, Provider: "example.org", Schema: test.schema,
 				Resources: []component.Resource{
-					{Name: "raw-manifest", MediaType: component.MediaTypeTar, Data: packed},
+					{Name: "raw-manifest", MediaType: component.MediaTypeTar, Data: packed, Labels: map[string]string{"example.com/kind": "a", "b": "c"}},
 					{Name: "default-cr", Type: "custom", MediaType: "application/octet-stream", Data: []byte("kind: B")},
 					{Name: "config", Data: []byte("kind: C")},
 				},
@@ -127,6 +127,7 @@ func TestWhatIsPushedIsReadBack(t *testing.T) {
 					blob("config", "PlainText", component.MediaTypeYAML, "kind: C"),
 				},
 			}
+			want.Resources[0].Labels = []descriptor.Label{{Name: "b", Value: []byte(`"c"`)}, {Name: "example.com/kind", Value: []byte(`"a"`)}}
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(descriptor.Component{}, "Repository", "RepositoryName")); diff != "" {
 				t.Errorf("read differently (-want +got):\n%s", diff)
 			}

@@ -85,7 +85,7 @@ func (h *HelmRepositorySource) Resolve(ctx context.Context) (Resolved, error) {
 // Fetch gives the files of the chart that Resolve has picked, whatever the index has become since.
 func (h *HelmRepositorySource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	path, err := h.Store.Path(resolved.Digest)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isFresh(ctx) || errors.Is(err, fs.ErrNotExist) {
 		path, err = h.download(ctx, resolved)
 	}
 	if err != nil {

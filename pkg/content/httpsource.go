@@ -54,7 +54,7 @@ func (h *HTTPSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error
 		return nil, mismatch("content %s was asked for and %s names %s: resolve it again", resolved.Digest, place(address), digest)
 	}
 	path, err := h.Store.Path(digest)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isFresh(ctx) || errors.Is(err, fs.ErrNotExist) {
 		path, err = h.download(ctx, address, digest)
 	}
 	if err != nil {

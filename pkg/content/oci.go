@@ -47,14 +47,16 @@ func (o *OCI) stored(ctx context.Context, kind string, ref Reference) (string, e
 	if err := ref.validate(); err != nil {
 		return "", err
 	}
-	path, err := o.Store.Path(ref.Digest)
-	if !errors.Is(err, fs.ErrNotExist) {
+	// The key is the reference and not the digest alone: that one repository lacks the content says nothing of another.
+	key := kind + " " + ref.String()
+	if isFresh(ctx) {
+		key = "fresh " + key
+	} else if path, err := o.Store.Path(ref.Digest); !errors.Is(err, fs.ErrNotExist) {
 		return path, err
 	}
-	// The key is the reference and not the digest alone: that one repository lacks the content says nothing of another.
-	return share(ctx, o, kind+" "+ref.String(), func(ctx context.Context) (string, error) {
+	return share(ctx, o, key, func(ctx context.Context) (string, error) {
 		// A download that ended between the caller's look at the store and this one counts.
-		if path, err := o.Store.Path(ref.Digest); err == nil {
+		if path, err := o.Store.Path(ref.Digest); err == nil && !isFresh(ctx) {
 			return path, nil
 		}
 		return ask(ctx, o, ref.Registry, ref.Repository, "fetch "+ref.String(), func(ctx context.Context, at Endpoint) (string, error) {

@@ -10,7 +10,7 @@ type Source interface {
 	// Resolve finds out which content the reference names now. It makes no request when the reference itself pins the content.
 	Resolve(ctx context.Context) (Resolved, error)
 	// Fetch gives the content that Resolve once named, now or in an earlier life of the program, verified by its digest. It makes no
-	// request when the store has it.
+	// request when the store has it, unless the context is Fresh.
 	Fetch(ctx context.Context, resolved Resolved) (*Tree, error)
 }
 

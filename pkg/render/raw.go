@@ -16,7 +16,7 @@ type Raw struct{}
 
 // Render reads the one file that the content is.
 func (Raw) Render(ctx context.Context, tree *content.Tree, _ Input) (Rendered, error) {
-	if len(tree.Files) != 1 || tree.Files[0].Path != "" {
+	if len(tree.Files) != 1 {
 		return Rendered{}, contentInvalid("the content has %d files and must be one: use a format that takes a folder, such as bundle",
 			len(tree.Files))
 	}

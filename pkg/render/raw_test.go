@@ -77,10 +77,6 @@ func TestPlainContentRefuses(t *testing.T) {
 			Raw{}, contentOf("a.yaml", "", "b.yaml", ""), content.ReasonContentInvalid,
 			"the content has 2 files and must be one: use a format that takes a folder, such as bundle",
 		},
-		"one file that has a name": {
-			Raw{}, contentOf("a.yaml", ""), content.ReasonContentInvalid,
-			"the content has 1 files and must be one: use a format that takes a folder, such as bundle",
-		},
 		"no file at all": {FirstFile{}, contentOf("._a", ""), content.ReasonContentInvalid, "the content has no file: put the manifest into it"},
 		"a first file that does not parse, by its name": {
 			FirstFile{}, contentOf("README.md", "hello\n", "b.yaml", config("b")), content.ReasonContentInvalid,

@@ -148,6 +148,11 @@ var notInManager = []struct{ prefix, who string }{
 	{ocmLibrary, "pkg/component"},
 	{"sigs.k8s.io/controller-runtime/pkg/envtest", "internal/provision"},
 	{"github.com/onsi/", "tests"},
+	// Helm's releases would be a second record of what is installed, and its clients bring a WASM runtime.
+	{"helm.sh/helm/v4/pkg/action", "tests"},
+	{"helm.sh/helm/v4/pkg/storage", "nobody"},
+	{"helm.sh/helm/v4/pkg/kube", "nobody"},
+	{"github.com/tetratelabs/wazero", "nobody"},
 }
 
 // ManagerGraph finds what the manager must not link among its dependencies (go list -deps ./cmd).

@@ -91,4 +91,5 @@ func TestManagerGraph(t *testing.T) {
 	expect(t, ManagerGraph([]string{"fmt", "oras.land/oras-go/v2"}))
 	expect(t, ManagerGraph([]string{"fmt", ocmLibrary + "ocm/pkg/common"}), "cmd: the manager links "+ocmLibrary)
 	expect(t, ManagerGraph([]string{"sigs.k8s.io/controller-runtime/pkg/envtest"}), "cmd: the manager links sigs")
+	expect(t, ManagerGraph([]string{"helm.sh/helm/v4/pkg/engine", "helm.sh/helm/v4/pkg/storage/driver"}), "cmd: the manager links helm.sh/helm/v4/pkg/storage")
 }

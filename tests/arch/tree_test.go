@@ -46,7 +46,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestManagerDoesNotLinkTheOCMLibrary(t *testing.T) {
+func TestWhatTheManagerMustNotLink(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd")
 	command.Dir = "../.."
 	out, err := command.Output()

@@ -40,19 +40,22 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 	}
 	cluster, options := w.runtime.Cluster(), r.options(ctx, w)
 	var bad []apply.Outcome
-	failed := 0 // the installation that bad belongs to
+	var held *stopped
 	for _, turn := range w.order.turns(decision.Apply) {
-		if len(bad) > 0 && turn.part > failed {
-			break // later installations count on this one
-		}
-		if len(bad) == 0 && turn.brings() {
-			if waiting := w.gate(turn.part); waiting != nil {
-				return waiting
+		if turn.brings() {
+			if len(bad) > 0 && turn.part > w.order.at[bad[0].ID].part {
+				continue // later installations count on that one
+			}
+			if held == nil && len(bad) == 0 {
+				held = w.gate(turn.part)
+			}
+			if held != nil {
+				continue
 			}
 		}
 		outcomes := cluster.Apply(ctx, turn.steps, options)
 		r.tellOverruled(ctx, w, outcomes)
-		bad, failed = append(bad, w.took(turn.steps, outcomes)...), turn.part
+		bad = append(bad, w.took(turn.steps, outcomes)...)
 		if lost(outcomes) {
 			break
 		}
@@ -65,6 +68,9 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 	if len(bad) > 0 {
 		return w.refused(ctx, bad)
 	}
+	if held != nil {
+		return held
+	}
 	return r.prune(ctx, w, decision.Prune, options)
 }
 
@@ -74,7 +80,10 @@ func (r *Reconciler) tellOverruled(ctx context.Context, w *work, outcomes []appl
 		if len(outcome.Overruled) == 0 {
 			continue
 		}
-		r.fought(w.key)
+		if !w.fought { // an edit of many objects is one
+			w.fought = true
+			r.fought(w.key)
+		}
 		first := outcome.Overruled[0]
 		note := fmt.Sprintf("%s: %s was set by %s and is put back", outcome.ID, first.Field, first.Manager)
 		if more := len(outcome.Overruled) - 1; more > 0 {

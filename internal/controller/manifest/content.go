@@ -32,13 +32,26 @@ func (r *Reconciler) want(ctx context.Context, w *work) error {
 		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
 	}
 	w.desired = render.Mark(desired, w.marks())
-	w.manifest.Status.Resolved = nil
+	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
 	for _, part := range parts {
-		source := part.Source
-		source.ContentURL = r.Content.URL(w.manifest, source.Name)
-		w.manifest.Status.Resolved = append(w.manifest.Status.Resolved, source)
+		w.resolved = append(w.resolved, part.Source)
 	}
 	return nil
+}
+
+// pin tells in the status which content is being installed, once nothing refused it: what was refused is not what a source stands for. What
+// is known of a reference that moved stays.
+func (r *Reconciler) pin(w *work) {
+	for i := range w.resolved {
+		source := &w.resolved[i]
+		for _, known := range w.manifest.Status.Resolved {
+			if sameSource(known, *source) && known.Digest == source.Digest {
+				source.Moved = known.Moved
+			}
+		}
+	}
+	w.manifest.Status.Resolved = w.resolved
+	r.noteReferences(w)
 }
 
 // capabilities asks the cluster, and tells in the status's words why it does not answer.

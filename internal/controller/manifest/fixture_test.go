@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -96,10 +97,13 @@ type contents struct {
 	parts   []Part
 	current map[string]string
 	asked   int
+	// references are what the specs name, by Manifest.
+	references map[string]string
 }
 
 func (c *contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
-	return []v1beta2.ResolvedSource{{Name: m.Spec.Install.Name, Reference: "registry.example.com/components/sample@" + digest}}, nil
+	reference := cmp.Or(c.references[m.Name], "registry.example.com/components/sample@"+digest)
+	return []v1beta2.ResolvedSource{{Name: m.Spec.Install.Name, Reference: reference}}, nil
 }
 
 func (c *contents) Parts(context.Context, *v1beta2.Manifest, func(context.Context) (Capabilities, error)) ([]Part, error) {

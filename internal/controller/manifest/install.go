@@ -36,7 +36,7 @@ func (r *Reconciler) install(ctx context.Context, w *work) (finding, error) {
 	}
 	r.track(w)
 	if w.settled() {
-		r.noteMoved(w)
+		r.noteReferences(w)
 		return r.healthy(w), nil
 	}
 	return r.converge(ctx, w)
@@ -59,8 +59,8 @@ func (r *Reconciler) bring(ctx context.Context, w *work) error {
 	}
 	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
-	r.noteMoved(w)
 	if len(decision.Apply)+len(decision.Prune) == 0 {
+		r.pin(w)
 		return nil
 	}
 	if pause := r.fighting(w.key, decision); pause != nil {
@@ -69,6 +69,7 @@ func (r *Reconciler) bring(ctx context.Context, w *work) error {
 	if err := r.checkCRDs(ctx, w, decision.Apply); err != nil {
 		return err
 	}
+	r.pin(w)
 	if err := r.plan(ctx, w, decision.Apply); err != nil {
 		return err
 	}

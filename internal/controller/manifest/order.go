@@ -52,7 +52,8 @@ func (t turn) brings() bool {
 	return slices.ContainsFunc(t.steps, func(s inventory.Step) bool { return s.Why == inventory.WhyNew || s.Why == inventory.WhyChanged })
 }
 
-// gate tells what a later installation still has to wait for: the first object of an earlier one that is not ready; nil when all are.
+// gate tells what a later installation still has to wait for: the first object of an earlier one that failed, cannot be seen or is not
+// ready; nil when all are ready.
 func (w *work) gate(part int) *stopped {
 	for _, object := range w.desired {
 		id := inventory.IDOf(object)
@@ -63,8 +64,17 @@ func (w *work) gate(part int) *stopped {
 		if !kept || result.Status == health.Ready {
 			continue
 		}
-		message := fmt.Sprintf("%s waits for %s: %s", w.sources[part].Name, id, cmp.Or(result.Message, "its status was not seen yet"))
-		return &stopped{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
+		if hidden := w.runtime.Hidden(w.key); hidden != nil {
+			unseen := stopped(failed(hidden))
+			unseen.parsed = true
+			return &unseen
+		}
+		held := &stopped{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, parsed: true}
+		if result.Status == health.Failed {
+			held.state, held.reason = v1beta2.StateError, v1beta2.ReasonObjectFailed
+		}
+		held.message = fmt.Sprintf("%s waits for %s: %s", w.sources[part].Name, id, cmp.Or(result.Message, "its status was not seen yet"))
+		return held
 	}
 	return nil
 }

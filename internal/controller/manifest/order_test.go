@@ -6,7 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -121,17 +125,37 @@ func TestALaterInstallationWaitsForTheOnesBefore(t *testing.T) {
 	other := deploymentID
 	other.Name = "other"
 	c.health[other] = health.Result{Status: health.InProgress}
-	for status, want := range map[health.Status]string{
-		health.InProgress: "second waits for Deployment.apps default/operator: 0 of 1", health.Ready: "",
+	const waits = "second waits for Deployment.apps default/operator: 0 of 1"
+	for status, want := range map[health.Status]*stopped{
+		health.InProgress: {state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: waits, parsed: true},
+		health.Failed:     {state: v1beta2.StateError, reason: v1beta2.ReasonObjectFailed, message: waits, parsed: true},
+		health.Ready:      nil,
 	} {
 		c.health[deploymentID] = health.Result{Status: status, Message: "0 of 1"}
-		got := w.gate(1)
-		if (want == "") != (got == nil) || got != nil && (got.message != want || got.reason != v1beta2.ReasonWaitingForInstall) {
-			t.Errorf("%s: %+v, want %q", status, got, want)
+		if got := w.gate(1); (want == nil) != (got == nil) || want != nil && *got != *want {
+			t.Errorf("%s: %+v, want %+v", status, got, want)
 		}
 		if first := w.gate(0); first != nil {
 			t.Errorf("the first one waits: %+v", first)
 		}
+	}
+}
+
+// Nobody would come back if it just waited to see what cannot be seen.
+func TestALaterInstallationThatWaitsForWhatCannotBeSeenSaysSo(t *testing.T) {
+	w := newWork(newManifest(), testTime)
+	hidden := &Problem{Reason: v1beta2.ReasonRuntimeForbidden, Message: "list deployments", Retry: retryTransient}
+	w.runtime = &cluster{
+		scopes: map[string]bool{"Deployment": true}, health: map[inventory.ID]health.Result{deploymentID: {}}, hidden: hidden,
+	}
+	w.sources = []v1beta2.ResolvedSource{{Name: "first"}, {Name: "second"}}
+	var err error
+	w.desired, err = w.place([]Part{part("first", []*unstructured.Unstructured{declare("Deployment", "operator")}), part("second")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.gate(1); got == nil || got.reason != hidden.Reason || got.retry != hidden.Retry || got.state != v1beta2.StateError {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -145,7 +169,58 @@ func TestWantRecordsWhatWasResolved(t *testing.T) {
 	if err := r.want(context.Background(), w); err != nil || len(w.desired) != 1 {
 		t.Fatalf("%d objects, error %v", len(w.desired), err)
 	}
+	if len(w.manifest.Status.Resolved) > 0 {
+		t.Error("the status tells what may still be refused")
+	}
+	r.pin(w)
 	if diff := cmp.Diff([]v1beta2.ResolvedSource{source}, w.manifest.Status.Resolved); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+// What was there already comes back, whatever the installations before it wait for.
+func TestAnInstallationThatIsHeldStillHealsWhatItHas(t *testing.T) {
+	for name, test := range map[string]struct {
+		status  health.Status
+		refuse  string
+		created []string
+		reason  string
+	}{
+		"the first one is not ready yet":     {status: health.InProgress, created: []string{"lost"}, reason: v1beta2.ReasonWaitingForInstall},
+		"the first one cannot be applied":    {status: health.Ready, refuse: "first", created: []string{"first", "lost"}, reason: v1beta2.ReasonRuntimeForbidden},
+		"the first one is applied and ready": {status: health.Ready, created: []string{"first", "second", "lost"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, entries := configMaps("first", "second", "lost")
+			c := filled()
+			c.health = map[inventory.ID]health.Result{entries[0].ID: {Status: test.status}}
+			c.live = map[inventory.ID]inventory.Live{entries[2].ID: {Presence: inventory.Absent}}
+			var created []string
+			c.dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("create", "configmaps",
+				func(action clienttesting.Action) (bool, runtime.Object, error) {
+					made, _ := action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured)
+					created = append(created, made.GetName())
+					if made.GetName() == test.refuse {
+						return true, nil, apierrors.NewForbidden(mapsResource.GroupResource(), made.GetName(), nil)
+					}
+					return false, nil, nil
+				})
+			r, w := newReconciler(t), newWork(newManifest(), testTime)
+			w.runtime, w.sources = c, []v1beta2.ResolvedSource{{Name: "a"}, {Name: "b"}}
+			var err error
+			w.desired, err = w.place([]Part{part("a", objects[:1]), part("b", objects[1:2], objects[2:])})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.recorded = entries[2:]
+			if test.status == health.InProgress {
+				w.recorded = []inventory.Entry{entries[0], entries[2]}
+			}
+			err = r.act(t.Context(), w, inventory.Decide(w.recorded, w.desired, c.Live))
+			found, _ := r.failure(err)
+			if diff := cmp.Diff(test.created, created); diff != "" || found.reason != test.reason {
+				t.Errorf("error %v, want reason %q; creations (-want +got):\n%s", err, test.reason, diff)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,10 +40,12 @@ func (m *movedReferences) replace(now map[string]string) {
 	m.now = now
 }
 
-// noteMoved repeats in the status what the audit of references found out, and tells once that a reference moved.
-func (r *Reconciler) noteMoved(w *work) {
+// noteReferences says in the status where content can be read, and what the audit of references found out. It tells once that a reference
+// moved.
+func (r *Reconciler) noteReferences(w *work) {
 	for i := range w.manifest.Status.Resolved {
 		source := &w.manifest.Status.Resolved[i]
+		source.ContentURL = r.Content.URL(w.manifest, source.Name)
 		now, before := r.moved.of(source.Reference), source.Moved
 		if now == "" {
 			continue // nobody asked since the start of the program: what was known stands
@@ -87,8 +90,15 @@ func (r *Reconciler) auditReferences(ctx context.Context) {
 		if !m.DeletionTimestamp.IsZero() || !r.Shard.Mine(shard.Bucket(m.Namespace, kymaNameOf(m))) {
 			continue
 		}
+		current, err := r.Content.Sources(m)
+		if err != nil {
+			continue // the spec cannot be read, so nobody can be asked by it
+		}
 		for _, source := range m.Status.Resolved {
-			asked[source.Reference] = question{m, source.Name}
+			// The spec may ask for something else by now, whose digest says nothing about this reference.
+			if slices.ContainsFunc(current, func(now v1beta2.ResolvedSource) bool { return sameSource(source, now) }) {
+				asked[source.Reference] = question{m, source.Name}
+			}
 		}
 	}
 	r.moved.replace(r.ask(ctx, asked))

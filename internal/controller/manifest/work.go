@@ -27,7 +27,9 @@ type work struct {
 	stored   []inventory.Entry            // what of it stands in the status already
 	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
 	order    order                        // in which it is applied
+	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
 
+	fought      bool     // somebody's values were put back in this pass
 	staleShards []string // inventory shards that the status no longer names once it is written
 }
 
