@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,9 @@ func TestObjectsRefuses(t *testing.T) {
 		},
 		"what is no object":               {f.source(t, "[1, 2]"), content.ReasonContentInvalid, "document 1"},
 		"a selector that finds no Secret": {with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("none") }), content.ReasonRegistryUnauthorized, "login=none"},
+		"a selector that finds every Secret": {
+			with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = &metav1.LabelSelector{} }), content.ReasonSourceInvalid, "every Secret",
+		},
 		"a selector that is none": {
 			with(func(s *v1beta2.ImageSpec) {
 				s.CredSecretSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
@@ -274,5 +278,18 @@ func TestAFailedFetchIsNotRepeatedAtOnce(t *testing.T) {
 	now.move(shortestPause)
 	if got, err := objects.Objects(t.Context(), manifest, source); err != nil || len(got) != 1 {
 		t.Errorf("it does not heal: got %v, error %v", got, err)
+	}
+}
+
+func TestTroubleOfThisMachineIsTold(t *testing.T) {
+	f := startRegistry(t)
+	source, objects := f.source(t, configMap), f.objects(t)
+	if err := os.WriteFile(objects.OCI.Store.Dir+"/sha256", nil, 0o600); err != nil { // where a folder has to be made
+		t.Fatal(err)
+	}
+	_, err := objects.Objects(t.Context(), manifest, source)
+	problem, ok := errors.AsType[*content.Error](err)
+	if !ok || problem.Reason != content.ReasonInternal || problem.RetryAfter == 0 {
+		t.Errorf("error %#v", err)
 	}
 }

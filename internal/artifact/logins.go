@@ -53,6 +53,9 @@ func (c *Contents) logins(ctx context.Context, namespace string, selector *metav
 	if err != nil {
 		return Logins{}, sourceInvalid("credSecretSelector: %v", err)
 	}
+	if labels.Empty() {
+		return Logins{}, sourceInvalid("credSecretSelector selects every Secret: name the label of the ones with the login")
+	}
 	list := &corev1.SecretList{}
 	if err := c.Secrets.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: labels}); err != nil {
 		return Logins{}, fmt.Errorf("list registry credentials in %s: %w", namespace, err)
@@ -84,14 +87,15 @@ func (c *Contents) logins(ctx context.Context, namespace string, selector *metav
 	return found, nil
 }
 
-// add takes what one Secret holds.
+// add takes what one Secret holds. A password or key counts only in a Secret whose type says that it is a login: whoever writes a Manifest
+// also chooses the host that it is sent to.
 func (l *Logins) add(secret *corev1.Secret, docker map[string]json.RawMessage) error {
 	data := secret.Data
 	switch {
-	case len(data[corev1.SSHAuthPrivateKey]) > 0:
+	case secret.Type == corev1.SecretTypeSSHAuth:
 		l.SSHKey, l.KnownHosts = string(data[corev1.SSHAuthPrivateKey]), string(data[knownHosts])
 		return nil
-	case len(data[corev1.BasicAuthPasswordKey]) > 0:
+	case secret.Type == corev1.SecretTypeBasicAuth:
 		l.Username, l.Password = string(data[corev1.BasicAuthUsernameKey]), string(data[corev1.BasicAuthPasswordKey])
 		return nil
 	}
@@ -101,8 +105,8 @@ func (l *Logins) add(secret *corev1.Secret, docker map[string]json.RawMessage) e
 	if err := json.Unmarshal(data[corev1.DockerConfigJsonKey], &config); err != nil || len(config.Auths) == 0 {
 		return &content.Error{
 			Reason: content.ReasonRegistryUnauthorized,
-			Err: errors.New("Secret " + secret.Namespace + "/" + secret.Name + " holds no logins: it needs the key .dockerconfigjson, " +
-				"password with username, or ssh-privatekey with known_hosts"),
+			Err: errors.New("Secret " + secret.Namespace + "/" + secret.Name + " holds no logins: it needs the key .dockerconfigjson, or the type " +
+				"kubernetes.io/basic-auth or kubernetes.io/ssh-auth (with known_hosts)"),
 		}
 	}
 	maps.Copy(docker, config.Auths)
@@ -130,6 +134,7 @@ func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
 	if plainHTTP {
 		oci.PlainHTTP = func(string) bool { return true }
 	}
+	oci.Credentials = nil // the operator's own login does not go where an address says that there is no TLS
 	if logins.Docker != nil {
 		oci.Credentials = dockerLogins(logins.Docker)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -222,13 +221,13 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 
 // pending says in the words of this package what came of a call.
 func pending(part *asked, retry time.Duration, err error) error {
-	if typed, ok := errors.AsType[*content.Error](err); ok {
-		return &content.Error{Reason: typed.Reason, Err: fmt.Errorf("%s: %w", part.name, err), RetryAfter: retry}
+	if err != nil { // that of a disk that is full, too, or nobody would be told
+		return &content.Error{Reason: content.ReasonOf(err), Err: fmt.Errorf("%s: %w", part.name, err), RetryAfter: retry}
 	}
-	if err == nil && retry > 0 {
+	if retry > 0 {
 		return ErrPending
 	}
-	return err
+	return nil
 }
 
 // render is the call of get.

@@ -78,7 +78,8 @@ func contentProblem(err error) error {
 	}
 	retry := retryContent
 	switch problem.Reason {
-	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch:
+	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch,
+		content.ReasonInternal:
 		retry = retryRegistry
 	}
 	return &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}

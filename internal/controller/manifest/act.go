@@ -47,7 +47,7 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 				continue // later installations count on that one
 			}
 			if held == nil && len(bad) == 0 {
-				held = w.gate(turn.part)
+				held = r.gate(w, turn.part)
 			}
 			if held != nil {
 				continue

@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,7 +97,7 @@ func (c *cluster) Namespaced(gvk schema.GroupVersionKind) (namespaced, known boo
 type contents struct {
 	parts   []Part
 	current map[string]string
-	asked   int
+	asked   atomic.Int64
 	// references are what the specs name, by Manifest.
 	references map[string]string
 }
@@ -111,7 +112,7 @@ func (c *contents) Parts(context.Context, *v1beta2.Manifest, func(context.Contex
 }
 
 func (c *contents) Current(_ context.Context, m *v1beta2.Manifest, name string) (string, error) {
-	c.asked++
+	c.asked.Add(1)
 	return c.current[m.Name+"/"+name], nil
 }
 

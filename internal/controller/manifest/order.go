@@ -53,8 +53,23 @@ func (t turn) brings() bool {
 }
 
 // gate tells what a later installation still has to wait for: the first object of an earlier one that failed, cannot be seen or is not
-// ready; nil when all are ready.
-func (w *work) gate(part int) *stopped {
+// ready, or that a probe says no of; nil when all are ready.
+func (r *Reconciler) gate(w *work, part int) *stopped {
+	if unready := w.unready(part); unready != nil {
+		return unready
+	}
+	earlier := func(id inventory.ID) bool { return w.order.at[id].part < part }
+	for i := range w.manifest.Spec.Probes {
+		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
+			message := fmt.Sprintf("%s waits for %s", w.sources[part].Name, waiting)
+			return &stopped{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
+		}
+	}
+	return nil
+}
+
+// unready is the part of gate that looks at the objects' own health.
+func (w *work) unready(part int) *stopped {
 	for _, object := range w.desired {
 		id := inventory.IDOf(object)
 		if w.order.at[id].part >= part {

@@ -132,10 +132,10 @@ func TestALaterInstallationWaitsForTheOnesBefore(t *testing.T) {
 		health.Ready:      nil,
 	} {
 		c.health[deploymentID] = health.Result{Status: status, Message: "0 of 1"}
-		if got := w.gate(1); (want == nil) != (got == nil) || want != nil && *got != *want {
+		if got := newReconciler(t).gate(w, 1); (want == nil) != (got == nil) || want != nil && *got != *want {
 			t.Errorf("%s: %+v, want %+v", status, got, want)
 		}
-		if first := w.gate(0); first != nil {
+		if first := newReconciler(t).gate(w, 0); first != nil {
 			t.Errorf("the first one waits: %+v", first)
 		}
 	}
@@ -154,7 +154,7 @@ func TestALaterInstallationThatWaitsForWhatCannotBeSeenSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.gate(1); got == nil || got.reason != hidden.Reason || got.retry != hidden.Retry || got.state != v1beta2.StateError {
+	if got := newReconciler(t).gate(w, 1); got == nil || got.reason != hidden.Reason || got.retry != hidden.Retry || got.state != v1beta2.StateError {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -220,6 +220,38 @@ func TestAnInstallationThatIsHeldStillHealsWhatItHas(t *testing.T) {
 			found, _ := r.failure(err)
 			if diff := cmp.Diff(test.created, created); diff != "" || found.reason != test.reason {
 				t.Errorf("error %v, want reason %q; creations (-want +got):\n%s", err, test.reason, diff)
+			}
+		})
+	}
+}
+
+func TestALaterInstallationWaitsForTheProbesOfTheOnesBefore(t *testing.T) {
+	for name, test := range map[string]struct {
+		expression, want string
+	}{
+		"a probe that is false": {"false", "second waits for ConfigMap default/plain: probe green: paint it"},
+		"a probe that is true":  {"true", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWork(newManifest(func(m *v1beta2.Manifest) {
+				m.Spec.Probes = []v1beta2.Probe{{Name: "green", Kind: "ConfigMap", Expression: test.expression, Message: "paint it"}}
+			}), testTime)
+			c := &cluster{scopes: map[string]bool{"ConfigMap": true}, objects: map[inventory.ID]*unstructured.Unstructured{}}
+			w.runtime, w.sources = c, []v1beta2.ResolvedSource{{Name: "first"}, {Name: "second"}}
+			var err error
+			w.desired, err = w.place([]Part{
+				part("first", []*unstructured.Unstructured{declare("ConfigMap", "plain")}), part("second", []*unstructured.Unstructured{declare("ConfigMap", "late")}),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, object := range w.desired {
+				w.recorded = append(w.recorded, entryOf(inventory.IDOf(object)))
+				c.objects[inventory.IDOf(object)] = object
+			}
+			got := newReconciler(t).gate(w, 1)
+			if (got == nil) != (test.want == "") || got != nil && got.message != test.want {
+				t.Errorf("got %+v, want %q", got, test.want)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // keptProbes bounds the compiled expressions that are kept.
@@ -57,7 +58,7 @@ func (r *Reconciler) healthy(w *work) finding {
 		return found
 	}
 	for i := range w.manifest.Spec.Probes {
-		if waiting := r.probe(w, &w.manifest.Spec.Probes[i]); waiting != "" {
+		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], nil); waiting != "" {
 			found = waitingFor(waiting)
 			found.reason = v1beta2.ReasonWaitingForProbe
 			return found
@@ -66,15 +67,15 @@ func (r *Reconciler) healthy(w *work) finding {
 	return found
 }
 
-// probe asks one probe of all objects that it is for; empty when it is true of all of them. An object that was not seen yet is waited
+// probe asks one probe of all objects that it is for (and of says, unless it is nil); empty when it is true of all of them. An object that was not seen yet is waited
 // for, unless everything was Ready before: the manager was started anew then.
-func (r *Reconciler) probe(w *work, asked *v1beta2.Probe) string {
+func (r *Reconciler) probe(w *work, asked *v1beta2.Probe, of func(inventory.ID) bool) string {
 	probe, err := r.probes.of(asked.Expression)
 	if err != nil {
 		return "" // compile told that
 	}
 	for _, entry := range w.recorded {
-		if entry.GroupKind() != (schema.GroupKind{Group: asked.Group, Kind: asked.Kind}) {
+		if entry.GroupKind() != (schema.GroupKind{Group: asked.Group, Kind: asked.Kind}) || of != nil && !of(entry.ID) {
 			continue
 		}
 		object, seen := w.runtime.Object(entry.ID)

@@ -30,8 +30,8 @@ func TestTheAuditOfReferencesAsksOnceForEachAndWakesWhoeverHasToTell(t *testing.
 	}
 	r.Content, r.audited = known, make(chan event.GenericEvent, 8)
 	r.auditReferences(context.Background())
-	if known.asked != 2 {
-		t.Errorf("%d requests for 2 references", known.asked)
+	if asked := known.asked.Load(); asked != 2 {
+		t.Errorf("%d requests for 2 references", asked)
 	}
 	close(r.audited)
 	var woken []string
