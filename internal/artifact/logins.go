@@ -91,18 +91,24 @@ func (c *Contents) logins(ctx context.Context, namespace string, selector *metav
 // also chooses the host that it is sent to.
 func (l *Logins) add(secret *corev1.Secret, docker map[string]json.RawMessage) error {
 	data := secret.Data
-	switch {
-	case secret.Type == corev1.SecretTypeSSHAuth:
+	switch secret.Type {
+	case corev1.SecretTypeSSHAuth:
 		l.SSHKey, l.KnownHosts = string(data[corev1.SSHAuthPrivateKey]), string(data[knownHosts])
 		return nil
-	case secret.Type == corev1.SecretTypeBasicAuth:
+	case corev1.SecretTypeBasicAuth:
 		l.Username, l.Password = string(data[corev1.BasicAuthUsernameKey]), string(data[corev1.BasicAuthPasswordKey])
 		return nil
+	default:
+		return addDocker(secret, docker)
 	}
+}
+
+// addDocker takes registry logins, whatever type the Secret has: each is for its own host.
+func addDocker(secret *corev1.Secret, docker map[string]json.RawMessage) error {
 	config := struct {
 		Auths map[string]json.RawMessage `json:"auths"`
 	}{}
-	if err := json.Unmarshal(data[corev1.DockerConfigJsonKey], &config); err != nil || len(config.Auths) == 0 {
+	if err := json.Unmarshal(secret.Data[corev1.DockerConfigJsonKey], &config); err != nil || len(config.Auths) == 0 {
 		return &content.Error{
 			Reason: content.ReasonRegistryUnauthorized,
 			Err: errors.New("Secret " + secret.Namespace + "/" + secret.Name + " holds no logins: it needs the key .dockerconfigjson, or the type " +

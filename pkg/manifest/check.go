@@ -107,8 +107,8 @@ func (c *call) differences(ctx context.Context) ([]apply.Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, turn := range c.order.turns(decision.Apply) {
-		steps = append(steps, turn.steps...)
+	for _, turn := range inventory.Turns(decision.Apply, c.order.stage) {
+		steps = append(steps, turn.Steps...)
 	}
 	for _, object := range c.unplaced {
 		steps = append(steps, newStep(object))

@@ -17,7 +17,7 @@ import (
 func (c *call) gate(part int) *waiting {
 	left := &waiting{reason: ReasonWaitingForInstall}
 	for _, object := range c.order.sorted(c.desired) {
-		if c.order.at[inventory.IDOf(object)].part < part {
+		if c.order.at[inventory.IDOf(object)].Part < part {
 			c.unready(left, object, "")
 		}
 	}

@@ -135,24 +135,24 @@ func (c *call) plan(ctx context.Context, steps []inventory.Step) error {
 func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, error) {
 	options, failedIn := c.options(), c.firstUnplaced()
 	var bad []apply.Outcome
-	for _, turn := range c.order.turns(decision.Apply) {
-		if turn.brings() {
-			if turn.part > failedIn {
+	for _, turn := range inventory.Turns(decision.Apply, c.order.stage) {
+		if turn.Brings() {
+			if turn.Part > failedIn {
 				break
 			}
-			if left := c.gate(turn.part); len(bad) == 0 && left != nil {
+			if left := c.gate(turn.Part); len(bad) == 0 && left != nil {
 				return left, nil
 			}
 		}
-		outcomes := c.engine.Apply(ctx, turn.steps, options)
-		failed := c.took(turn.steps, outcomes)
+		outcomes := c.engine.Apply(ctx, turn.Steps, options)
+		failed := c.took(turn.Steps, outcomes)
 		if bad = append(bad, failed...); len(failed) > 0 {
-			failedIn = min(failedIn, turn.part)
+			failedIn = min(failedIn, turn.Part)
 		}
 		if lost(outcomes) {
 			break
 		}
-		if left := c.awaitDefinitions(ctx, turn.steps); left != nil && len(bad) == 0 {
+		if left := c.awaitDefinitions(ctx, turn.Steps); left != nil && len(bad) == 0 {
 			return left, nil
 		}
 	}
@@ -169,7 +169,7 @@ func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, 
 func (c *call) firstUnplaced() int {
 	first := len(c.order.names)
 	for _, object := range c.unplaced {
-		first = min(first, c.order.at[inventory.IDOf(object)].part)
+		first = min(first, c.order.at[inventory.IDOf(object)].Part)
 	}
 	return first
 }

@@ -120,7 +120,7 @@ func (c *call) place() error {
 		for j, step := range part.steps {
 			placed, err := c.own(step, part.namespace, scope)
 			if err == nil {
-				err = c.add(placed, stage{part: i, step: j}, known, scope)
+				err = c.add(placed, inventory.Stage{Part: i, Step: j}, known, scope)
 			}
 			if err != nil {
 				return fmt.Errorf("source %s: %w", part.name, err)
@@ -132,13 +132,13 @@ func (c *call) place() error {
 
 // add takes in the objects of one step.
 func (c *call) add(
-	placed []*unstructured.Unstructured, at stage, known map[inventory.ID]*unstructured.Unstructured, scope render.Scope,
+	placed []*unstructured.Unstructured, at inventory.Stage, known map[inventory.ID]*unstructured.Unstructured, scope render.Scope,
 ) error {
 	for _, object := range placed {
 		id := inventory.IDOf(object)
 		if first, twice := known[id]; twice {
 			if !reflect.DeepEqual(first.Object, object.Object) {
-				return invalidContent("%s is declared differently by %s: keep one of them", id, c.order.names[c.order.at[id].part])
+				return invalidContent("%s is declared differently by %s: keep one of them", id, c.order.names[c.order.at[id].Part])
 			}
 			continue
 		}
@@ -161,7 +161,7 @@ func (c *call) placeCustom(known map[inventory.ID]*unstructured.Unstructured, sc
 	for _, object := range custom {
 		id := inventory.IDOf(object)
 		if known[id] != nil {
-			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, c.order.names[c.order.at[id].part])
+			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, c.order.names[c.order.at[id].Part])
 		}
 		if _, served := scope(object.GroupVersionKind()); !served {
 			c.unserved[id] = true

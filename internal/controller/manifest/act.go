@@ -42,24 +42,24 @@ func (r *Reconciler) act(ctx context.Context, w *work, decision inventory.Decisi
 	var bad []apply.Outcome
 	var held *stopped
 	for _, turn := range w.order.turns(decision.Apply) {
-		if turn.brings() {
-			if len(bad) > 0 && turn.part > w.order.at[bad[0].ID].part {
+		if turn.Brings() {
+			if len(bad) > 0 && turn.Part > w.order.at[bad[0].ID].Part {
 				continue // later installations count on that one
 			}
 			if held == nil && len(bad) == 0 {
-				held = r.gate(w, turn.part)
+				held = r.gate(w, turn.Part)
 			}
 			if held != nil {
 				continue
 			}
 		}
-		outcomes := cluster.Apply(ctx, turn.steps, options)
+		outcomes := cluster.Apply(ctx, turn.Steps, options)
 		r.tellOverruled(ctx, w, outcomes)
-		bad = append(bad, w.took(turn.steps, outcomes)...)
+		bad = append(bad, w.took(turn.Steps, outcomes)...)
 		if lost(outcomes) {
 			break
 		}
-		if pending := r.awaitCRDs(ctx, w, turn.steps); pending != "" {
+		if pending := r.awaitCRDs(ctx, w, turn.Steps); pending != "" {
 			return &stopped{
 				state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
 			}

@@ -70,7 +70,7 @@ func (w *work) place(parts []Part) ([]*unstructured.Unstructured, error) {
 		}
 	}
 	scope := render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced)
-	w.order = order{at: map[inventory.ID]stage{}}
+	w.order = order{at: map[inventory.ID]inventory.Stage{}}
 	known := map[inventory.ID]*unstructured.Unstructured{}
 	var desired []*unstructured.Unstructured
 	for i, part := range parts {
@@ -90,12 +90,12 @@ func (w *work) place(parts []Part) ([]*unstructured.Unstructured, error) {
 				id := inventory.IDOf(object)
 				if first, twice := known[id]; twice {
 					if !reflect.DeepEqual(first.Object, object.Object) {
-						return nil, invalidContent(id.String() + " is declared differently by " + parts[w.order.at[id].part].Source.Name +
+						return nil, invalidContent(id.String() + " is declared differently by " + parts[w.order.at[id].Part].Source.Name +
 							" and " + part.Source.Name + ": keep one of them")
 					}
 					continue
 				}
-				known[id], w.order.at[id] = object, stage{part: i, step: j}
+				known[id], w.order.at[id] = object, inventory.Stage{Part: i, Step: j}
 				desired = append(desired, object)
 			}
 		}

@@ -3,53 +3,22 @@ package manifest
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// stage is when an object is applied: with which installation, and in which of its steps.
-type stage struct{ part, step int }
-
 // order is in which order the objects of a Manifest are applied.
 type order struct {
-	at map[inventory.ID]stage
+	at map[inventory.ID]inventory.Stage
 	// namespaces are made first, if they are not there.
 	namespaces []string
 }
 
-// turn is what is applied at once: one phase of one stage.
-type turn struct {
-	stage
-	steps []inventory.Step
-}
-
-// turns divides steps into what is applied one after the other: stage by stage, and in each by the kinds of its objects.
-func (o order) turns(steps []inventory.Step) []turn {
-	stages := map[stage][]inventory.Step{}
-	for _, step := range steps {
-		at := o.at[step.Entry.ID]
-		stages[at] = append(stages[at], step)
-	}
-	sorted := make([]stage, 0, len(stages))
-	for at := range stages {
-		sorted = append(sorted, at)
-	}
-	slices.SortFunc(sorted, func(a, b stage) int { return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.step, b.step)) })
-	var turns []turn
-	for _, at := range sorted {
-		for _, phase := range inventory.StepPhases(stages[at]) {
-			turns = append(turns, turn{at, phase})
-		}
-	}
-	return turns
-}
-
-// brings tells that a turn is more than putting back what was there already.
-func (t turn) brings() bool {
-	return slices.ContainsFunc(t.steps, func(s inventory.Step) bool { return s.Why == inventory.WhyNew || s.Why == inventory.WhyChanged })
+// turns divides steps into what is applied one after the other.
+func (o order) turns(steps []inventory.Step) []inventory.Turn {
+	return inventory.Turns(steps, func(id inventory.ID) inventory.Stage { return o.at[id] })
 }
 
 // gate tells what a later installation still has to wait for: the first object of an earlier one that failed, cannot be seen or is not
@@ -58,7 +27,7 @@ func (r *Reconciler) gate(w *work, part int) *stopped {
 	if unready := w.unready(part); unready != nil {
 		return unready
 	}
-	earlier := func(id inventory.ID) bool { return w.order.at[id].part < part }
+	earlier := func(id inventory.ID) bool { return w.order.at[id].Part < part }
 	for i := range w.manifest.Spec.Probes {
 		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
 			message := fmt.Sprintf("%s waits for %s", w.sources[part].Name, waiting)
@@ -72,7 +41,7 @@ func (r *Reconciler) gate(w *work, part int) *stopped {
 func (w *work) unready(part int) *stopped {
 	for _, object := range w.desired {
 		id := inventory.IDOf(object)
-		if w.order.at[id].part >= part {
+		if w.order.at[id].Part >= part {
 			continue
 		}
 		result, kept := w.runtime.Health(id)

@@ -100,7 +100,7 @@ func TestTurns(t *testing.T) {
 	var got []string
 	for _, turn := range w.order.turns(inventory.Decide(nil, desired, none).Apply) {
 		var names []string
-		for _, step := range turn.steps {
+		for _, step := range turn.Steps {
 			names = append(names, step.Object.GetName())
 		}
 		got = append(got, strings.Join(names, "+"))

@@ -67,8 +67,8 @@ func (r *Reconciler) healthy(w *work) finding {
 	return found
 }
 
-// probe asks one probe of all objects that it is for (and of says, unless it is nil); empty when it is true of all of them. An object that was not seen yet is waited
-// for, unless everything was Ready before: the manager was started anew then.
+// probe asks one probe of all objects that it is for (and of says, unless it is nil); empty when it is true of all of them. An object that
+// was not seen yet is waited for, unless everything was Ready before: the manager was started anew then.
 func (r *Reconciler) probe(w *work, asked *v1beta2.Probe, of func(inventory.ID) bool) string {
 	probe, err := r.probes.of(asked.Expression)
 	if err != nil {

@@ -1,0 +1,49 @@
+package inventory
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Stage says when an object is applied, where its kind alone does not: with which part of an installation, and in which step of that.
+type Stage struct{ Part, Step int }
+
+// Compare orders stages by part and step.
+func (s Stage) Compare(other Stage) int {
+	return cmp.Or(cmp.Compare(s.Part, other.Part), cmp.Compare(s.Step, other.Step))
+}
+
+// Turn is what is applied at once: the steps of one phase of one stage, sorted by identity.
+type Turn struct {
+	Stage
+	Steps []Step
+}
+
+// Brings tells that a turn is more than putting back what was there already.
+func (t Turn) Brings() bool {
+	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Why == WhyNew || s.Why == WhyChanged })
+}
+
+// Turns divides steps into what is applied one after the other: stage by stage, and in each by the phases of the kinds.
+func Turns(steps []Step, at func(ID) Stage) []Turn {
+	sorted := slices.Clone(steps)
+	slices.SortStableFunc(sorted, func(a, b Step) int { return CompareStaged(a.Entry.ID, b.Entry.ID, at) })
+	var turns []Turn
+	for i, step := range sorted {
+		if i == 0 || !sameTurn(sorted[i-1].Entry.ID, step.Entry.ID, at) {
+			turns = append(turns, Turn{Stage: at(step.Entry.ID)})
+		}
+		last := &turns[len(turns)-1]
+		last.Steps = append(last.Steps, step)
+	}
+	return turns
+}
+
+// CompareStaged orders identities as they are applied: by stage, by the phase of their kind, and by themselves.
+func CompareStaged(a, b ID, at func(ID) Stage) int {
+	return cmp.Or(at(a).Compare(at(b)), cmp.Compare(Phase(a.GroupKind()), Phase(b.GroupKind())), a.Compare(b))
+}
+
+func sameTurn(a, b ID, at func(ID) Stage) bool {
+	return at(a) == at(b) && Phase(a.GroupKind()) == Phase(b.GroupKind())
+}
