@@ -51,6 +51,7 @@ func (l *library) items(ctx context.Context, namespace, name string) ([]contents
 		return nil, err
 	}
 	items := make([]contentserver.Item, 0, len(manifest.Status.Resolved))
+	var failures []error
 	for _, resolved := range manifest.Status.Resolved {
 		item := contentserver.Item{
 			Install: resolved.Name, Reference: resolved.Reference, Digest: resolved.Digest, MediaType: resolved.MediaType,
@@ -60,7 +61,7 @@ func (l *library) items(ctx context.Context, namespace, name string) ([]contents
 		case errors.Is(err, artifact.ErrPending):
 			// the others are served, this one is told to be on its way
 		case err != nil:
-			return nil, err
+			failures = append(failures, err) // so is this one, unless no other is left
 		case found.Digest == resolved.Digest:
 			item.Tree = tree
 		default:
@@ -68,8 +69,12 @@ func (l *library) items(ctx context.Context, namespace, name string) ([]contents
 		}
 		items = append(items, item)
 	}
-	if len(items) == 0 {
+	switch len(items) {
+	case 0:
 		return nil, contentserver.ErrNotFound
+	case len(failures):
+		return nil, failures[0]
+	default:
+		return items, nil
 	}
-	return items, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -20,9 +21,13 @@ func (r *Reconciler) checkCRDs(ctx context.Context, w *work, steps []inventory.S
 	for _, rule := range w.manifest.Spec.AllowCRDChanges {
 		allowed = append(allowed, string(rule))
 	}
+	relation := r.relation(ctx, w)
 	for _, step := range steps {
 		if step.Entry.GroupKind() != crdKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
 			continue
+		}
+		if live := w.runtime.Live(step.Entry.ID); live.Presence == inventory.Present && relation(live.Owner) == apply.OwnerSibling {
+			continue // it is shared, and not changed by us
 		}
 		findings, err := w.runtime.Cluster().CheckDefinition(ctx, step.Object)
 		if err != nil {

@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +99,7 @@ type contents struct {
 	parts   []Part
 	current map[string]string
 	asked   atomic.Int64
+	broken  string // a Manifest whose login is refused
 	// references are what the specs name, by Manifest.
 	references map[string]string
 }
@@ -113,6 +115,9 @@ func (c *contents) Parts(context.Context, *v1beta2.Manifest, func(context.Contex
 
 func (c *contents) Current(_ context.Context, m *v1beta2.Manifest, name string) (string, error) {
 	c.asked.Add(1)
+	if c.broken == m.Name {
+		return "", errors.New("the login is refused")
+	}
 	return c.current[m.Name+"/"+name], nil
 }
 

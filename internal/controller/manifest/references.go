@@ -84,7 +84,7 @@ func (r *Reconciler) auditReferences(ctx context.Context) {
 	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return // the cache ends, and so do we
 	}
-	asked := map[string]question{}
+	asked := map[string][]question{}
 	for i := range list.Items {
 		m := &list.Items[i]
 		if !m.DeletionTimestamp.IsZero() || !r.Shard.Mine(shard.Bucket(m.Namespace, kymaNameOf(m))) {
@@ -97,7 +97,7 @@ func (r *Reconciler) auditReferences(ctx context.Context) {
 		for _, source := range m.Status.Resolved {
 			// The spec may ask for something else by now, whose digest says nothing about this reference.
 			if slices.ContainsFunc(current, func(now v1beta2.ResolvedSource) bool { return sameSource(source, now) }) {
-				asked[source.Reference] = question{m, source.Name}
+				asked[source.Reference] = append(asked[source.Reference], question{m, source.Name})
 			}
 		}
 	}
@@ -119,26 +119,39 @@ type question struct {
 	name     string
 }
 
-func (r *Reconciler) ask(ctx context.Context, asked map[string]question) map[string]string {
+// maxAskers bounds how many Manifests of one reference are tried: the login of one may be broken, and that of another not.
+const maxAskers = 3
+
+func (r *Reconciler) ask(ctx context.Context, asked map[string][]question) map[string]string {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	answers, slots := map[string]string{}, make(chan struct{}, referenceWorkers)
-	for reference, q := range asked {
+	for reference, questions := range asked {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			digest, err := r.Content.Current(ctx, q.manifest, q.name)
-			if err != nil {
-				logf.FromContext(ctx).V(1).Info("Could not find out what a reference names now", "reference", reference, "cause", err.Error())
-				return
-			}
+			digest := r.current(ctx, reference, questions[:min(len(questions), maxAskers)])
 			mu.Lock()
 			defer mu.Unlock()
-			answers[reference] = digest
+			if digest != "" {
+				answers[reference] = digest
+			}
 		})
 	}
 	group.Wait()
 	return answers
+}
+
+// current is the first answer, empty when nobody gets one.
+func (r *Reconciler) current(ctx context.Context, reference string, questions []question) string {
+	for _, q := range questions {
+		digest, err := r.Content.Current(ctx, q.manifest, q.name)
+		if err == nil {
+			return digest
+		}
+		logf.FromContext(ctx).V(1).Info("Could not find out what a reference names now", "reference", reference, "cause", err.Error())
+	}
+	return ""
 }
 
 // tellsOtherwise says that the status of a Manifest does not tell what is known of its references.

@@ -93,3 +93,13 @@ func TestWhatIsKnownOfAReferenceOutlivesTheProgram(t *testing.T) {
 		})
 	}
 }
+
+func TestTheAuditAsksAnotherManifestWhenTheLoginOfOneIsBroken(t *testing.T) {
+	a, b := newManifest(func(m *v1beta2.Manifest) { m.Name = "a" }), newManifest(func(m *v1beta2.Manifest) { m.Name = "b" })
+	r := newReconciler(t)
+	r.Content = &contents{broken: "a", current: map[string]string{"b/raw-manifest": "sha256:new"}}
+	asked := map[string][]question{"image:latest": {{a, "raw-manifest"}, {b, "raw-manifest"}}, "image:other": {{a, "raw-manifest"}}}
+	if got := r.ask(t.Context(), asked); len(got) != 1 || got["image:latest"] != "sha256:new" {
+		t.Errorf("answers are %v", got)
+	}
+}
