@@ -83,7 +83,9 @@ func unpacked(archive string) testkit.Files {
 	}
 }
 
-var _ = Describe("The content server", func() {
+var _ = Describe("The content server", Serial, func() {
+	BeforeEach(emptyHub) // a restart reads the components of every Kyma that there is
+
 	It("shows what a Manifest consists of to whoever may see it, also after a restart, and to nobody else", func() {
 		chart := testkit.Unique("chart")
 		files := chartOf(chart, "1.0.0")
