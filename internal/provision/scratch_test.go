@@ -28,7 +28,7 @@ func TestSweep(t *testing.T) {
 			if c.ours {
 				argument = s.dir
 			}
-			process := sleeper(t, argument)
+			process, ended := sleeper(t, argument)
 			write(t, s.pidFile("program"), strconv.Itoa(process.Process.Pid))
 			if c.abandoned {
 				if err := s.lock.Close(); err != nil {
@@ -38,8 +38,17 @@ func TestSweep(t *testing.T) {
 			if err := sweep(parent); err != nil {
 				t.Fatal(err)
 			}
-			if survives := process.Process.Signal(syscall.Signal(0)) == nil; survives != c.survives {
-				t.Errorf("the process runs: %t, want %t", survives, c.survives)
+			if c.survives {
+				if err := process.Process.Signal(syscall.Signal(0)); err != nil {
+					t.Errorf("the process was ended: %v", err)
+				}
+			} else {
+				// The system shows a process that was killed until its parent has taken note of it, which is us.
+				select {
+				case <-ended:
+				case <-time.After(stopTimeout):
+					t.Errorf("the process still runs %s after the sweep", stopTimeout)
+				}
 			}
 			if _, err := os.Stat(s.dir); (err == nil) != c.remains {
 				t.Errorf("the folder remains: %t, want %t", err == nil, c.remains)
@@ -108,23 +117,23 @@ func scratchFor(t *testing.T, parent string) *scratch {
 }
 
 // sleeper starts a process with the given argument on its command line, in a process group of its own.
-func sleeper(t *testing.T, argument string) *exec.Cmd {
+func sleeper(t *testing.T, argument string) (process *exec.Cmd, ended <-chan struct{}) {
 	t.Helper()
-	process := exec.Command("sh", "-c", "while :; do sleep 1; done", argument)
+	process = exec.Command("sh", "-c", "while :; do sleep 1; done", argument)
 	process.SysProcAttr = ownGroup()
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
 		_ = process.Wait() // it is killed, here or by what is tested
-		close(ended)
+		close(done)
 	}()
 	t.Cleanup(func() {
 		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL)
-		<-ended
+		<-done
 	})
-	return process
+	return process, done
 }
 
 func write(t *testing.T, path, text string) {
