@@ -21,12 +21,14 @@ const applying = "objects are being applied"
 
 // install goes as far as it can in one pass.
 //
-//  1. Source, connection, inventory: what cannot be read is told, and what runs is kept.
+//  1. Sources, probes, connection, inventory: what cannot be read is told, and what runs is kept.
 //  2. Nothing differs from what was applied: only the health is looked at.
-//  3. The content, verified; what it asks for is compared with inventory and cluster.
-//  4. The planned inventory is written before the first object, so that nothing leaks when this process dies.
-//  5. Objects in phases, prune after a complete success, the default CR once.
-//  6. Health.
+//  3. The content of all installations, verified; what it asks for is compared with inventory and cluster.
+//  4. Where there is nothing to do but to put back what was put back a moment ago, it waits.
+//  5. A definition whose change would break somebody is refused, before anything is written.
+//  6. The planned inventory is written before the first object, so that nothing leaks when this process dies.
+//  7. Installations in their order, each in phases; prune after a complete success; the default CR once.
+//  8. Health, and then the probes.
 func (r *Reconciler) install(ctx context.Context, w *work) (finding, error) {
 	if err := errors.Join(r.name(w), r.compile(w)); err != nil {
 		return r.failure(err)
