@@ -6,6 +6,16 @@ const (
 	ConditionReady = "Ready"
 	// ConditionModules of a Kyma: all modules are ready.
 	ConditionModules = "Modules"
+	// ConditionModuleCatalog of a Kyma: the runtime holds the templates and releases that it may see.
+	ConditionModuleCatalog = "ModuleCatalog"
+	// ConditionCRDsSync of a Kyma: the runtime holds the CustomResourceDefinitions that its users need.
+	ConditionCRDsSync = "CRDsSync"
+	// ConditionImagePullSecret of a Kyma: the runtime holds the image pull Secret; only with --skr-image-pull-secret.
+	ConditionImagePullSecret = "SKRImagePullSecretSync"
+	// ConditionSpecSync of a Kyma: what was asked for on the hub and in the runtime does not contradict.
+	ConditionSpecSync = "SpecSync"
+	// ConditionMandatoryModules of a Kyma: the modules that every Kyma has are ready; they do not count for its state.
+	ConditionMandatoryModules = "MandatoryModules"
 	// ConditionResources of a Manifest: the content was fetched, verified and parsed.
 	ConditionResources = "Resources"
 	// ConditionInstallation of a Manifest: the objects were applied and are ready.
@@ -19,6 +29,15 @@ const (
 	MessageModulesReady         = "all modules are in ready state"
 	MessageModulesNotReady      = "not all modules are in ready state"
 	MessageModulesUnknown       = "modules state is unknown"
+	MessageCatalogSynced        = "module templates are synchronized"
+	MessageCatalogNotSynced     = "module templates are out of sync and need to be resynchronized"
+	MessageCatalogUnknown       = "module templates synchronization state is unknown"
+	MessageCRDsSynced           = "CRDs are synchronized to the SKR"
+	MessageCRDsNotSynced        = "CRDs are not synchronized to the SKR"
+	MessageCRDsUnknown          = "CRDs synchronization state is unknown"
+	MessagePullSecretSynced     = "skr image pull secret is synchronized"
+	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized"
+	MessageSpecsAgree           = "hub and runtime ask for the same, or one of them has the say"
 	MessageResourcesParsed      = "resources are parsed and ready for use"
 	MessageResourcesNotParsed   = "resources not parsed"
 	MessageInstallationReady    = "installation is ready and resources can be used"
@@ -36,6 +55,7 @@ const (
 	OperationResourcesReady   = "resources are ready"
 	OperationWaitingResources = "waiting for resources to become ready"
 	OperationWaitingModuleCRs = "waiting for module crs deletion"
+	OperationSetDeleting      = ".status.State set to Deleting"
 	OperationDeleting         = "deletion is not yet finished"
 )
 
@@ -91,6 +111,32 @@ const (
 	ReasonManifestConflict = "ManifestConflict"
 	// ReasonManifestPending: the Manifest controller has not yet seen or not yet applied the current spec.
 	ReasonManifestPending = "ManifestPending"
+	// ReasonSynced: the runtime holds what it has to hold.
+	ReasonSynced = "Synced"
+	// ReasonSyncPending: what the runtime has to hold is on its way.
+	ReasonSyncPending = "SyncPending"
+	// ReasonSyncFailed: what the runtime has to hold could not be written; the message repeats why.
+	ReasonSyncFailed = "SyncFailed"
+	// ReasonOverruled: hub and runtime changed the same entry; the runtime's user has the say.
+	ReasonOverruled = "Overruled"
+	// ReasonRuntimeSpecRefused: the Kyma in the runtime asks for something that is not accepted; what was seen last counts.
+	ReasonRuntimeSpecRefused = "RuntimeSpecRefused"
+	// ReasonVersionNotAllowed: the runtime's user pins a version, which the operator's flags do not allow.
+	ReasonVersionNotAllowed = "VersionNotAllowed"
+	// ReasonRuntimeReplaced: the access Secret suddenly leads to another cluster than before.
+	ReasonRuntimeReplaced = "RuntimeReplaced"
+	// ReasonWaitingForMaintenanceWindow: an upgrade with downtime waits for the window that the message names.
+	ReasonWaitingForMaintenanceWindow = "WaitingForMaintenanceWindow"
+	// ReasonMaintenanceWindowUnknown: an upgrade needs a maintenance window and no policy names one.
+	ReasonMaintenanceWindowUnknown = "MaintenanceWindowUnknown"
+	// ReasonSignatureMissing: the component version has to be signed and is not.
+	ReasonSignatureMissing = "SignatureMissing"
+	// ReasonSignatureInvalid: the signature does not fit the component version.
+	ReasonSignatureInvalid = "SignatureInvalid"
+	// ReasonSignatureUntrusted: nobody whom the policy trusts made the signature, or the certificate has expired.
+	ReasonSignatureUntrusted = "SignatureUntrusted"
+	// ReasonContentNotCovered: content is not part of a component version that was verified.
+	ReasonContentNotCovered = "ContentNotCovered"
 	// ReasonModuleCRNotReady: the module's own CR reports another state than Ready.
 	ReasonModuleCRNotReady = "ModuleCRNotReady"
 )

@@ -56,6 +56,10 @@ type KymaSpec struct {
 	// +listMapKey=name
 	// +optional
 	Modules []Module `json:"modules,omitempty"`
+
+	// Readiness says what must be ready before a module of this Kyma counts as ready, in place of what the module's template says.
+	// +optional
+	Readiness Readiness `json:"readiness,omitempty"`
 }
 
 // Module is one module of a Kyma.
@@ -121,6 +125,14 @@ type KymaStatus struct {
 	// +optional
 	ActiveChannel string `json:"activeChannel,omitempty"`
 
+	// RuntimeID is the UID of the namespace kube-system of the runtime, once it was seen: another cluster is not taken for it.
+	// +optional
+	RuntimeID string `json:"runtimeID,omitempty"`
+
+	// LastSeen are the specs of both sides, hub and runtime, as they were last taken notice of: the base that tells who changed what.
+	// +optional
+	LastSeen *LastSeen `json:"lastSeen,omitempty"`
+
 	// Conditions: Ready sums up, Modules speaks of the modules.
 	// +listType=map
 	// +listMapKey=type
@@ -133,6 +145,52 @@ type KymaStatus struct {
 
 	// +optional
 	LastOperation `json:"lastOperation,omitzero"`
+}
+
+// LastSeen is what was last seen of the two specs of a remote Kyma.
+type LastSeen struct {
+	// Hub is what the Kyma on the hub asked for.
+	// +optional
+	Hub *SeenSpec `json:"hub,omitempty"`
+
+	// Runtime is what the Kyma in the runtime asked for.
+	// +optional
+	Runtime *SeenSpec `json:"runtime,omitempty"`
+
+	// Overruled are changes made on the hub that did not come through, because the runtime's user had changed the same:
+	// "channel", "skipMaintenanceWindows" or "module <name>".
+	// +listType=atomic
+	// +optional
+	Overruled []string `json:"overruled,omitempty"`
+}
+
+// SeenSpec is the part of a Kyma's spec that two people may edit: one on the hub, one in the runtime.
+type SeenSpec struct {
+	// +optional
+	Channel string `json:"channel,omitempty"`
+	// +optional
+	SkipMaintenanceWindows bool `json:"skipMaintenanceWindows,omitempty"`
+	// +listType=atomic
+	// +optional
+	Modules []SeenModule `json:"modules,omitempty"`
+}
+
+// SeenModule is an entry of spec.modules as it was seen.
+type SeenModule struct {
+	Name string `json:"name"`
+	// +optional
+	ControllerName string `json:"controller,omitempty"`
+	// +optional
+	Channel string `json:"channel,omitempty"`
+	// +optional
+	Version string `json:"version,omitempty"`
+	// +optional
+	CustomResourcePolicy CustomResourcePolicy `json:"customResourcePolicy,omitempty"`
+	// +optional
+	Managed *bool `json:"managed,omitempty"`
+	// +listType=atomic
+	// +optional
+	AllowCRDChanges []CRDRule `json:"allowCRDChanges,omitempty"`
 }
 
 // ModuleStatus is the observed state of one module.

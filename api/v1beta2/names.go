@@ -25,6 +25,8 @@ const (
 	LabelInternal = OperatorPrefix + "internal"
 	// LabelMandatoryModule marks the Manifest of a mandatory module.
 	LabelMandatoryModule = OperatorPrefix + "mandatory-module"
+	// LabelWatchedBy marks the Kyma in a runtime; upstream's webhook selected by it.
+	LabelWatchedBy = OperatorPrefix + "watched-by"
 	// LabelInventory names the Manifest that an inventory shard belongs to.
 	LabelInventory = OperatorPrefix + "inventory-of"
 	// LabelComponent and LabelPartOf are the recommended labels that every module object gets.
@@ -52,6 +54,8 @@ const (
 	AnnotationIsClusterScoped = OperatorPrefix + "is-cluster-scoped"
 	// AnnotationIsUnmanaged on a Manifest makes it let go of its objects and leave them running.
 	AnnotationIsUnmanaged = OperatorPrefix + "is-unmanaged"
+	// AnnotationInjectData on a Secret of the module "deployer" asks for the data of the hub's Secret of the same name.
+	AnnotationInjectData = OperatorPrefix + "inject-data-from-kcp"
 	// AnnotationDisclaimer warns people who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.
@@ -69,6 +73,8 @@ const (
 	FinalizerLabelRemoval = "label-removal-finalizer"
 	// FinalizerModuleCR was set by upstream on a Manifest with a default CR; it is only removed here.
 	FinalizerModuleCR = "resource.kyma-project.io/finalizer"
+	// FinalizerMandatoryModule holds the ModuleReleaseMeta of a mandatory module until its Manifests are gone.
+	FinalizerMandatoryModule = OperatorPrefix + "mandatory-module"
 	// FinalizerPurge was set by upstream before 1.21 and is only removed here.
 	FinalizerPurge = OperatorPrefix + "purge-finalizer"
 )
@@ -81,6 +87,10 @@ const (
 	FieldManagerModule = "declarative.kyma-project.io/applier"
 	// FieldManagerModuleCR writes a module's default CR in a runtime.
 	FieldManagerModuleCR = "resource.kyma-project.io/finalizer"
+	// FieldManagerCatalog writes templates and releases in a runtime; what carries it there is ours to remove.
+	FieldManagerCatalog = "catalog-sync"
+	// FieldManagerSync writes the namespace and the metadata of the Kyma in a runtime.
+	FieldManagerSync = "kyma-sync-context"
 )
 
 // Well-known places.
@@ -91,6 +101,8 @@ const (
 	RuntimeNamespace = "kyma-system"
 	// DefaultChannel is taken where neither Kyma nor module says one.
 	DefaultChannel = "regular"
+	// RuntimeKymaName is the name of the Kyma in a runtime.
+	RuntimeKymaName = "default"
 	// NoChannel is refused as a channel.
 	NoChannel = "none"
 	// AccessSecretKey is the key of an access Secret that holds the kubeconfig.
