@@ -23,13 +23,14 @@ TESTARGS ?=
 UNIT_TIMEOUT ?= 15m
 INTEGRATION_TIMEOUT ?= 30m
 E2E_TIMEOUT ?= 30m
+NODE_TIMEOUT ?= 30m
 BENCH_TIMEOUT ?= 60m
 
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
 PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard
 PURE_COVERAGE := 95
 # Paths that generators write.
-GENERATED := api config/crd/bases config/rbac/role.yaml docs/reference
+GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
 
 # Puts the control planes where tests and scripts look for them, and builds them where they are missing.
 with-assets = KUBEBUILDER_ASSETS=$$(hack/controlplane/build.sh); export KUBEBUILDER_ASSETS;
@@ -45,11 +46,13 @@ help: ## Show what there is to make.
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Write DeepCopy methods.
-	$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/v1beta2/...
+	$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/v1beta2/... paths=./api/v1alpha1/...
 
 .PHONY: manifests
 manifests: $(BIN)/controller-gen ## Write CRDs and RBAC from the markers in the code.
-	$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	$(BIN)/controller-gen crd paths=./api/v1beta1/... paths=./api/v1beta2/... output:crd:dir=config/crd/bases
+	$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/components/webhook/bases
+	rm -f config/components/webhook/bases/*_module*.yaml # not in v1alpha1
 	$(BIN)/controller-gen rbac:roleName=klm-manager paths=./internal/... output:rbac:dir=config/rbac
 
 .PHONY: reference-docs
@@ -87,7 +90,7 @@ verify-generated: generate manifests reference-docs
 
 .PHONY: verify-modules
 verify-modules:
-	@for module in . hack/tools hack/controlplane; do \
+	@for module in . hack/tools hack/controlplane hack/node/programs; do \
 		(cd "$$module" && $(GO) mod tidy -diff) || { echo "$$module/go.mod is not tidy: run go mod tidy in $$module"; exit 1; }; \
 	done
 
@@ -110,7 +113,7 @@ test: ## Run every test and print how long each stage took.
 
 .PHONY: test-unit
 test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
-	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|faults|bench)(/|$$)'); \
+	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|node|faults|bench)(/|$$)'); \
 	$(GO) test -race -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $$packages
 	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
 
@@ -121,6 +124,15 @@ test-integration: ## Run integration tests against real API servers.
 .PHONY: test-e2e
 test-e2e: ## Run the playground and drive it by kubectl.
 	$(with-assets) $(GO) test -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/...
+
+.PHONY: e2e-node
+e2e-node: ## Run the operator in real pods on real nodes; needs root, containerd and runc.
+	@hack/node/check.sh
+	$(with-assets) NODE_TESTS=1 $(GO) test -count=1 -timeout=$(NODE_TIMEOUT) ./tests/node $(TESTARGS)
+
+.PHONY: e2e-node-short
+e2e-node-short: ## Run what of it takes a minute or two: one node, install, upgrade, failover, uninstall.
+	@$(MAKE) e2e-node TESTARGS="-ginkgo.label-filter='!long' $(TESTARGS)"
 
 .PHONY: bench
 bench: ## Run every benchmark.

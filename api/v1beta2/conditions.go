@@ -38,6 +38,8 @@ const (
 	MessagePullSecretSynced     = "skr image pull secret is synchronized"
 	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized"
 	MessageSpecsAgree           = "hub and runtime ask for the same, or one of them has the say"
+	MessageSpecsDiffer          = "the runtime's user changed the same as the hub and has the say: "
+	MessageSpecsUnknown         = "the Kyma in the runtime was not read yet"
 	MessageResourcesParsed      = "resources are parsed and ready for use"
 	MessageResourcesNotParsed   = "resources not parsed"
 	MessageInstallationReady    = "installation is ready and resources can be used"
@@ -135,8 +137,6 @@ const (
 	ReasonSignatureInvalid = "SignatureInvalid"
 	// ReasonSignatureUntrusted: nobody whom the policy trusts made the signature, or the certificate has expired.
 	ReasonSignatureUntrusted = "SignatureUntrusted"
-	// ReasonContentNotCovered: content is not part of a component version that was verified.
-	ReasonContentNotCovered = "ContentNotCovered"
 	// ReasonModuleCRNotReady: the module's own CR reports another state than Ready.
 	ReasonModuleCRNotReady = "ModuleCRNotReady"
 )
@@ -171,6 +171,8 @@ const (
 	ReasonRegistryUnauthorized = "RegistryUnauthorized"
 	// ReasonContentNotFound: the registry does not have that content.
 	ReasonContentNotFound = "ContentNotFound"
+	// ReasonContentNotCovered: content is not part of a component version that was verified.
+	ReasonContentNotCovered = "ContentNotCovered"
 	// ReasonDigestMismatch: the registry served other bytes than the digest names.
 	ReasonDigestMismatch = "DigestMismatch"
 	// ReasonContentTooLarge: the content exceeds the size caps.
@@ -227,6 +229,8 @@ const (
 	ReasonRuntimeUnauthorized = "RuntimeUnauthorized"
 	// ReasonRuntimeForbidden: the credentials do not allow what the module needs.
 	ReasonRuntimeForbidden = "RuntimeForbidden"
+	// ReasonHubSecretUnusable: a Secret of the hub whose data the content asks for is missing, not meant for the module, or empty.
+	ReasonHubSecretUnusable = "HubSecretUnusable"
 	// ReasonLocalAccessMissing: installing into the hub itself needs the kustomize component "local".
 	ReasonLocalAccessMissing = "LocalAccessMissing"
 	// ReasonDeletionBlocked: custom resources of the module still exist; the message names them.

@@ -64,7 +64,8 @@ type ManifestSpec struct {
 	// +optional
 	Resource *unstructured.Unstructured `json:"resource,omitempty"`
 
-	// LocalizedImages are image references that replace those in the content.
+	// LocalizedImages are references that replace those of the content to the same images: where name (the last segment of the path) and
+	// tag are equal.
 	// +optional
 	LocalizedImages []string `json:"localizedImages,omitempty"`
 
@@ -225,6 +226,16 @@ type ManifestStatus struct {
 	// +optional
 	Resolved []ResolvedSource `json:"resolved,omitempty"`
 
+	// ImagePullSecret is the Secret that the operator added to the workloads and to the environment of the module's own operator.
+	// +optional
+	ImagePullSecret string `json:"imagePullSecret,omitempty"`
+
+	// Injected are the Secrets of the hub whose data was put into Secrets of the content.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Injected []InjectedSecret `json:"injected,omitempty"`
+
 	// ResourceState is what the module's own CR reports in its status.state.
 	// +optional
 	ResourceState State `json:"resourceState,omitempty"`
@@ -253,6 +264,14 @@ type Resource struct {
 	// Fields is a hash of the fields that the operator owned after its last write: drift shows as a difference.
 	// +optional
 	Fields string `json:"fields,omitempty"`
+}
+
+// InjectedSecret is a Secret of the hub, in the Manifest's namespace.
+type InjectedSecret struct {
+	// Name of the Secret.
+	Name string `json:"name"`
+	// ResourceVersion that was put in.
+	ResourceVersion string `json:"resourceVersion"`
 }
 
 // ResolvedSource tells which content a source was resolved to.

@@ -25,6 +25,8 @@ const (
 	LabelInternal = OperatorPrefix + "internal"
 	// LabelMandatoryModule marks the Manifest of a mandatory module.
 	LabelMandatoryModule = OperatorPrefix + "mandatory-module"
+	// LabelSync set to "false" on a Kyma keeps Kyma, catalog and definitions out of its runtime: only modules go there.
+	LabelSync = OperatorPrefix + "sync"
 	// LabelWatchedBy marks the Kyma in a runtime; upstream's webhook selected by it.
 	LabelWatchedBy = OperatorPrefix + "watched-by"
 	// LabelInventory names the Manifest that an inventory shard belongs to.
@@ -77,6 +79,8 @@ const (
 	FinalizerMandatoryModule = OperatorPrefix + "mandatory-module"
 	// FinalizerPurge was set by upstream before 1.21 and is only removed here.
 	FinalizerPurge = OperatorPrefix + "purge-finalizer"
+	// FinalizerWatcher was set by upstream for its watcher and is only removed here.
+	FinalizerWatcher = OperatorPrefix + "watcher"
 )
 
 // Field managers. Takeover from upstream depends on these names.

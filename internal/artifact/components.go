@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/utils/lru"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -19,53 +20,86 @@ const (
 
 // Components reads component versions and keeps what they say.
 type Components struct {
+	// Signatures says what is asked of the signatures of a component; nil asks for nothing. For as long as the answer is the same pointer, a
+	// component is not judged again.
+	Signatures func(component string) *descriptor.SignaturePolicy
+	// Log is told, once, of signatures that are not as they should be and do not have to be.
+	Log logr.Logger
+
 	reader *descriptor.Reader
 	known  *lru.Cache
-	calls  *calls[module.ComponentKey, module.Component]
+	calls  *calls[readKey, *judgement]
+}
+
+// readKey tells readings apart. A failure under one policy says nothing of another.
+type readKey struct {
+	module.ComponentKey
+	policy *descriptor.SignaturePolicy
 }
 
 // NewComponents reads from the registry of reader.
 func NewComponents(reader *descriptor.Reader) *Components {
-	return &Components{reader: reader, known: lru.New(keptComponents), calls: newCalls[module.ComponentKey, module.Component]()}
+	return &Components{reader: reader, known: lru.New(keptComponents), calls: newCalls[readKey, *judgement]()}
 }
 
-// Describe tells what a component version can install. What cannot be read comes back with a reason, and with the time after
-// which it is worth asking again; until then the answer costs no request. One that takes its time to be read is pending.
+// Describe tells what a component version can install. What cannot be read, or is not signed as it has to be, comes back with a reason,
+// and with the time after which it is worth asking again; until then the answer costs no request. One that takes its time to be read is
+// pending.
 func (c *Components) Describe(ctx context.Context, key module.ComponentKey) (module.Component, time.Duration) {
-	if component, ok := c.recall(key); ok {
-		return component, 0
-	}
-	component, retry, err := c.calls.do(ctx, key, func(ctx context.Context) (module.Component, error) { return c.read(ctx, key) })
+	judged, retry, err := c.judge(ctx, key)
 	switch {
 	case err != nil:
 		return unreadable(err), retry
 	case retry > 0:
 		return module.Component{Pending: true}, retry
 	default:
-		return component, 0
+		return judged.component, 0
 	}
 }
 
-func (c *Components) recall(key module.ComponentKey) (module.Component, bool) {
+// judge finds what is known of a component version and holds under the policy as it is now. What does not hold is read again, by and by:
+// somebody may have signed it.
+func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged *judgement, retry time.Duration, err error) {
+	asked := readKey{ComponentKey: key}
+	if c.Signatures != nil {
+		asked.policy = c.Signatures(key.Name)
+	}
+	if known := c.recall(key); known != nil {
+		if judged := known.judge(asked.policy, c.calls.now(), c.Log); judged.err == nil {
+			return judged, 0, nil
+		}
+	}
+	return c.calls.do(ctx, asked, func(ctx context.Context) (*judgement, error) { return c.read(ctx, asked) })
+}
+
+func (c *Components) recall(key module.ComponentKey) *described {
 	known, _ := c.known.Get(key)
-	component, ok := known.(module.Component)
-	return component, ok
+	found, _ := known.(*described)
+	return found
 }
 
-func (c *Components) read(ctx context.Context, key module.ComponentKey) (module.Component, error) {
-	if component, ok := c.recall(key); ok {
-		return component, nil // read since the caller looked
+func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error) {
+	known := c.recall(asked.ComponentKey)
+	if known != nil {
+		if judged := known.judge(asked.policy, c.calls.now(), c.Log); judged.err == nil {
+			return judged, nil // read since the caller looked
+		}
 	}
-	found, err := c.reader.Get(ctx, key.Name, key.Version)
+	found, err := c.reader.Get(ctx, asked.Name, asked.Version)
 	if err != nil {
-		return module.Component{}, err
+		if known != nil {
+			return nil, known.judge(asked.policy, c.calls.now(), c.Log).err // which the registry has no answer to
+		}
+		return nil, err
 	}
 	component, err := installable(found)
 	if err != nil {
-		return module.Component{}, err
+		return nil, err
 	}
-	c.known.Add(key, component)
-	return component, nil
+	known = &described{component: component, source: found}
+	c.known.Add(asked.ComponentKey, known)
+	judged := known.judge(asked.policy, c.calls.now(), c.Log)
+	return judged, judged.err
 }
 
 func unreadable(err error) module.Component {

@@ -3,6 +3,7 @@ package artifact
 import (
 	"errors"
 
+	"github.com/go-logr/logr"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,7 +51,12 @@ type Contents struct {
 	Formats map[string]Format
 	// Policy says how to talk to a host; nil means by TLS that the system trusts.
 	Policy func(host string) content.HostPolicy
+	// Signed says which content is vouched for; nil: nothing has to be.
+	Signed Signed
+	// Log is told, once, of content that nobody vouches for and nobody has to.
+	Log logr.Logger
 
+	told     *lru.Cache
 	rendered *lru.Cache
 	fetchers *lru.Cache
 	reached  *lru.Cache
@@ -65,7 +71,7 @@ var ErrPending = errors.New("the content is being fetched")
 func NewContents(oci *content.OCI, reader client.Reader) *Contents {
 	return &Contents{
 		OCI: oci, Secrets: reader, Places: BuiltinPlaces(reader), Formats: BuiltinFormats(),
-		rendered: lru.New(keptContents), fetchers: lru.New(keptContents), reached: lru.New(keptReaches),
+		told: lru.New(keptReaches), rendered: lru.New(keptContents), fetchers: lru.New(keptContents), reached: lru.New(keptReaches),
 		calls: newCalls[callKey, answer](), trees: newCalls[callKey, files](),
 	}
 }

@@ -43,6 +43,7 @@ func (a *asked) renderedKey(digest string, input [sha256.Size]byte) renderedKey 
 //  1. What status.resolved pins stays as long as its reference is the same; a tag is resolved once.
 //  2. The config layer comes first, because it says with which values the others are rendered.
 //  3. A part whose content is rendered already costs nothing; otherwise it is fetched, unless the store has it, and rendered.
+//  4. Where the policy asks for signatures, every digest has to be one that the component version vouches for, whatever the place.
 //
 // capabilities is asked only when a format needs them. The error is a *content.Error where content, registry or spec is to blame, and
 // ErrPending while something is on its way.
@@ -53,7 +54,11 @@ func (c *Contents) Read(
 	if err != nil {
 		return nil, err
 	}
-	reading := &reading{Contents: c, manifest: m, capabilities: capabilities}
+	covering, err := c.covering(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: covering}
 	read := make([]Part, 0, len(parts))
 	for i := range parts {
 		part, err := reading.part(ctx, &parts[i])
@@ -68,6 +73,7 @@ func (c *Contents) Read(
 // reading is one call of Read.
 type reading struct {
 	*Contents
+	*covering
 	manifest     *v1beta2.Manifest
 	capabilities func(context.Context) (Capabilities, error)
 	config       render.Config
@@ -94,6 +100,9 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	}
 	source, got, err := r.get(ctx, part, input)
 	if err != nil {
+		return Part{}, err
+	}
+	if err := r.check(part.name, got.resolved.Digest); err != nil {
 		return Part{}, err
 	}
 	return Part{
@@ -154,6 +163,9 @@ func releaseName(m *v1beta2.Manifest, install string) string {
 func (r *reading) readConfig(ctx context.Context, part *asked) (Part, error) {
 	source, resolved, tree, err := r.tree(ctx, part)
 	if err != nil {
+		return Part{}, err
+	}
+	if err := r.check(part.name, resolved.Digest); err != nil {
 		return Part{}, err
 	}
 	var data []byte

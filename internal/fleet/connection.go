@@ -41,6 +41,10 @@ type connection struct {
 	answers  chan struct{} // closed while the runtime is up
 	settled  chan struct{} // closed at the first answer or failure
 	awaiting map[types.NamespacedName]struct{}
+
+	asksIdentity bool // set before the first call
+	identified   bool
+	identity     string
 }
 
 // mark says in a request's context what the gate has to know about it.

@@ -37,6 +37,9 @@ type Config struct {
 	OwnerKey string
 	// Selector selects owned objects (default: managed-by=kyma).
 	Selector labels.Selector
+	// Pinned, when set, tells the identity (Runtime.ID) that the runtime of a Kyma is known by, empty when none is: a cluster with another
+	// one is refused. It is asked at every Get and must not call anything.
+	Pinned func(namespace, kyma string) string
 	// WrapTransport, when set, is put around the transport of every runtime, outermost: tests and metrics count calls with it.
 	WrapTransport func(http.RoundTripper) http.RoundTripper
 	// Log gets what people should know and no condition tells.

@@ -22,6 +22,9 @@ func (f *Fleet) Get(ctx context.Context, t Target) (*Runtime, error) {
 	if p := r.conn.admit(ctx, t.Owner, f.patience); p != nil {
 		return nil, p
 	}
+	if p := f.replaced(r, t); p != nil {
+		return nil, p
+	}
 	return r, nil
 }
 
@@ -158,7 +161,8 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 		echoes: make(map[subject]echo), reads: make(map[subject]bool), listing: make(chan struct{}, listsAtATime),
 	}
 	r.conn = &connection{
-		target: t, ctx: ctx, spawn: f.spawn, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
+		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,
+		ctx: ctx, spawn: f.spawn, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
 	}
 	r.conn.writes.removed = r.removed
 	r.served = &resources{

@@ -24,15 +24,20 @@ type needs struct {
 	health bool // full objects, for their health
 	state  bool // full objects, owned or not, for their state
 	keep   bool // full objects, to be handed out
+	copies bool // whoever asks hears of every change of a resourceVersion
 }
 
 // needsOf spells an interest out. Kinds whose health is otherwise read object by object tell it in their streams when those are full.
 func needsOf(i Interest) needs {
-	return needs{health: i.Mode == Workload || i.Keep && isReadable(i.GroupKind()), state: i.Mode == ModuleCR, keep: i.Keep}
+	return needs{
+		health: i.Mode == Workload || i.Keep && isReadable(i.GroupKind()), state: i.Mode == ModuleCR, keep: i.Keep, copies: i.Mode == Copy,
+	}
 }
 
 func (n needs) and(other needs) needs {
-	return needs{health: n.health || other.health, state: n.state || other.state, keep: n.keep || other.keep}
+	return needs{
+		health: n.health || other.health, state: n.state || other.state, keep: n.keep || other.keep, copies: n.copies || other.copies,
+	}
 }
 
 // has says that nothing of the other needs is missing.
@@ -45,16 +50,24 @@ func (n needs) full() bool { return n.health || n.state || n.keep }
 type wish struct {
 	versions []string // newest first
 	needs    needs
+	only     place // the one object that matters; zero means all of them
 }
 
 func (w wish) and(other wish) wish {
+	only := w.only
+	switch {
+	case len(w.versions) == 0:
+		only = other.only
+	case w.only != other.only:
+		only = place{}
+	}
 	versions := append(slices.Clone(w.versions), other.versions...)
 	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
-	return wish{versions: slices.Compact(versions), needs: w.needs.and(other.needs)}
+	return wish{versions: slices.Compact(versions), needs: w.needs.and(other.needs), only: only}
 }
 
 func (w wish) equal(other wish) bool {
-	return w.needs == other.needs && slices.Equal(w.versions, other.versions)
+	return w.needs == other.needs && w.only == other.only && slices.Equal(w.versions, other.versions)
 }
 
 // wishes sorts interests by kind.
@@ -62,7 +75,11 @@ func wishes(interests []Interest) map[schema.GroupKind]wish {
 	all := make(map[schema.GroupKind]wish, len(interests))
 	for _, i := range interests {
 		gk := i.GroupKind()
-		all[gk] = all[gk].and(wish{versions: []string{i.Version}, needs: needsOf(i)})
+		one := wish{versions: []string{i.Version}, needs: needsOf(i)}
+		if i.Only.Name != "" {
+			one.only = placeOf(i.Only.Namespace, i.Only.Name)
+		}
+		all[gk] = all[gk].and(one)
 	}
 	return all
 }
@@ -125,7 +142,7 @@ func (r rank) class() int {
 		return 0
 	case r.needs.state:
 		return 1
-	case r.gk == crdKind:
+	case r.gk == crdKind, r.needs.copies:
 		return 2
 	}
 	return 3

@@ -29,8 +29,11 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 	if k == nil || !k.wish.needs.state && !r.cfg.Selector.Matches(labels.Set(full.GetLabels())) {
 		return // no stream would ever take it back
 	}
-	after := r.whole(full, k)
 	at := placeOf(full.GetNamespace(), full.GetName())
+	if k.wish.only != (place{}) && k.wish.only != at {
+		return // neither would it
+	}
+	after := r.whole(full, k)
 	before := k.objects[at]
 	if before == nil && after.version != 0 && after.version <= k.seen {
 		return // the stream has passed that moment, and the object has gone since

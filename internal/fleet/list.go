@@ -45,21 +45,21 @@ func (r *Runtime) list(ctx context.Context, k *kind) error {
 	r.mu.RUnlock()
 	err := error(&apply.UnknownKindError{GroupVersionKind: k.gk.WithVersion("")})
 	for _, version := range w.versions {
-		if err = r.listVersion(ctx, k, k.gk.WithVersion(version), w.needs); apply.Classify(err) != apply.ClassKindUnknown {
+		if err = r.listVersion(ctx, k, k.gk.WithVersion(version), w); apply.Classify(err) != apply.ClassKindUnknown {
 			break
 		}
 	}
 	return err
 }
 
-func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVersionKind, n needs) error {
+func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVersionKind, w wish) error {
 	resource, err := r.served.find(ctx, gvk)
 	if err != nil {
 		return err
 	}
 	listed := make(map[place]*object)
 	take := func(o *wireObject) {
-		listed[placeOf(o.Metadata.Namespace, o.Metadata.Name)] = r.reduce(o, gvk, n)
+		listed[placeOf(o.Metadata.Namespace, o.Metadata.Name)] = r.reduce(o, gvk, w.needs)
 	}
 	var head wireList
 	limit := pageSize
@@ -67,10 +67,10 @@ func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVers
 		if page == maxPages {
 			return fmt.Errorf("the list of %s has more than %d pages", gvk.GroupKind(), maxPages)
 		}
-		next, err := r.page(ctx, &resource, n, limit, head.Continue, take)
+		next, err := r.page(ctx, &resource, w, limit, head.Continue, take)
 		if errors.Is(err, errTooLarge) && limit > smallPage {
 			limit = smallPage
-			next, err = r.page(ctx, &resource, n, limit, head.Continue, take)
+			next, err = r.page(ctx, &resource, w, limit, head.Continue, take)
 		}
 		if err != nil {
 			return r.misled(gvk, err)
@@ -80,7 +80,7 @@ func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVers
 		}
 		head = next
 	}
-	return r.listed(k, &resource, n, listed, head.ResourceVersion)
+	return r.listed(k, &resource, w, listed, head.ResourceVersion)
 }
 
 // misled forgets where a kind was said to be served when it is not there.
@@ -94,34 +94,46 @@ func (r *Runtime) misled(gvk schema.GroupVersionKind, err error) error {
 
 // page makes one LIST call.
 func (r *Runtime) page(
-	ctx context.Context, resource *apply.Resource, n needs, limit int, token string, take func(*wireObject),
+	ctx context.Context, resource *apply.Resource, w wish, limit int, token string, take func(*wireObject),
 ) (wireList, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	query := r.query(n)
+	query := r.query(w)
 	query.Set("limit", strconv.Itoa(limit))
 	if token != "" {
 		query.Set("continue", token)
 	}
 	accept := acceptMetaList
-	if n.full() {
+	if w.needs.full() {
 		accept = acceptFull
 	}
-	resp, err := r.call(ctx, r.collection(resource), query, http.Header{"Accept": {accept}})
+	resp, err := r.call(ctx, r.place(resource, w), query, http.Header{"Accept": {accept}})
 	if err != nil {
 		return wireList{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return readList(resp.Body, n, take)
+	return readList(resp.Body, w.needs, take)
 }
 
 // query selects what is read of a kind.
-func (r *Runtime) query(n needs) url.Values {
+func (r *Runtime) query(w wish) url.Values {
 	query := url.Values{}
-	if !n.state {
+	if w.only != (place{}) {
+		query.Set("fieldSelector", "metadata.name="+w.only.name.Value())
+	}
+	if !w.needs.state {
 		query.Set("labelSelector", r.cfg.Selector.String())
 	}
 	return query
+}
+
+// place is the path of the objects that are read of a kind.
+func (r *Runtime) place(resource *apply.Resource, w wish) *url.URL {
+	all := r.collection(resource)
+	if w.only == (place{}) || w.only.namespace.Value() == "" {
+		return all
+	}
+	return all.JoinPath("..", "namespaces", w.only.namespace.Value(), resource.Resource)
 }
 
 // collection is the path of a kind's objects in all namespaces.
@@ -156,9 +168,9 @@ func (r *Runtime) call(ctx context.Context, at *url.URL, query url.Values, heade
 }
 
 // listed takes over a complete list. A kind that is wanted differently by now is listed again.
-func (r *Runtime) listed(k *kind, resource *apply.Resource, n needs, objects map[place]*object, resourceVersion string) error {
+func (r *Runtime) listed(k *kind, resource *apply.Resource, w wish, objects map[place]*object, resourceVersion string) error {
 	r.mu.Lock()
-	if k.wish.needs != n {
+	if k.wish.needs != w.needs || k.wish.only != w.only {
 		r.mu.Unlock()
 		return errAgain
 	}

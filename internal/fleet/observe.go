@@ -54,7 +54,7 @@ func (r *Runtime) observe(k *kind, s *stream, o *wireObject, after *object) {
 	at := placeOf(o.Metadata.Namespace, o.Metadata.Name)
 	now := numeric(o.Metadata.ResourceVersion)
 	r.mu.Lock()
-	if !s.needs.has(k.wish.needs) {
+	if !s.needs.has(k.wish.needs) || s.only != k.wish.only {
 		r.mu.Unlock()
 		return
 	}
@@ -115,7 +115,7 @@ func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.
 func (r *Runtime) withoutEchoes(k *kind, at place, before, after *object) []types.NamespacedName {
 	c := r.put(k, at, before, after)
 	owners := r.affected(k, c, before, after)
-	echo := r.conn.writes.recent() && c&echoing != 0 && c&^(echoing|allied) == 0 && !r.takenOver(before, after)
+	echo := r.conn.writes.recent() && (c&echoing != 0 || c == touched) && c&^(echoing|allied) == 0 && !r.takenOver(before, after)
 	if k.readable() && k.synced && after != nil && !after.ready() && (!echo || c&appeared == 0) {
 		r.read(k, at)
 	}
@@ -163,9 +163,18 @@ func (o *object) ready() bool { return o.health != nil && o.health.Status == hea
 // affected lists the owners that a change concerns, as far as they track the runtime: whoever writes to a runtime can put any name into
 // an annotation. The caller holds the lock.
 func (r *Runtime) affected(k *kind, c change, before, after *object) []types.NamespacedName {
-	if c == 0 {
-		return nil
+	var owners []types.NamespacedName
+	if c != 0 && k.wish.needs.copies {
+		owners = r.trackers(k, needs{copies: true})
 	}
+	if c &^= touched; c != 0 {
+		owners = append(owners, r.interested(k, c, before, after)...)
+	}
+	return owners
+}
+
+// interested lists the owners that a change of what an object says concerns.
+func (r *Runtime) interested(k *kind, c change, before, after *object) []types.NamespacedName {
 	asked := needs{keep: c&^intimate == 0}
 	var owners []types.NamespacedName
 	for _, o := range []*object{before, after} {

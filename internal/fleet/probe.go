@@ -22,6 +22,9 @@ func (c *connection) probe() {
 		ctx, cancel := context.WithTimeout(c.ctx, probeTimeout)
 		defer cancel()
 		err := c.ask(ctx)
+		if err == nil && c.asksIdentity {
+			err = c.identify(ctx)
+		}
 		if c.ctx.Err() != nil {
 			return
 		}

@@ -27,6 +27,8 @@ const (
 	Workload
 	// ModuleCR reads all objects of the kind, owned or not, and keeps their state and message.
 	ModuleCR
+	// Copy reads the metadata of owned objects, and wakes everybody who tracks the kind so at every change of any of them.
+	Copy
 )
 
 // Interest is a kind that a Manifest wants to know about.
@@ -42,6 +44,9 @@ type Interest struct {
 	// costs come on top. The stream is one of full objects, which costs no call more. Like every wider reading of a kind, it goes on until
 	// nobody tracks the kind any more.
 	Keep bool
+	// Only, when it has a name, says that one object of the kind matters and no other is to be read. It counts as long as all who track the
+	// kind name the same one.
+	Only types.NamespacedName
 }
 
 // ModuleCRStatus is what is known of one custom resource of a module.

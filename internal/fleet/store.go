@@ -55,7 +55,7 @@ func (o *object) live() inventory.Live {
 	}
 }
 
-// change says what an event made different. A bare change of the resourceVersion is none.
+// change says what an event made different. A bare change of the resourceVersion concerns only those who keep copies.
 type change uint16
 
 const (
@@ -69,13 +69,14 @@ const (
 	restated   // module CR
 	rewritten  // anything but the status, of a kept kind
 	restatused // the status, of a kept kind
+	touched    // the resourceVersion, whatever it is that changed
 )
 
 // echoing are the changes that a write of ours brings about, and that its answer is about to tell anyway. What comes along with them
 // (allied) does not speak against it.
 const (
 	echoing = appeared | replaced | refielded | reowned | rewritten
-	allied  = reassessed | restated | restatused
+	allied  = reassessed | restated | restatused | touched
 )
 
 // intimate are the changes that only those are told who track the kind with Keep.
@@ -95,6 +96,7 @@ func compare(before, after *object) change {
 		}
 	}
 	set(before.uid != after.uid, replaced)
+	set(before.version != after.version, touched)
 	set(before.fields != after.fields, refielded)
 	set(before.owner != after.owner, reowned)
 	set(before.terminating != after.terminating, terminated)

@@ -195,7 +195,7 @@ func newBench(t *testing.T, change func(*Config)) *bench {
 	b.Fleet = New(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	b.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	if err := b.Source().Start(ctx, b.queue); err != nil {
+	if err := b.Source(Manifests).Start(ctx, b.queue); err != nil {
 		t.Fatal(err)
 	}
 	ended, drained := make(chan struct{}), make(chan struct{})

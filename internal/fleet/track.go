@@ -38,6 +38,9 @@ func (r *Runtime) Untrack(owner types.NamespacedName) {
 	defer r.mu.Unlock()
 	delete(r.owners, owner)
 	r.conn.forget(owner)
+	if r.ctx.Err() != nil {
+		return // closed: nothing is known of any kind any more
+	}
 	r.adjust()
 	if len(r.owners) == 0 && r.audit != nil {
 		r.audit.Stop()
@@ -86,8 +89,8 @@ func (r *Runtime) adjust() {
 // it is, because the next owner may want that again.
 func (r *Runtime) widen(k *kind, w wish) {
 	k.wish.versions = w.versions
-	if all := k.wish.needs.and(w.needs); all != k.wish.needs {
-		k.wish.needs = all
+	if all := k.wish.needs.and(w.needs); all != k.wish.needs || k.wish.only != w.only {
+		k.wish.needs, k.wish.only = all, w.only
 		k.synced, k.settled, k.due = false, false, true
 		if k.cut != nil {
 			k.cut()

@@ -95,20 +95,20 @@ func (r *Runtime) release() {
 // queues are the controllers' queues that are fed.
 type queues struct {
 	mu   sync.RWMutex
-	open map[*workqueue.TypedRateLimitingInterface[reconcile.Request]]struct{}
+	open map[*workqueue.TypedRateLimitingInterface[reconcile.Request]]Role
 }
 
-// Source feeds a controller's queue with the Manifests that changes in runtimes concern. It never blocks and holds no channel: the queue
-// itself keeps every request once.
-func (f *Fleet) Source() source.Source {
+// Source feeds a controller's queue with the owners of a role that changes in runtimes concern. It never blocks and holds no channel: the
+// queue itself keeps every request once.
+func (f *Fleet) Source(role Role) source.Source {
 	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		q := &f.queues
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if q.open == nil {
-			q.open = make(map[*workqueue.TypedRateLimitingInterface[reconcile.Request]]struct{})
+			q.open = make(map[*workqueue.TypedRateLimitingInterface[reconcile.Request]]Role)
 		}
-		q.open[&queue] = struct{}{}
+		q.open[&queue] = role
 		context.AfterFunc(ctx, func() {
 			q.mu.Lock()
 			defer q.mu.Unlock()
@@ -125,9 +125,12 @@ func (q *queues) add(owners ...types.NamespacedName) {
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	for queue := range q.open {
-		for _, owner := range owners {
-			(*queue).Add(reconcile.Request{NamespacedName: owner})
+	for _, owner := range owners {
+		role, name := roleOf(owner)
+		for queue, served := range q.open {
+			if served == role {
+				(*queue).Add(reconcile.Request{NamespacedName: name})
+			}
 		}
 	}
 }

@@ -27,6 +27,7 @@ type stream struct {
 	gvk      schema.GroupVersionKind
 	resource *apply.Resource
 	needs    needs
+	only     place
 	resume   string
 	begun    time.Time
 }
@@ -109,7 +110,7 @@ func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 	}
 	k.cut = cut
 	gvk := k.gk.WithVersion(k.resource.Version)
-	return &stream{gvk: gvk, resource: k.resource, needs: k.wish.needs, resume: k.resume, begun: time.Now()}
+	return &stream{gvk: gvk, resource: k.resource, needs: k.wish.needs, only: k.wish.only, resume: k.resume, begun: time.Now()}
 }
 
 func (r *Runtime) end(k *kind, cut context.CancelFunc) {
@@ -121,7 +122,8 @@ func (r *Runtime) end(k *kind, cut context.CancelFunc) {
 
 // open makes the WATCH call.
 func (r *Runtime) open(ctx context.Context, s *stream) (io.ReadCloser, error) {
-	query := r.query(s.needs)
+	w := wish{needs: s.needs, only: s.only}
+	query := r.query(w)
 	query.Set("watch", "true")
 	query.Set("allowWatchBookmarks", "true")
 	query.Set("resourceVersion", s.resume)
@@ -133,7 +135,7 @@ func (r *Runtime) open(ctx context.Context, s *stream) (io.ReadCloser, error) {
 	// without "identity" every stream would carry the buffers of a decompressor
 	header := http.Header{"Accept": {accept}, "Accept-Encoding": {"identity"}}
 	maps.Copy(header, r.conn.stamp)
-	resp, err := r.call(marked(ctx, markStream), r.collection(s.resource), query, header)
+	resp, err := r.call(marked(ctx, markStream), r.place(s.resource, w), query, header)
 	if err != nil {
 		return nil, tooOld(err)
 	}

@@ -28,6 +28,7 @@ const (
 // States publishes the states of Kymas and modules.
 type States struct {
 	kymas, modules *prometheus.GaugeVec
+	mandatory      *mandatory
 
 	mu   sync.Mutex
 	seen map[types.NamespacedName]map[series]struct{}
@@ -45,9 +46,10 @@ func New(registry prometheus.Registerer) (*States, error) {
 		modules: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "lifecycle_mgr_module_state", Help: "Current state of a module of a Kyma: 1 for the state it is in, 0 for those it has left.",
 		}, []string{labelModule, labelKyma, labelState, labelShoot, labelInstance}),
-		seen: map[types.NamespacedName]map[series]struct{}{},
+		mandatory: newMandatory(),
+		seen:      map[types.NamespacedName]map[series]struct{}{},
 	}
-	for _, collector := range []prometheus.Collector{s.kymas, s.modules} {
+	for _, collector := range []prometheus.Collector{s.kymas, s.modules, s.mandatory.count, s.mandatory.states} {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -115,6 +117,7 @@ func (s *States) remove(kyma string, one series) {
 
 // ForgetKyma removes the series of a Kyma that is gone.
 func (s *States) ForgetKyma(namespace, name string) {
+	s.ObserveMandatory(namespace, name, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := types.NamespacedName{Namespace: namespace, Name: name}

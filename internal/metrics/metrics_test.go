@@ -39,7 +39,7 @@ lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-1",state="Rea
 lifecycle_mgr_module_state{instance_id="id",kyma_name="one",module_name="istio",shoot="c-1",state="Processing"} 0
 lifecycle_mgr_module_state{instance_id="id",kyma_name="one",module_name="istio",shoot="c-1",state="Ready"} 1
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "lifecycle_mgr_kyma_state", "lifecycle_mgr_module_state"); err != nil {
 		t.Fatal(err)
 	}
 	states.ObserveKyma(kyma(v1beta2.StateReady))

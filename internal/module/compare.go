@@ -17,6 +17,7 @@ import (
 var (
 	ownLabels = []string{
 		v1beta2.LabelKymaName, v1beta2.LabelModuleName, v1beta2.LabelManagedBy, v1beta2.LabelChannel, v1beta2.LabelControllerName,
+		v1beta2.LabelMandatoryModule,
 	}
 	ownAnnotations = []string{v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN}
 )

@@ -6,7 +6,8 @@
 //	Resolve         one Verdict per module: run, keep, refuse, remove, wait, let go, each with a reason (rules.go has the table)
 //	MakePlan        the Manifests to apply, adjust and delete; empty when there is nothing to do
 //	Rollup          the Kyma's status from verdicts, Manifests and the outcome of the writes
-//	NextTeardown    the next step of a Kyma that is being deleted
+//	Merge           what counts when hub and runtime both ask for modules, after CheckRuntimeSpec
+//	NextTeardown    the next step of a Kyma that is being deleted; NextTeardownRemote of one that has a runtime
 //
 // It refuses to read or write anything, to look at a clock (World.Now is data), to move a module to a lower version, to remove a
 // module because something about it could not be resolved, and to call a module Ready that was not observed running as asked.

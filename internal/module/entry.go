@@ -16,6 +16,7 @@ func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, t
 		return nil
 	}
 	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(told.message)}
+	entry.Maintenance = !v.WakeAt.IsZero()
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {
 		// Not written, so not installed: the version that the status names is what a later one is compared with.

@@ -11,35 +11,66 @@ import (
 
 // holdings says which Manifest is which module's.
 type holdings struct {
-	kyma     *v1beta2.Kyma
-	byModule map[string][]*v1beta2.Manifest // of this Kyma, the one to keep first
-	byName   map[string]*v1beta2.Manifest   // all of the World
-	names    map[string]string              // module -> the name that upstream gives its Manifest, where the release is known
+	kyma        *v1beta2.Kyma
+	byModule    map[string][]*v1beta2.Manifest        // of this Kyma, the one to keep first
+	byMandatory map[string][]*v1beta2.Manifest        // the same of mandatory modules; a Manifest is in one of the two
+	decreed     map[string]*v1beta2.ModuleReleaseMeta // releases of mandatory modules
+	byName      map[string]*v1beta2.Manifest          // all of the World
+	names       map[string]string                     // module -> the name that upstream gives its Manifest, where the release is known
 }
 
-// hold sorts the Manifests of the World by module. Manifests of mandatory modules are left out.
+// hold sorts the Manifests of the World by module.
 func hold(w World) holdings {
 	h := holdings{
-		kyma:     w.Kyma,
-		byModule: map[string][]*v1beta2.Manifest{},
-		byName:   map[string]*v1beta2.Manifest{},
-		names:    wantedNames(w),
+		kyma:        w.Kyma,
+		byModule:    map[string][]*v1beta2.Manifest{},
+		byMandatory: map[string][]*v1beta2.Manifest{},
+		decreed:     map[string]*v1beta2.ModuleReleaseMeta{},
+		byName:      map[string]*v1beta2.Manifest{},
+		names:       wantedNames(w),
+	}
+	for _, release := range w.Mandatory {
+		h.decreed[release.Name] = release
 	}
 	known := h.knownNames()
 	for i := range w.Manifests {
 		manifest := &w.Manifests[i]
 		h.byName[manifest.Name] = manifest
-		if !ours(w.Kyma, manifest) || manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue {
-			continue
-		}
-		if module := attribute(manifest, known); module != "" {
+		module := attribute(manifest, known)
+		switch {
+		case !ours(w.Kyma, manifest) || module == "":
+		case h.mandatory(w, module, manifest):
+			h.byMandatory[module] = append(h.byMandatory[module], manifest)
+		default:
 			h.byModule[module] = append(h.byModule[module], manifest)
 		}
 	}
-	for module, manifests := range h.byModule {
-		slices.SortFunc(manifests, h.preferred(module))
+	for _, sorted := range []map[string][]*v1beta2.Manifest{h.byModule, h.byMandatory} {
+		for module, manifests := range sorted {
+			slices.SortFunc(manifests, h.preferred(module))
+		}
 	}
 	return h
+}
+
+// mandatory says whether a Manifest is one of a mandatory module. While there is a release of the module, that says so: a release that
+// turns mandatory, or stops to be, takes what is installed along instead of installing it anew. Else the label of the Manifest does, unless
+// the status says that the spec asked for it.
+func (h holdings) mandatory(w World, module string, manifest *v1beta2.Manifest) bool {
+	if h.decreed[module] != nil {
+		return true
+	}
+	if manifest.Labels[v1beta2.LabelMandatoryModule] != v1beta2.EnabledValue {
+		return false
+	}
+	if slices.ContainsFunc(w.Kyma.Status.Modules, func(entry v1beta2.ModuleStatus) bool {
+		return entry.Name == module && entry.Manifest != nil && entry.Manifest.Name == manifest.Name
+	}) {
+		return false
+	}
+	release := w.Releases[module]
+	asked := slices.ContainsFunc(w.Kyma.Spec.Modules, func(m v1beta2.Module) bool { return m.Name == module })
+	return !asked || release == nil || release.Spec.Mandatory != nil || release.DeletionTimestamp != nil
 }
 
 // ours says whether a Manifest is this Kyma's. One that lost its owner by hand still is when its labels say so; a stand-alone
@@ -52,13 +83,18 @@ func ours(kyma *v1beta2.Kyma, manifest *v1beta2.Manifest) bool {
 		manifest.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager
 }
 
-// wantedNames are the names of Manifests by module, for the modules whose component name is known.
+// wantedNames are the names of Manifests by module, for the modules whose component name is known, mandatory ones included.
 func wantedNames(w World) map[string]string {
 	names := map[string]string{}
 	for i := range w.Kyma.Spec.Modules {
 		module := w.Kyma.Spec.Modules[i].Name
 		if release := w.Releases[module]; release != nil && release.Spec.OCMComponentName != "" {
 			names[module] = ManifestName(w.Kyma.Name, release.Spec.OCMComponentName, module)
+		}
+	}
+	for _, release := range w.Mandatory {
+		if release.Spec.OCMComponentName != "" {
+			names[release.Name] = ManifestName(w.Kyma.Name, release.Spec.OCMComponentName, release.Name)
 		}
 	}
 	return names
@@ -109,9 +145,13 @@ func (h holdings) preferred(module string) func(a, b *v1beta2.Manifest) int {
 	}
 }
 
-// of are the Manifests of a module: the one that counts, and the rest.
+// of are the Manifests of a module that is not mandatory: the one that counts, and the rest.
 func (h holdings) of(module string) (*v1beta2.Manifest, []*v1beta2.Manifest) {
-	manifests := h.byModule[module]
+	return parted(h.byModule[module])
+}
+
+// parted are the one Manifest that counts, and the rest.
+func parted(manifests []*v1beta2.Manifest) (*v1beta2.Manifest, []*v1beta2.Manifest) {
 	if len(manifests) == 0 {
 		return nil, nil
 	}

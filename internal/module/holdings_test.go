@@ -53,9 +53,9 @@ func TestWhichManifestIsAModules(t *testing.T) {
 		{"not one that something else controls", []func(*World){withManifest(func(m *v1beta2.Manifest) {
 			m.OwnerReferences[0].Kind = "Job"
 		})}, "", nil},
-		{"not one of a mandatory module", []func(*World){withManifest(func(m *v1beta2.Manifest) {
+		{"one from the time when the module was mandatory", []func(*World){withManifest(func(m *v1beta2.Manifest) {
 			m.Labels[v1beta2.LabelMandatoryModule] = "true"
-		})}, "", nil},
+		})}, name, nil},
 		{"not one that says nothing of a module", []func(*World){withManifest(func(m *v1beta2.Manifest) {
 			m.Name = "what"
 			delete(m.Labels, v1beta2.LabelModuleName)

@@ -196,6 +196,8 @@ func TestAReadyModuleOutlivesTheRegistry(t *testing.T) {
 		{"the registry refuses the credentials", unreadable(v1, "RegistryUnauthorized"), Run},
 		{"somebody cleaned up the registry", unreadable(v1, "ComponentNotFound"), Run},
 		{"the component turned out to be invalid", unreadable(v1, "ComponentInvalid"), Keep},
+		{"it has to be signed by now and is not", unreadable(v1, "SignatureMissing"), Keep},
+		{"the signer's certificate expired", unreadable(v1, "SignatureUntrusted"), Keep},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := sampleWorld(installedAt("regular", v1), test.known)

@@ -34,7 +34,11 @@ func judge(w World, v *Verdict, result Result) outcome {
 		return judgeKeep(v, manifest)
 	case Removed:
 		return judgeRemoved(v, manifest)
-	case Refused, Waiting, Unmanaged:
+	case Waiting:
+		if !v.WakeAt.IsZero() {
+			return judgeHeld(w, v, manifest)
+		}
+	case Refused, Unmanaged:
 	}
 	return verdictOutcome(v)
 }
@@ -65,7 +69,7 @@ func nameOf(w World, v *Verdict, manifest *v1beta2.Manifest) string {
 }
 
 // judgeRun is Ready only when the Manifest exists, asks for what is wanted, was looked at in this generation and is Ready, and when the
-// module's own resource, where it counts, says so too.
+// module's own resource, where it counts, says so too. Whether it counts says the Kyma, or else the template.
 func judgeRun(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	pending := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	if manifest == nil || !observed(manifest) || terminating(manifest) {
@@ -75,7 +79,7 @@ func judgeRun(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
 		return pending
 	}
 	installation := judgeInstallation(manifest)
-	switch v.Template.Spec.Readiness {
+	switch cmp.Or(w.Kyma.Spec.Readiness, v.Template.Spec.Readiness) {
 	case v1beta2.ReadinessBoth:
 		return worse(installation, judgeResource(manifest))
 	case v1beta2.ReadinessModuleCR:
@@ -160,6 +164,22 @@ func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	}
 	both.cause = cmp.Or(reason, both.reason)
 	return both
+}
+
+// judgeHeld is how what is installed stands while the upgrade waits for its window; the message says that it waits.
+func judgeHeld(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
+	have := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
+	switch {
+	case v.Template != nil:
+		have = judgeRun(w, v, manifest)
+	case manifest != nil && observed(manifest) && manifest.Spec.Version == v.Version:
+		have = judgeInstallation(manifest)
+	}
+	if have.state == v1beta2.StateReady {
+		return outcome{state: have.state, reason: v.Reason, cause: v.Reason, message: v.Message}
+	}
+	have.message += "; " + v.Message
+	return have
 }
 
 // judgeRemoved is the verdict; a Manifest that is being deleted and cannot get on says why.

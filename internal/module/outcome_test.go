@@ -118,6 +118,19 @@ func TestTheModulesOwnResource(t *testing.T) {
 			"": test.workloads, v1beta2.ReadinessWorkloads: test.workloads,
 			v1beta2.ReadinessModuleCR: test.moduleCR, v1beta2.ReadinessBoth: test.all,
 		} {
+			t.Run(test.name+", readiness "+string(readiness)+" of the Kyma, whatever the template says", func(t *testing.T) {
+				for _, other := range []v1beta2.Readiness{"", v1beta2.ReadinessWorkloads, v1beta2.ReadinessModuleCR, v1beta2.ReadinessBoth} {
+					if readiness == "" {
+						continue // the Kyma says nothing
+					}
+					w := sampleWorld(append([]func(*World){installedAt("regular", v1),
+						func(w *World) { w.Kyma.Spec.Readiness = readiness },
+						theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Readiness = other })}, test.edits...)...)
+					if diff := cmp.Diff(want, tellOf(w, nil)); diff != "" {
+						t.Errorf("template %q: entry (-want +got):\n%s", other, diff)
+					}
+				}
+			})
 			t.Run(test.name+", readiness "+string(readiness), func(t *testing.T) {
 				w := sampleWorld(append([]func(*World){installedAt("regular", v1),
 					theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Readiness = readiness })}, test.edits...)...)

@@ -45,16 +45,32 @@ func TestOneVerdictEachSortedAndTheSameEveryTime(t *testing.T) {
 		if !slices.IsSortedFunc(verdicts, func(a, b Verdict) int { return strings.Compare(a.Module, b.Module) }) {
 			t.Error("the verdicts are not sorted")
 		}
-		seen := map[string]bool{}
+		type one struct {
+			module    string
+			mandatory bool
+		}
+		seen, writing := map[one]bool{}, map[string]bool{}
 		for _, v := range verdicts {
-			if seen[v.Module] || !v.Origin.Spec && !v.Origin.Status && !v.Origin.Manifest {
+			if seen[one{v.Module, v.Mandatory}] || v.Origin == (Origin{}) {
 				t.Errorf("%s: twice or from nowhere", v.Module)
 			}
-			seen[v.Module] = true
+			seen[one{v.Module, v.Mandatory}] = true
+			if v.Manifest == nil && v.Template == nil || v.Kind == Removed {
+				continue
+			}
+			if writing[v.Module] {
+				t.Errorf("%s: two verdicts have something to write", v.Module)
+			}
+			writing[v.Module] = true
 		}
 		for _, spec := range w.Kyma.Spec.Modules {
-			if !seen[spec.Name] {
+			if !seen[one{spec.Name, false}] {
 				t.Errorf("no verdict for %s", spec.Name)
+			}
+		}
+		for _, release := range w.Mandatory {
+			if release.DeletionTimestamp == nil && !seen[one{release.Name, true}] {
+				t.Errorf("no verdict for the mandatory %s", release.Name)
 			}
 		}
 		if again := Resolve(w); !reflect.DeepEqual(verdicts, again) {
@@ -69,7 +85,9 @@ func TestAVerdictKeepsItsKindsWord(t *testing.T) {
 			switch {
 			case v.Kind == Run && (v.Template == nil || v.Source == nil || v.State != "" || v.Reason != ""):
 				t.Errorf("%s: runs nothing: %+v", v.Module, v)
-			case v.Kind != Run && (v.State == "" || v.Reason == "" || v.Message == ""):
+			case v.WakeAt.IsZero() != (v.Reason != v1beta2.ReasonWaitingForMaintenanceWindow) || v.WakeAt.After(noon.Time) == v.WakeAt.IsZero():
+				t.Errorf("%s: %s is woken at %s", v.Module, v.Reason, v.WakeAt)
+			case v.Kind != Run && (v.State == "" && v.WakeAt.IsZero() || v.Reason == "" || v.Message == ""):
 				t.Errorf("%s: %s without state, reason or message", v.Module, v.Kind)
 			case v.Kind == Keep && v.Manifest == nil && v.Template == nil, v.Kind == Refused && v.Template != nil:
 				t.Errorf("%s: %s, Manifest %v, template %v", v.Module, v.Kind, v.Manifest, v.Template)
@@ -90,6 +108,11 @@ func TestNeverADowngrade(t *testing.T) {
 				continue
 			}
 			entry := told[v.Module]
+			if v.Mandatory {
+				if entry = nil; v.Manifest != nil && sameSource(v.Manifest, v.Source) {
+					continue // the same content, whatever somebody wrote into the Manifest's version
+				}
+			}
 			if entry != nil && entry.State != v1beta2.StateDeleting && lower(v.Version, entry.Version) {
 				t.Errorf("%s: %s at %s, the status said %s", v.Module, v.Kind, v.Version, entry.Version)
 			}
@@ -104,7 +127,9 @@ func TestNeverARemovalByRefusal(t *testing.T) {
 	inEveryWorld(t, func(t *testing.T, w World) {
 		verdicts := Resolve(w)
 		for _, doomed := range MakePlan(w, verdicts).Delete {
-			at := slices.IndexFunc(verdicts, func(v Verdict) bool { return v.Module == doomed.Labels[v1beta2.LabelModuleName] })
+			at := slices.IndexFunc(verdicts, func(v Verdict) bool {
+				return slices.ContainsFunc(v.all(), func(m *v1beta2.Manifest) bool { return m.Name == doomed.Name })
+			})
 			v := verdicts[at]
 			surplus := v.Kind == Run && v.Manifest.Name != doomed.Name && settled(w, &v)
 			asked := v.Kind == Removed && (!v.Origin.Spec || v.Reason == v1beta2.ReasonNotAllowed || w.Kyma.DeletionTimestamp != nil)
@@ -181,12 +206,12 @@ func TestReadyNeverLies(t *testing.T) {
 		plan := MakePlan(w, verdicts)
 		status := Rollup(w, verdicts, nil)
 		for _, entry := range status.Modules {
-			v := verdicts[slices.IndexFunc(verdicts, func(v Verdict) bool { return v.Module == entry.Name })]
+			v := verdicts[slices.IndexFunc(verdicts, func(v Verdict) bool { return v.Module == entry.Name && !v.Mandatory })]
 			if entry.State != v1beta2.StateReady {
 				continue
 			}
 			m := v.Manifest
-			if v.Kind != Run || m == nil || m.Status.State != v1beta2.StateReady || m.Status.ObservedGeneration != m.Generation ||
+			if v.Kind != Run && !entry.Maintenance || m == nil || m.Status.State != v1beta2.StateReady || m.Status.ObservedGeneration != m.Generation ||
 				m.DeletionTimestamp != nil || m.Spec.Version != v.Version {
 				t.Errorf("%s is told to be Ready: %+v", entry.Name, v)
 			}

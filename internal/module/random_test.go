@@ -3,6 +3,7 @@ package module
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,7 +33,8 @@ func (d dice) world() World {
 		kyma.DeletionTimestamp = noon.DeepCopy()
 	}
 	w := World{Kyma: kyma, Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
-		Components: map[ComponentKey]Component{}, Now: noon}
+		Components: map[ComponentKey]Component{}, Now: noon, Windows: d.windows()}
+	kyma.Spec.SkipMaintenanceWindows = d.rarely(6)
 	for _, name := range letters {
 		d.release(&w, name)
 		if !d.rarely(4) {
@@ -46,6 +48,22 @@ func (d dice) world() World {
 		}
 	}
 	return w
+}
+
+// windows is no policy, one whose window is open at noon, one that opens tomorrow, or one that names nothing.
+func (d dice) windows() *WindowPolicy {
+	clock := func(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
+	week := []time.Weekday{0, 1, 2, 3, 4, 5, 6}
+	switch d.IntN(4) {
+	case 0:
+		return nil
+	case 1:
+		return &WindowPolicy{Default: []Window{{Days: week, Begin: clock(11), End: clock(14)}}}
+	case 2:
+		return &WindowPolicy{Default: []Window{{Days: week, Begin: clock(3), End: clock(4)}}}
+	default:
+		return &WindowPolicy{}
+	}
 }
 
 func (d dice) module(name string) v1beta2.Module {
@@ -74,7 +92,12 @@ func (d dice) release(w *World, name string) {
 		release.Spec.OCMComponentName = d.one("", componentOfModule("renamed"))
 	}
 	if d.rarely(12) {
-		release.Spec.Mandatory = &v1beta2.Mandatory{Version: v1}
+		release.Spec.Mandatory = &v1beta2.Mandatory{Version: d.version()}
+		release.Spec.Channels = nil
+		if d.rarely(3) {
+			release.DeletionTimestamp = noon.DeepCopy()
+		}
+		w.Mandatory = append(w.Mandatory, release)
 	}
 	if d.rarely(12) {
 		release.Spec.KymaSelector = &metav1.LabelSelector{MatchLabels: map[string]string{v1beta2.LabelBeta: "true"}}
@@ -86,6 +109,7 @@ func (d dice) release(w *World, name string) {
 			continue
 		}
 		template := newTemplate(name, version)
+		template.Spec.RequiresDowntime = d.rarely(3)
 		template.Spec.Readiness = v1beta2.Readiness(d.one("", "Workloads", "ModuleCR", "Both"))
 		if d.rarely(8) {
 			template.Labels = map[string]string{d.one(v1beta2.LabelBeta, v1beta2.LabelInternal, v1beta2.LabelControllerName): "true"}
@@ -102,7 +126,7 @@ func (d dice) release(w *World, name string) {
 
 func (d dice) component(version string) Component {
 	if d.rarely(6) {
-		return Component{Reason: d.one("ComponentNotFound", "ComponentInvalid", "RegistryUnreachable", "RegistryUnauthorized"), Message: "no"}
+		return Component{Reason: d.one("ComponentNotFound", "ComponentInvalid", "RegistryUnreachable", "RegistryUnauthorized", "SignatureInvalid"), Message: "no"}
 	}
 	return newComponent(version)
 }
@@ -141,7 +165,9 @@ func (d dice) manifest(w *World, name string) {
 
 // edit does by hand what hands do.
 func (d dice) edit(m *v1beta2.Manifest) {
-	switch d.IntN(7) {
+	switch d.IntN(8) {
+	case 7:
+		m.Labels[v1beta2.LabelMandatoryModule] = "true"
 	case 0:
 		m.Generation++
 	case 1:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -13,7 +14,7 @@ import (
 // The rules, in order; the first that applies decides. docs/spec/kyma.md says what each of them tells.
 //
 //  0. The Kyma is being deleted, or the spec does not name the module: Removed. With managed: false: Unmanaged.
-//  1. Channel and version are both set: refused.
+//  1. Channel and version are both set, or the runtime's user pins a version without being allowed to: refused.
 //  2. The channel is "none": refused.
 //  3. There is no ModuleReleaseMeta of the module's name: refused.
 //  4. The release is for a mandatory module: refused.
@@ -27,8 +28,13 @@ import (
 //  12. The previous installation is being deleted or lets go of its objects: Waiting until it is gone.
 //  13. The version is lower than the installed one: refused.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
-//  15. Another Manifest has the name: Waiting while that one is being deleted, else refused.
-//  16. Run.
+//  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one is; no policy names
+//     one: refused.
+//  16. Another Manifest has the name: Waiting while that one is being deleted, else refused.
+//  17. Run.
+//
+// A mandatory module has a verdict of its own, beside the one that the spec may ask for: rules 5, 7, 8, 12 to 14, 16 and 17 decide, since
+// it is for every Kyma and has neither channel nor window. When its release is gone or going: Removed.
 //
 // A refusal is Keep where something is installed: that version stays and, as far as it can be resolved, is still enforced. Else it is
 // Refused.
@@ -86,21 +92,21 @@ func statusByName(kyma *v1beta2.Kyma) map[string]*v1beta2.ModuleStatus {
 
 func (r *resolver) resolve() []Verdict {
 	all := map[string]struct{}{}
-	for module := range r.spec {
-		all[module] = struct{}{}
-	}
-	for module := range r.status {
-		all[module] = struct{}{}
-	}
-	for module := range r.byModule {
-		all[module] = struct{}{}
-	}
+	add(all, r.spec)
+	add(all, r.status)
+	add(all, r.byModule)
 	verdicts := make([]Verdict, 0, len(all))
-	for _, module := range slices.Sorted(maps.Keys(all)) {
+	for module := range all {
 		verdicts = append(verdicts, r.module(module))
 	}
-	r.oneNameEach(verdicts)
-	return verdicts
+	return r.withMandatory(verdicts)
+}
+
+// add adds the keys of a map to a set.
+func add[V any](set map[string]struct{}, from map[string]V) {
+	for key := range from {
+		set[key] = struct{}{}
+	}
 }
 
 // module is rule 0, and hands on to the others.
@@ -109,7 +115,9 @@ func (r *resolver) module(name string) Verdict {
 	v := Verdict{Module: name}
 	v.Manifest, v.Surplus = r.of(name)
 	v.Origin = Origin{Spec: spec != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
-	v.stands(installedOf(r.status[name], v.Manifest))
+	if r.decreed[name] == nil { // else what the status says of it is by now the mandatory module's
+		v.stands(installedOf(r.status[name], v.Manifest))
+	}
 	switch {
 	case r.World.Kyma.DeletionTimestamp != nil:
 		v.is(Removed, ruleKymaDeleting, ruleKymaDeleting.message())
@@ -121,14 +129,14 @@ func (r *resolver) module(name string) Verdict {
 	default:
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
-		r.enabled(&v, wishOf(r.World.Kyma, spec))
+		found, refused := find(r.World, wishOf(r.World.Kyma, spec))
+		r.enabled(&v, found, refused)
 	}
 	return v
 }
 
-// enabled is rules 1 to 14 and 16 for a module that is to be managed.
-func (r *resolver) enabled(v *Verdict, asked wish) {
-	found, refused := find(r.World, asked)
+// enabled is rules 12 to 15 and 17 for a module that is to be managed, after the rules before them have found or refused it.
+func (r *resolver) enabled(v *Verdict, found target, refused *no) {
 	v.ComponentName = cmp.Or(v.ComponentName, found.Component)
 	if refused != nil {
 		r.refused(v, refused)
@@ -139,7 +147,7 @@ func (r *resolver) enabled(v *Verdict, asked wish) {
 		r.update(v, found)
 		return
 	}
-	have, doubt := r.standing(v.Module, v.Manifest, found)
+	have, doubt := r.standing(v, found)
 	v.stands(have)
 	if doubt != nil {
 		r.component(found.key()) // Needed names both, so that one round of reading is enough
@@ -153,7 +161,7 @@ func (r *resolver) enabled(v *Verdict, asked wish) {
 		return
 	}
 	component := r.content(found.key(), v.Manifest)
-	if !r.unread(v, found.key(), component) {
+	if !r.unread(v, found.key(), component) && !r.untimely(v, found, have) {
 		v.Kind = Run
 		v.install(found, component)
 	}
@@ -194,12 +202,12 @@ func (r *resolver) refused(v *Verdict, because *no) {
 // enforce resolves the version that is kept, so that its Manifest can be put back when somebody changed or removed it. Where it can no
 // longer be resolved the Manifest is left as it is.
 func (r *resolver) enforce(v *Verdict) {
-	release, refused := releaseOf(r.World, v.Module)
+	release, refused := r.releaseFor(v)
 	if refused != nil || v.Version == "" {
 		return
 	}
 	kept := target{Channel: v.Channel, Version: v.Version, Component: release.Spec.OCMComponentName}
-	have, doubt := r.standing(v.Module, v.Manifest, kept)
+	have, doubt := r.standing(v, kept)
 	if doubt != nil {
 		return
 	}
@@ -207,7 +215,7 @@ func (r *resolver) enforce(v *Verdict) {
 		v.stands(have)
 		kept.Channel, kept.Version = have.Channel, have.Version
 	}
-	if kept.Template, refused = templateOf(r.World, v.Module, kept.Version); refused != nil {
+	if kept.Template, refused = r.templateFor(v, kept.Version); refused != nil {
 		return
 	}
 	if component := r.content(kept.key(), v.Manifest); !component.Pending && component.Reason == "" {
@@ -242,7 +250,40 @@ func (r *resolver) update(v *Verdict, found target) {
 	}
 }
 
-// oneNameEach is rule 15: a name of a Manifest that another module or somebody else has is not written over.
+// untimely is rule 15: it holds an upgrade with downtime back, keeps what is installed, and says whether it did. An upgrade that began in
+// a window goes on after it.
+func (r *resolver) untimely(v *Verdict, found target, have installed) bool {
+	if v.Mandatory || !found.Template.Spec.RequiresDowntime || r.World.Kyma.Spec.SkipMaintenanceWindows ||
+		have.Version == "" || have.Version == found.Version || r.begun(v.Manifest, found) {
+		return false
+	}
+	open, opens, known := NextWindow(r.Windows, r.World.Kyma.Labels, r.Now.Time)
+	switch {
+	case open:
+		return false
+	case known:
+		r.enforce(v)
+		v.is(Waiting, ruleWindowClosed, ruleWindowClosed.message("version", found.Version, "opens", opens.Format(time.RFC3339)))
+		v.WakeAt = opens
+	case r.Windows == nil:
+		r.refused(v, refuse(ruleWindowUnknown, "version", found.Version, "detail", "no maintenance policy is in force"))
+	default:
+		r.refused(v, refuse(ruleWindowUnknown, "version", found.Version, "detail",
+			"the maintenance policy names no window of at least "+r.Windows.MinRemaining.String()+" for this Kyma"))
+	}
+	return true
+}
+
+// begun says whether the Manifest installs the target already.
+func (r *resolver) begun(manifest *v1beta2.Manifest, found target) bool {
+	if manifest == nil || manifest.Spec.Version != found.Version {
+		return false
+	}
+	component := r.component(found.key())
+	return component.Source == nil || sameSource(manifest, component.Source)
+}
+
+// oneNameEach is rule 16: a name of a Manifest that another module or somebody else has is not written over.
 func (r *resolver) oneNameEach(verdicts []Verdict) {
 	taken := map[string]struct{}{}
 	for i := range verdicts {
@@ -257,8 +298,9 @@ func (r *resolver) oneNameEach(verdicts []Verdict) {
 			continue
 		}
 		v.Template, v.Source, v.LocalizedImages, v.Extras = nil, nil, nil, Extras{}
-		v.stands(installedOf(r.status[v.Module], nil))
+		v.stands(installedOf(r.entry(v), nil))
 		switch {
+		case v.Kind == Waiting: // for a window; it does nothing new until then
 		case v.Kind != Run:
 			v.Kind = Refused // what was kept cannot be put back; the refusal stands
 		case terminating(holder):

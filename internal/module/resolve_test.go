@@ -96,6 +96,12 @@ var refusals = []struct {
 		`the registry of component ` + component + `:1.0.0 does not answer: the registry says so`},
 	{"the registry refuses the credentials", []func(*World){unreadable(v1, "RegistryUnauthorized")}, "Error", "RegistryUnauthorized",
 		`the registry of component ` + component + `:1.0.0 refuses the credentials: the registry says so`},
+	{"the component is not signed", []func(*World){unreadable(v1, "SignatureMissing")}, "Error", "SignatureMissing",
+		`component ` + component + `:1.0.0 has to be signed and is not: the registry says so`},
+	{"the component was changed after it was signed", []func(*World){unreadable(v1, "SignatureInvalid")}, "Error", "SignatureInvalid",
+		`the signature of component ` + component + `:1.0.0 does not fit it: the registry says so`},
+	{"the component was signed by somebody else", []func(*World){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
+		`the signature of component ` + component + `:1.0.0 is by nobody who is trusted: the registry says so`},
 	{"the reader of components gives a reason that nobody knows", []func(*World){unreadable(v1, "Nonsense")}, "Error", "Internal",
 		`something unforeseen happened: the registry says so`},
 }
@@ -242,7 +248,7 @@ func TestOneVerdictForEveryModuleOfSpecStatusAndManifests(t *testing.T) {
 	var got []string
 	for _, v := range Resolve(w) {
 		got = append(got, v.Module+" "+string(v.Kind))
-		want := Origin{v.Module == operator || v.Module == "zeta", v.Module == operator || v.Module == "gone", v.Manifest != nil}
+		want := Origin{v.Module == operator || v.Module == "zeta", v.Module == operator || v.Module == "gone", v.Manifest != nil, false}
 		if v.Origin != want {
 			t.Errorf("%s: origin %+v, want %+v", v.Module, v.Origin, want)
 		}

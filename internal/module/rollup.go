@@ -15,8 +15,8 @@ import (
 // named is how many modules the message of condition Ready tells about. The others are in status.modules.
 const named = 3
 
-// conditionWebhook is upstream's condition about a webhook that does not exist here.
-const conditionWebhook = "SKRWebhook"
+// ConditionWebhook is upstream's condition about a webhook that does not exist here: it goes when what upstream left of it is gone.
+const ConditionWebhook = "SKRWebhook"
 
 // told is one module of the status with the reasons that its entry does not carry.
 type told struct {
@@ -27,16 +27,7 @@ type told struct {
 // Rollup is the Kyma's status after this pass: the verdicts, what their Manifests report and what came of the writes, by module.
 // It returns a status of its own and leaves the one in the World alone; when nothing changed the two are equal.
 func Rollup(w World, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
-	before := statusByName(w.Kyma)
-	modules := make([]told, 0, len(verdicts))
-	for i := range verdicts {
-		v := &verdicts[i]
-		result := results[v.Module]
-		outcome := judge(w, v, result)
-		if entry := entryOf(w, v, before[v.Module], result, outcome); entry != nil {
-			modules = append(modules, told{entry: entry, reason: outcome.reason, cause: outcome.cause})
-		}
-	}
+	modules, mandatory := tellAll(w, verdicts, results)
 	status := *w.Kyma.Status.DeepCopy()
 	status.ObservedGeneration = w.Kyma.Generation
 	status.State = stateOf(w.Kyma, modules)
@@ -49,9 +40,37 @@ func Rollup(w World, verdicts []Verdict, results map[string]Result) v1beta2.Kyma
 	if channel != v1beta2.NoChannel && (status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning) {
 		status.ActiveChannel = channel
 	}
-	setConditions(w, &status, modules)
+	setConditions(w, &status, modules, mandatory)
+	setMandatory(w, &status, mandatory)
 	setOperation(w, &status)
 	return status
+}
+
+// tellAll makes the entries of the status, and those of mandatory modules, which the status does not show.
+func tellAll(w World, verdicts []Verdict, results map[string]Result) (modules, mandatory []told) {
+	before := statusByName(w.Kyma)
+	for i := range verdicts {
+		v, entry, result := &verdicts[i], before[verdicts[i].Module], results[verdicts[i].Module]
+		if v.Mandatory {
+			entry = nil
+		}
+		switch {
+		case v.Manifest == nil && v.Template == nil:
+			result = Result{} // it had nothing to write: this is the result of the module's other verdict
+		case v.Mandatory && v.Kind == Removed:
+			result.Manifest = nil // so is this: a deletion returns none
+		}
+		outcome := judge(w, v, result)
+		one := told{entry: entryOf(w, v, entry, result, outcome), reason: outcome.reason, cause: outcome.cause}
+		switch {
+		case one.entry == nil:
+		case v.Mandatory:
+			mandatory = append(mandatory, one)
+		default:
+			modules = append(modules, one)
+		}
+	}
+	return modules, mandatory
 }
 
 // stateOf sums up: the worst of the modules, where one that is being removed makes the Kyma Processing.
@@ -83,14 +102,11 @@ func ready(modules []told) int {
 }
 
 // setConditions writes Ready and Modules and drops the condition of a webhook that is not there.
-func setConditions(w World, status *v1beta2.KymaStatus, modules []told) {
+func setConditions(w World, status *v1beta2.KymaStatus, modules, mandatory []told) {
 	status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
-		return condition.Type == conditionWebhook
+		return condition.Type == ConditionWebhook
 	})
-	ranked := slices.Clone(modules)
-	slices.SortStableFunc(ranked, func(a, b told) int {
-		return cmp.Compare(severity(b.entry.State), severity(a.entry.State))
-	})
+	ranked := rank(modules)
 	set := func(kind string, holds bool, reason, message string) {
 		value := metav1.ConditionFalse
 		if holds {
@@ -99,12 +115,30 @@ func setConditions(w World, status *v1beta2.KymaStatus, modules []told) {
 		conditions.Set(&status.Conditions, kind, value, reason, message, w.Kyma.Generation, w.Now)
 	}
 	reason := reasonOf(w.Kyma, ranked)
-	set(v1beta2.ConditionReady, status.State == v1beta2.StateReady, reason, summary(w.Kyma, ranked))
+	message := summary(w.Kyma, ranked, "modules")
+	if w.Kyma.DeletionTimestamp != nil && len(modules) == 0 && len(mandatory) > 0 {
+		message = summary(w.Kyma, rank(mandatory), "mandatory modules")
+	}
+	set(v1beta2.ConditionReady, status.State == v1beta2.StateReady, reason, message)
 	if ready(modules) == len(modules) && w.Kyma.DeletionTimestamp == nil {
 		set(v1beta2.ConditionModules, true, reason, v1beta2.MessageModulesReady)
 	} else {
 		set(v1beta2.ConditionModules, false, reason, v1beta2.MessageModulesNotReady)
 	}
+}
+
+// rank puts first what needs a person most. Of modules that are equal so far, those come first whose upgrade waits for a window.
+func rank(modules []told) []told {
+	weight := func(module told) int {
+		weight := 2 * severity(module.entry.State)
+		if module.entry.Maintenance {
+			weight++
+		}
+		return weight
+	}
+	ranked := slices.Clone(modules)
+	slices.SortStableFunc(ranked, func(a, b told) int { return cmp.Compare(weight(b), weight(a)) })
+	return ranked
 }
 
 // reasonOf is the cause in one word: that of the worst module.
@@ -114,26 +148,32 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []told) string {
 		return v1beta2.ReasonDeleting
 	case len(ranked) == 0:
 		return v1beta2.ReasonNoModules
-	case severity(ranked[0].entry.State) == 0:
+	case severity(ranked[0].entry.State) == 0 && !ranked[0].entry.Maintenance:
 		return v1beta2.ReasonReady
 	default:
 		return ranked[0].reason
 	}
 }
 
-// summary is the message of condition Ready: how many modules are ready, and the worst of the others with their reasons.
-func summary(kyma *v1beta2.Kyma, ranked []told) string {
-	open := len(ranked) - ready(ranked)
+// summary is the message of condition Ready: how many modules are ready, and the worst of the others, and of those whose upgrade waits for
+// a window, with their reasons.
+func summary(kyma *v1beta2.Kyma, ranked []told, what string) string {
+	open := 0
+	for _, module := range ranked {
+		if severity(module.entry.State) > 0 || module.entry.Maintenance {
+			open++
+		}
+	}
 	var text strings.Builder
 	switch {
 	case kyma.DeletionTimestamp != nil && len(ranked) == 0:
 		return "all modules are gone"
 	case kyma.DeletionTimestamp != nil:
-		fmt.Fprintf(&text, "modules left to delete: %d", len(ranked))
+		fmt.Fprintf(&text, "%s left to delete: %d", what, len(ranked))
 	case len(ranked) == 0:
 		return "the spec names no module"
 	default:
-		fmt.Fprintf(&text, "%d of %d modules ready", len(ranked)-open, len(ranked))
+		fmt.Fprintf(&text, "%d of %d %s ready", ready(ranked), len(ranked), what)
 	}
 	for _, module := range ranked[:min(open, named)] {
 		fmt.Fprintf(&text, "; %s: %s: %s", module.entry.Name, module.cause, module.entry.Message)

@@ -11,7 +11,7 @@ import (
 type Rule struct {
 	// Kinds of the verdicts that the rule is for; none means any.
 	Kinds []Kind
-	// State that the module gets; empty means that it is the one that the module's own resource reports.
+	// State that the module gets; empty means that it is the one that what is installed reports.
 	State v1beta2.State
 	// Reason as it stands in the Kyma's condition Ready.
 	Reason string
@@ -41,6 +41,7 @@ const (
 	ruleUnmanaged
 	ruleChannelAndVersion
 	ruleChannelNone
+	ruleVersionNotAllowed
 	ruleReleaseMissing
 	ruleMandatory
 	ruleComponentNameMissing
@@ -57,6 +58,11 @@ const (
 	ruleComponentInvalid
 	ruleRegistryUnreachable
 	ruleRegistryUnauthorized
+	ruleSignatureMissing
+	ruleSignatureInvalid
+	ruleSignatureUntrusted
+	ruleWindowClosed
+	ruleWindowUnknown
 )
 
 var (
@@ -114,6 +120,9 @@ var rules = [...]Rule{
 	ruleChannelNone: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelInvalid,
 		Message: `channel "{channel}" is not allowed`,
 		Remedy:  "Name a channel that the ModuleReleaseMeta offers, for the module or for the Kyma."},
+	ruleVersionNotAllowed: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonVersionNotAllowed,
+		Message: `version "{version}" is pinned in the runtime, which is not allowed`,
+		Remedy:  "Follow a channel; or have the version pinned on the hub, or the operator started with `--allow-runtime-versions`."},
 	ruleReleaseMissing: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonReleaseNotFound,
 		Message: `no ModuleReleaseMeta found for module "{module}" in namespace "{namespace}"`,
 		Remedy:  "Correct the module's name (the ModuleReleaseMeta's name, not its component's), or apply the ModuleReleaseMeta."},
@@ -165,6 +174,24 @@ var rules = [...]Rule{
 	ruleRegistryUnauthorized: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnauthorized,
 		Message: `the registry of component {component}:{version} refuses the credentials: {detail}`,
 		Remedy:  "Correct the Secret of flag `--oci-registry-cred-secret`."},
+	ruleSignatureMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureMissing,
+		Message: `component {component}:{version} has to be signed and is not: {detail}`,
+		Remedy:  "Sign the component version, or correct the file of flag `--signatures-file` (docs/spec/signatures.md)."},
+	ruleSignatureInvalid: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureInvalid,
+		Message: `the signature of component {component}:{version} does not fit it: {detail}`,
+		Remedy: "Find out who changed the component version in the registry. If that was meant to be: " +
+			"publish a new version, and sign it with the digests of all its resources."},
+	ruleSignatureUntrusted: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureUntrusted,
+		Message: `the signature of component {component}:{version} is by nobody who is trusted: {detail}`,
+		Remedy: "Sign the component version with a key or certificate of the file of flag `--signatures-file`, " +
+			"or add the signer's to it (docs/spec/signatures.md)."},
+	ruleWindowClosed: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonWaitingForMaintenanceWindow,
+		Message: `version {version} needs downtime and waits for the maintenance window that opens at {opens}`,
+		Remedy:  "Wait, or set `spec.skipMaintenanceWindows` of the Kyma."},
+	ruleWindowUnknown: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonMaintenanceWindowUnknown,
+		Message: `version {version} needs downtime, and no maintenance window is known: {detail}`,
+		Remedy: "Correct the file of flag `--maintenance-policy-file` (docs/spec/maintenance-windows.md), " +
+			"or set `spec.skipMaintenanceWindows` of the Kyma."},
 }
 
 // Rules is the table verdict -> state, reason, message, remedy.
@@ -202,6 +229,12 @@ func failure(reason string) rule {
 		return ruleRegistryUnreachable
 	case v1beta2.ReasonRegistryUnauthorized:
 		return ruleRegistryUnauthorized
+	case v1beta2.ReasonSignatureMissing:
+		return ruleSignatureMissing
+	case v1beta2.ReasonSignatureInvalid:
+		return ruleSignatureInvalid
+	case v1beta2.ReasonSignatureUntrusted:
+		return ruleSignatureUntrusted
 	default:
 		return ruleInternal
 	}

@@ -45,6 +45,9 @@ func find(w World, asked wish) (target, *no) {
 	if asked.Channel != "" && asked.Version != "" {
 		return target{}, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
 	}
+	if asked.Version != "" && w.Unpinnable[asked.Module] {
+		return target{}, refuse(ruleVersionNotAllowed, "version", asked.Version)
+	}
 	if asked.Channel == v1beta2.NoChannel {
 		return target{}, refuse(ruleChannelNone, "channel", asked.Channel)
 	}
@@ -75,8 +78,14 @@ func releaseOf(w World, module string) (*v1beta2.ModuleReleaseMeta, *no) {
 		return nil, refuse(ruleReleaseMissing, "module", module, "namespace", w.Kyma.Namespace)
 	case release.Spec.Mandatory != nil:
 		return nil, refuse(ruleMandatory, "module", module)
-	case release.Spec.OCMComponentName == "":
-		return nil, refuse(ruleComponentNameMissing, "module", module)
+	}
+	return componentNamed(release)
+}
+
+// componentNamed is a release that names its component.
+func componentNamed(release *v1beta2.ModuleReleaseMeta) (*v1beta2.ModuleReleaseMeta, *no) {
+	if release.Spec.OCMComponentName == "" {
+		return nil, refuse(ruleComponentNameMissing, "module", release.Name)
 	}
 	return release, nil
 }
@@ -93,6 +102,22 @@ func offered(release *v1beta2.ModuleReleaseMeta, channel string) string {
 
 // templateOf is the template of a module's version, if this Kyma may have it.
 func templateOf(w World, module, version string) (*v1beta2.ModuleTemplate, *no) {
+	template, refused := templateAt(w, module, version)
+	switch {
+	case refused != nil:
+		return nil, refused
+	case hidden(w.Kyma, template, v1beta2.LabelInternal):
+		return nil, refuse(ruleInternalModule)
+	case hidden(w.Kyma, template, v1beta2.LabelBeta):
+		return nil, refuse(ruleBetaModule)
+	case template.Spec.Mandatory:
+		return nil, refuse(ruleMandatory, "module", module)
+	}
+	return template, nil
+}
+
+// templateAt is the template of a module's version, whoever may have it.
+func templateAt(w World, module, version string) (*v1beta2.ModuleTemplate, *no) {
 	name := templateName(module, version)
 	template := w.Templates[name]
 	if template == nil {
@@ -102,14 +127,6 @@ func templateOf(w World, module, version string) (*v1beta2.ModuleTemplate, *no) 
 	if cmp.Or(spec.ModuleName, module) != module || cmp.Or(spec.Version, version) != version {
 		return nil, refuse(ruleTemplateOther, "template", name, "detail",
 			fmt.Sprintf("it says moduleName %q and version %q", spec.ModuleName, spec.Version))
-	}
-	switch {
-	case hidden(w.Kyma, template, v1beta2.LabelInternal):
-		return nil, refuse(ruleInternalModule)
-	case hidden(w.Kyma, template, v1beta2.LabelBeta):
-		return nil, refuse(ruleBetaModule)
-	case spec.Mandatory:
-		return nil, refuse(ruleMandatory, "module", module)
 	}
 	return template, nil
 }

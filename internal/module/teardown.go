@@ -14,24 +14,55 @@ type Step string
 const (
 	// StepNone: the Kyma is not being deleted, or nothing of ours holds it any more.
 	StepNone Step = "None"
-	// StepDelete: delete the Manifests of Teardown.Delete.
+	// StepDelete: there is something to delete; carry out Teardown.Actions.
 	StepDelete Step = "Delete"
-	// StepWait: every Manifest is being deleted; wait until they are gone.
+	// StepWait: everything is being deleted; wait until it is gone.
 	StepWait Step = "Wait"
-	// StepRelease: no Manifest is left; write Teardown.Finalizers.
+	// StepRelease: nothing is left; write Teardown.Finalizers.
 	StepRelease Step = "Release"
 )
 
+// Action is one thing to do in a pass of a teardown.
+type Action string
+
+// The actions of a teardown. Those of one pass stand in this order.
+const (
+	// ActionHubStatus: the status of the Kyma on the hub has to tell Deleting.
+	ActionHubStatus Action = "HubStatus"
+	// ActionRuntimeStatus: so has that of the Kyma in the runtime.
+	ActionRuntimeStatus Action = "RuntimeStatus"
+	// ActionDeleteManifests: delete those of Teardown.Delete.
+	ActionDeleteManifests Action = "DeleteManifests"
+	// ActionDeleteCatalogCRDs: delete the definitions of ModuleTemplate and ModuleReleaseMeta in the runtime, and with them the catalog.
+	ActionDeleteCatalogCRDs Action = "DeleteCatalogCRDs"
+	// ActionDeleteRuntimeKyma: take all finalizers but ForeignFinalizers from the Kyma in the runtime, and delete it.
+	ActionDeleteRuntimeKyma Action = "DeleteRuntimeKyma"
+	// ActionDeleteKymaCRD: delete the definition of Kyma in the runtime.
+	ActionDeleteKymaCRD Action = "DeleteKymaCRD"
+	// ActionDeletePullSecret: delete the copy of the image pull Secret in the runtime.
+	ActionDeletePullSecret Action = "DeletePullSecret"
+	// ActionRelease: write Teardown.Finalizers to the Kyma on the hub.
+	ActionRelease Action = "Release"
+)
+
+// ownFinalizers are those that hold a Kyma for us, and those of upstream's earlier versions, which nobody else will ever take away: of
+// the purge controller and of the watcher. All of them are taken from a Kyma that is released, on the hub and in the runtime.
+var ownFinalizers = []string{v1beta2.FinalizerKyma, v1beta2.FinalizerPurge, v1beta2.FinalizerWatcher}
+
 // Teardown is the next step of a Kyma's deletion.
 type Teardown struct {
-	// Step to take.
+	// Step to take: the Actions in one word.
 	Step Step
+	// Actions to carry out in this pass, one after the other; the first that fails ends the pass, and the next one begins afresh.
+	Actions []Action
 	// Delete are the Manifests to delete, with UID as precondition.
 	Delete []v1beta2.Manifest
 	// Waiting are the names of the Manifests that are being deleted, sorted.
 	Waiting []string
 	// Finalizers that the Kyma keeps when it is released: those that are not ours.
 	Finalizers []string
+	// Message says what the deletion waits for; empty when it waits for nothing.
+	Message string
 }
 
 // NextTeardown says what to do next with a Kyma that is being deleted: delete what it owns, mandatory modules too; wait until all of it is
@@ -40,41 +71,35 @@ type Teardown struct {
 // A cache may not yet know a Manifest that was created a moment ago: before a StepRelease is carried out, ask again with
 // Manifests that were listed from the API server itself.
 func NextTeardown(w World) Teardown {
-	finalizers, held := foreignFinalizers(w.Kyma)
-	if w.Kyma.DeletionTimestamp == nil || !held {
-		return Teardown{Step: StepNone}
+	return NextTeardownRemote(w, Leftovers{Gone: true})
+}
+
+// ForeignFinalizers are the finalizers of a Kyma without ours and those of upstream's that nobody else removes, and whether any of
+// these was there.
+func ForeignFinalizers(finalizers []string) (foreign []string, held bool) {
+	for _, finalizer := range finalizers {
+		if slices.Contains(ownFinalizers, finalizer) {
+			held = true
+		} else {
+			foreign = append(foreign, finalizer)
+		}
 	}
-	next := Teardown{Step: StepRelease, Finalizers: finalizers}
+	return foreign, held
+}
+
+// parting sorts the Manifests of a Kyma that is being deleted.
+func parting(w World) (doomed []v1beta2.Manifest, going []string) {
 	for i := range w.Manifests {
 		manifest := &w.Manifests[i]
 		switch {
 		case !ours(w.Kyma, manifest):
 		case terminating(manifest):
-			next.Waiting = append(next.Waiting, manifest.Name)
+			going = append(going, manifest.Name)
 		default:
-			next.Delete = append(next.Delete, *manifest.DeepCopy())
+			doomed = append(doomed, *manifest.DeepCopy())
 		}
 	}
-	slices.Sort(next.Waiting)
-	slices.SortFunc(next.Delete, func(a, b v1beta2.Manifest) int { return cmp.Compare(a.Name, b.Name) })
-	switch {
-	case len(next.Delete) > 0:
-		next.Step, next.Finalizers = StepDelete, nil
-	case len(next.Waiting) > 0:
-		next.Step, next.Finalizers = StepWait, nil
-	}
-	return next
-}
-
-// foreignFinalizers are the Kyma's finalizers without ours and upstream's old one, and whether any of those was there.
-func foreignFinalizers(kyma *v1beta2.Kyma) (foreign []string, held bool) {
-	for _, finalizer := range kyma.Finalizers {
-		switch finalizer {
-		case v1beta2.FinalizerKyma, v1beta2.FinalizerPurge:
-			held = true
-		default:
-			foreign = append(foreign, finalizer)
-		}
-	}
-	return foreign, held
+	slices.Sort(going)
+	slices.SortFunc(doomed, func(a, b v1beta2.Manifest) int { return cmp.Compare(a.Name, b.Name) })
+	return doomed, going
 }

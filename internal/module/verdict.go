@@ -2,6 +2,7 @@ package module
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -25,21 +26,26 @@ const (
 	Unmanaged Kind = "Unmanaged"
 )
 
-// Origin says where a module was found.
-type Origin struct{ Spec, Status, Manifest bool }
+// Origin says where a module was found; Release: in a ModuleReleaseMeta for every Kyma.
+type Origin struct{ Spec, Status, Manifest, Release bool }
 
 // Verdict is what is decided about one module.
 type Verdict struct {
 	// Module by name.
 	Module string
+	// Mandatory modules come by themselves. A module may have two verdicts, one as mandatory and one because the spec or the status
+	// names it; then only one of the two has something to write.
+	Mandatory bool
 	// Origin says where it was found.
 	Origin Origin
 	// Kind of the verdict.
 	Kind Kind
-	// State that the rule gives; empty when the Manifest decides (Run).
+	// State that the rule gives; empty when the Manifest decides (Run, and Waiting for a maintenance window).
 	State v1beta2.State
 	// Reason and Message of the rule; empty for Run.
 	Reason, Message string
+	// WakeAt is when the maintenance window opens that the module waits for; zero when it waits for none.
+	WakeAt time.Time
 	// Channel, Version and ComponentName of what is installed or being installed: with Keep those of the version that is kept.
 	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string

@@ -32,13 +32,17 @@ func core(version *semver.Version) *semver.Version {
 // The status says so, since a Manifest can be edited by hand and that is put back. But this operator may have died after it wrote
 // the Manifest and before it wrote the status. So a Manifest that is above status and target counts when its source is the one of the
 // version that it names: then that version was rolled out, whoever asked for it. While that component cannot be read there is doubt.
-func (r *resolver) standing(module string, manifest *v1beta2.Manifest, found target) (have installed, doubt *ComponentKey) {
-	have = installedOf(r.status[module], manifest)
+func (r *resolver) standing(v *Verdict, found target) (have installed, doubt *ComponentKey) {
+	if v.Mandatory {
+		return r.mandatoryStanding(v.Manifest, found), nil
+	}
+	manifest := v.Manifest
+	have = installedOf(r.status[v.Module], manifest)
 	if manifest == nil || lower(found.Version, have.Version) || !lower(found.Version, manifest.Spec.Version) {
 		return have, nil
 	}
 	key := ComponentKey{Name: found.Component, Version: manifest.Spec.Version}
-	if _, refused := templateOf(r.World, module, key.Version); refused != nil {
+	if _, refused := templateOf(r.World, v.Module, key.Version); refused != nil {
 		return have, nil
 	}
 	component := r.component(key)

@@ -53,6 +53,9 @@ func wantedLabels(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	if v.Channel != "" {
 		labels[v1beta2.LabelChannel] = v.Channel
 	}
+	if v.Mandatory {
+		labels[v1beta2.LabelMandatoryModule] = v1beta2.EnabledValue
+	}
 	if controller := v.Template.Labels[v1beta2.LabelControllerName]; controller != "" {
 		labels[v1beta2.LabelControllerName] = controller
 	}

@@ -12,15 +12,23 @@ type World struct {
 	Kyma *v1beta2.Kyma
 	// Releases of the Kyma's namespace by name. Those that the Kyma's spec names are enough.
 	Releases map[string]*v1beta2.ModuleReleaseMeta
-	// Templates of the Kyma's namespace by object name. Those of the modules in the Kyma's spec and status are enough, in all versions.
+	// Mandatory are the releases of the Kyma's namespace for modules that every Kyma has, also those that are being deleted. All of them:
+	// a mandatory module whose release is not among them is removed.
+	Mandatory []*v1beta2.ModuleReleaseMeta
+	// Templates of the Kyma's namespace by object name. Those of the modules in the Kyma's spec and status and of mandatory ones are
+	// enough, in all versions.
 	Templates map[string]*v1beta2.ModuleTemplate
 	// Manifests that belong to this Kyma (controller reference or label kyma-name) and, so that a conflict is seen before it is
 	// written over, any other that has one of the names of Names(World).
 	Manifests []v1beta2.Manifest
 	// Components that were read. One that Needed asks for and that is absent here counts as being read for the first time.
 	Components map[ComponentKey]Component
+	// Windows say when upgrades with downtime may start; nil when no policy is in force.
+	Windows *WindowPolicy
 	// Restricted are the modules of flag --restricted-default-modules: they are for the Kymas that their release selects.
 	Restricted []string
+	// Unpinnable are the modules whose exact version the runtime's user asks for without being allowed to.
+	Unpinnable map[string]bool
 	// Now is the time that lastOperation and conditions get.
 	Now metav1.Time
 }
@@ -40,6 +48,8 @@ type Component struct {
 	Pending bool
 	// Reason (one of the API's) and Message say why it cannot be read.
 	Reason, Message string
+	// Warning says what is wrong with it that does not keep it from being installed.
+	Warning string
 }
 
 // Extras are what a component version holds beside its first installation; most hold nothing.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -134,7 +135,8 @@ func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructur
 	var objects []*unstructured.Unstructured
 	for _, object := range all {
 		switch group, kind := object.GroupVersionKind().Group, object.GetKind(); {
-		case group == rbacv1.GroupName, group == apiextensionsv1.GroupName, kind == "Namespace", kind == "ServiceAccount":
+		case group == rbacv1.GroupName, group == apiextensionsv1.GroupName, group == admissionregistrationv1.GroupName,
+			kind == "Namespace", kind == "ServiceAccount":
 			objects = append(objects, object)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 const (
 	remoteKyma = "demo"
 	localKyma  = "local-demo"
+	// oldKyma is whose access the sample Manifest of v1alpha1 asks for, in the namespace default.
+	oldKyma = "kyma-sample"
 	// runtimeUser is who the manager is to the runtime, as a member of the group that may do everything.
 	runtimeUser  = "lifecycle-manager"
 	runtimeGroup = "system:masters"
@@ -53,12 +55,10 @@ func (p *playground) applyKymas(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		objects := []client.Object{&corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: v1beta2.DefaultNamespace, Name: remoteKyma, Labels: map[string]string{v1beta2.LabelKymaName: remoteKyma},
-			},
-			Data: map[string][]byte{v1beta2.AccessSecretKey: access},
-		}}
+		objects := []client.Object{
+			accessSecret(v1beta2.DefaultNamespace, remoteKyma, access),
+			accessSecret(metav1.NamespaceDefault, oldKyma, access),
+		}
 		for _, k := range kymas() {
 			objects = append(objects, k)
 		}
@@ -69,6 +69,13 @@ func (p *playground) applyKymas(ctx context.Context) error {
 		}
 		return "exist", nil
 	})
+}
+
+func accessSecret(namespace, kyma string, kubeconfig []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma, Labels: map[string]string{v1beta2.LabelKymaName: kyma}},
+		Data:       map[string][]byte{v1beta2.AccessSecretKey: kubeconfig},
+	}
 }
 
 // awaitKymas shows every change until all are Ready.

@@ -33,7 +33,7 @@ const (
 // manager is the process of the manager.
 type manager struct {
 	*process
-	metrics, probes, content string // addresses
+	metrics, probes, content, webhooks string // addresses
 }
 
 // startManager runs the manager's own program with the rights that a deployed one has.
@@ -68,11 +68,11 @@ func (p *playground) startManager(ctx context.Context) error {
 
 // launchManager starts it once and waits until it is ready.
 func (p *playground) launchManager(ctx context.Context, dir, kubeconfig string) error {
-	free, err := freeAddresses(ctx, 3)
+	free, err := freeAddresses(ctx, 4)
 	if err != nil {
 		return err
 	}
-	metrics, probes, content := free[0], free[1], free[2]
+	metrics, probes, content, webhooks := free[0], free[1], free[2], free[3]
 	started, err := p.launcher.start(p.program(managerProgram), filepath.Join(dir, managerLog), []string{"KUBECONFIG=" + kubeconfig},
 		"--oci-registry-host=http://"+p.registry.Host,
 		"--kyma-namespace=*",
@@ -81,12 +81,15 @@ func (p *playground) launchManager(ctx context.Context, dir, kubeconfig string) 
 		"--content-dir="+filepath.Join(dir, "content"),
 		"--content-bind-address="+content,
 		"--content-url=https://"+content,
+		"--enable-webhooks",
+		"--webhook-bind-address="+webhooks,
+		"--webhook-url=https://"+webhooks,
 		"--registries-file="+filepath.Join(dir, registriesFile),
 	)
 	if err != nil {
 		return err
 	}
-	p.manager = &manager{process: started, metrics: metrics, probes: probes, content: content}
+	p.manager = &manager{process: started, metrics: metrics, probes: probes, content: content, webhooks: webhooks}
 	return p.manager.awaitReady(ctx)
 }
 

@@ -32,6 +32,7 @@ const (
 
 	moduleBeacon, moduleCharted, moduleGreeter = "beacon", "charted", "greeter"
 	moduleLedger, moduleNotes                  = "ledger", "notes"
+	moduleIstio, moduleServerless              = "istio", "serverless"
 )
 
 // module is a sample module: its content is in package samples, the rest is here.
@@ -58,8 +59,10 @@ var modules = []module{
 		name: moduleGreeter, about: "an operator with CRD, RBAC, Deployment and a default custom resource with a finalizer",
 		schema: descriptor.SchemaV2, operator: true,
 	},
+	{name: moduleIstio, about: "a stand-in of that name, for the samples of v1alpha1", schema: descriptor.SchemaV2, chart: chartLantern},
 	{name: moduleLedger, about: "custom resources whose definition changes from v1 to v2", schema: descriptor.SchemaV3Alpha1},
 	{name: moduleNotes, about: "plain objects; 1.1.0 drops one and adds one", schema: descriptor.SchemaV2, directory: true},
+	{name: moduleServerless, about: "the same", schema: descriptor.SchemaV2, chart: chartLantern},
 }
 
 // channels says which version each channel offers.

@@ -40,6 +40,15 @@ var sampleManifests = []sample{
 	{"plain-bundle-http", "the same from a web server, by its digest"},
 }
 
+// oldSamples are what the first README files of the project show, in the words of v1alpha1.
+var oldSamples = []sample{
+	{"v1alpha1-kyma", "a Kyma as the first README shows it, for the hub itself"},
+	{"v1alpha1-manifest", "a Manifest as the first README shows it, with two charts"},
+}
+
+// allSamples are the files that people get.
+func allSamples() []sample { return slices.Concat(sampleManifests, oldSamples) }
+
 // publishContent starts the web server, publishes what the sample Manifests install, and writes these.
 func (p *playground) publishContent(ctx context.Context) error {
 	doing := "publishing charts, a kustomization and plain bundles for Manifests to try"
@@ -59,13 +68,13 @@ func (p *playground) publishContent(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("has the content of the %d Manifests in %s", len(sampleManifests), short(dir)), writeSamples(dir, s.names)
+		return fmt.Sprintf("has the content of the %d samples in %s", len(allSamples()), short(dir)), writeSamples(dir, s.names)
 	})
 }
 
 // writeSamples writes the Manifests with their names filled in.
 func writeSamples(dir string, names map[string]string) error {
-	for _, s := range sampleManifests {
+	for _, s := range allSamples() {
 		data, err := s.filled(names)
 		if err != nil {
 			return err

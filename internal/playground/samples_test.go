@@ -102,7 +102,7 @@ func TestEveryFileOfTheSamplesIsUsed(t *testing.T) {
 	for _, entry := range entries {
 		found = append(found, strings.TrimSuffix(entry.Name(), ".yaml"))
 	}
-	for _, s := range sampleManifests {
+	for _, s := range allSamples() {
 		listed = append(listed, s.name)
 	}
 	if diff := cmp.Diff(found, listed, cmp.Transformer("set", func(all []string) map[string]bool {

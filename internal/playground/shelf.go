@@ -23,8 +23,11 @@ const (
 	typeHelmChart = "helmChart"
 
 	chartLantern, chartAlmanac = "lantern", "almanac"
+	chartMySQL, chartRedis     = "mysql", "redis"
 	// sampleComponent is a component version that no module offers: a sample Manifest names its layers.
 	sampleComponent = provider + "/samples/lighthouse"
+	// oldComponent is the one that the sample Manifest of v1alpha1 names.
+	oldComponent = provider + "/module/example-module-name"
 	// manifestTime is when all manifests of sample content were made, so that they are the same each time.
 	manifestTime = "2026-01-01T00:00:00Z"
 )
@@ -36,6 +39,8 @@ var charts = []struct {
 }{
 	{chartLantern, []string{older, newer, "2.0.0"}},
 	{chartAlmanac, []string{older}},
+	{chartMySQL, []string{older}},
+	{chartRedis, []string{older}},
 }
 
 // parcel is content that goes into the registry as one layer with a manifest around it.
@@ -62,7 +67,9 @@ func (s *shelf) fill(ctx context.Context) error {
 		"BUNDLE_URL":       "http://" + s.web + bundleFile,
 		"SAMPLE_COMPONENT": sampleComponent,
 	}
-	for _, publish := range []func(context.Context) error{s.pushCharts, s.pushConfig, s.pushKustomization, s.pushBundles, s.pushComponent} {
+	for _, publish := range []func(context.Context) error{
+		s.pushCharts, s.pushConfig, s.pushKustomization, s.pushBundles, s.pushComponent, s.pushOldComponent,
+	} {
 		if err := publish(ctx); err != nil {
 			return err
 		}
@@ -125,11 +132,21 @@ func (s *shelf) pushBundles(ctx context.Context) error {
 
 // pushComponent publishes three layers that one sample Manifest names.
 func (s *shelf) pushComponent(ctx context.Context) error {
-	chart, err := packChart(chartLantern, older)
+	return s.pushLayers(ctx, sampleComponent, chartLantern, "crds-config-resource.config.yaml", "")
+}
+
+// pushOldComponent does the same for the Manifest of v1alpha1, whose definitions are the same.
+func (s *shelf) pushOldComponent(ctx context.Context) error {
+	return s.pushLayers(ctx, oldComponent, chartRedis, "v1alpha1-manifest.config.yaml", "OLD_")
+}
+
+// pushLayers publishes a chart, its values and definitions as a component; prefix is that of their digests' names.
+func (s *shelf) pushLayers(ctx context.Context, name, chartName, configName, prefix string) error {
+	chart, err := packChart(chartName, older)
 	if err != nil {
 		return err
 	}
-	config, err := layer("crds-config-resource.config.yaml")
+	config, err := layer(configName)
 	if err != nil {
 		return err
 	}
@@ -137,10 +154,11 @@ func (s *shelf) pushComponent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.names["CHART_LAYER"], s.names["CONFIG_LAYER"], s.names["CRDS_LAYER"] = digestOf(chart), digestOf(config), digestOf(crds)
+	s.names[prefix+"CHART_LAYER"], s.names[prefix+"CONFIG_LAYER"] = digestOf(chart), digestOf(config)
+	s.names[prefix+"CRDS_LAYER"] = digestOf(crds)
 	_, err = component.Push(ctx, component.Registry{Host: s.registry, PlainHTTP: true}, component.Version{
-		Name: sampleComponent, Version: older, Provider: provider, Resources: []component.Resource{
-			{Name: chartLantern, Type: typeHelmChart, MediaType: mediaTypeChart, Data: chart},
+		Name: name, Version: older, Provider: provider, Resources: []component.Resource{
+			{Name: chartName, Type: typeHelmChart, MediaType: mediaTypeChart, Data: chart},
 			{Name: configResource, Data: config}, {Name: "crds", Data: crds},
 		},
 	})

@@ -138,8 +138,8 @@ func things(env string) string {
 
 // sampleRows are the files with what they show.
 func sampleRows() [][]string {
-	rows := make([][]string, 0, len(sampleManifests))
-	for _, s := range sampleManifests {
+	rows := make([][]string, 0, len(allSamples()))
+	for _, s := range allSamples() {
 		rows = append(rows, []string{s.name + ".yaml", s.about})
 	}
 	return rows

@@ -14,78 +14,72 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/go-logr/logr"
-
-	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // settle is the time between the first sign of a change and the reading: one edit is several events.
 const settle = 100 * time.Millisecond
 
-// RegistryFile says how each registry is spoken to, by a file that may change at any time.
-type RegistryFile struct {
+// watched is a file that is read as a whole and followed. What was understood last is in force.
+type watched[T any] struct {
+	// what is the kind of file, for messages.
+	what string
 	path string
 	log  logr.Logger
+	// parse reads the text of the file; beside gives files of its folder.
+	parse func(data []byte, beside func(name string) ([]byte, error)) (T, error)
+	// changed is called after what is in force was replaced by something else; nil when nobody wants to know.
+	changed func()
 
 	mu sync.RWMutex
 	// known is replaced as a whole and never changed.
-	known policies
+	known T
 	// err says why the file as it is now does not count.
 	err error
 }
 
-// Registries reads the file at path. An error means that there is nothing to start with; a manager should not start then.
-// An empty path gives a RegistryFile that has no special rules for anybody and never changes.
-//
-// The file is YAML: "registries: [{host, plainHTTP, ca | caFile, mirrors}]". Its folder is watched, as Kubernetes mounts a ConfigMap:
-// a mount by subPath never changes, and so is not noticed.
-func Registries(path string, log logr.Logger) (*RegistryFile, error) {
-	f := &RegistryFile{path: path, log: log}
-	if path == "" {
-		return f, nil
+// begin reads the file for the first time. An error means that there is nothing to start with.
+func (f *watched[T]) begin() error {
+	if f.path == "" {
+		return nil
 	}
 	known, err := f.read()
 	if err != nil {
-		return nil, fmt.Errorf("registries file %s: %w", path, err)
+		return fmt.Errorf("%s %s: %w", f.what, f.path, err)
 	}
 	f.known = known
-	return f, nil
+	return nil
 }
 
-// Host gives the policy for a host (host[:port]): 1. that of its own entry; 2. that of the entry "*"; 3. the zero policy.
-// Entries are not merged. What is returned is shared and not to be changed.
-func (f *RegistryFile) Host(host string) content.HostPolicy {
+// current is what is in force. It is shared and not to be changed.
+func (f *watched[T]) current() T {
 	f.mu.RLock()
-	known := f.known
-	f.mu.RUnlock()
-	if policy, ok := known[strings.ToLower(host)]; ok {
-		return policy
-	}
-	return known[everyHost]
+	defer f.mu.RUnlock()
+	return f.known
 }
 
 // Err says what is wrong with the file as it is now, while an earlier content of it is in force; nil when all is well.
-func (f *RegistryFile) Err() error {
+func (f *watched[T]) Err() error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.err
 }
 
 // NeedLeaderElection says no: every replica talks to registries.
-func (f *RegistryFile) NeedLeaderElection() bool { return false }
+func (f *watched[T]) NeedLeaderElection() bool { return false }
 
 // Start follows the file until the context ends.
-func (f *RegistryFile) Start(ctx context.Context) error {
+func (f *watched[T]) Start(ctx context.Context) error {
 	if f.path == "" {
 		<-ctx.Done()
 		return nil
 	}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fmt.Errorf("watch the registries file: %w", err)
+		return fmt.Errorf("watch the %s: %w", f.what, err)
 	}
 	folder := filepath.Dir(f.path)
 	if err := watcher.Add(folder); err != nil {
-		return errors.Join(fmt.Errorf("watch folder %s of the registries file: %w", folder, err), watcher.Close())
+		return errors.Join(fmt.Errorf("watch folder %s of the %s: %w", folder, f.what, err), watcher.Close())
 	}
 	f.follow(ctx, watcher)
 	<-ctx.Done()
@@ -94,7 +88,7 @@ func (f *RegistryFile) Start(ctx context.Context) error {
 
 // follow reads the file a moment after its folder has changed. Only the first event of a burst starts that moment, so that a folder
 // that is never quiet does not put the reading off for ever. What cannot be understood is read once more: it may be half of an edit.
-func (f *RegistryFile) follow(ctx context.Context, watcher *fsnotify.Watcher) {
+func (f *watched[T]) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	// What changed between the first reading and now had no watch.
 	settled, doubted := time.After(settle), false
 	look := func() {
@@ -135,7 +129,7 @@ func (f *RegistryFile) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 }
 
 // reload takes over what the file says, or keeps what is in force.
-func (f *RegistryFile) reload() error {
+func (f *watched[T]) reload() error {
 	known, err := f.read()
 	if err != nil {
 		return err
@@ -145,31 +139,34 @@ func (f *RegistryFile) reload() error {
 	f.known, f.err = known, nil
 	f.mu.Unlock()
 	if changed || repaired {
-		f.log.Info("Registries file is in force", "path", f.path, "registries", len(known))
+		f.log.Info("File is in force", "what", f.what, "path", f.path)
+	}
+	if changed && f.changed != nil {
+		f.changed()
 	}
 	return nil
 }
 
 // report keeps an error and logs it once, however often it is met.
-func (f *RegistryFile) report(err error) {
-	err = fmt.Errorf("registries file %s: %w; what it said before stays in force", f.path, err)
+func (f *watched[T]) report(err error) {
+	err = fmt.Errorf("%s %s: %w; what it said before stays in force", f.what, f.path, err)
 	f.mu.Lock()
 	again := f.err != nil && f.err.Error() == err.Error()
 	f.err = err
 	f.mu.Unlock()
 	if !again {
-		f.log.Error(err, "Registries file is not understood")
+		f.log.Error(err, "File is not understood", "what", f.what)
 	}
 }
 
-func (f *RegistryFile) read() (policies, error) {
+func (f *watched[T]) read() (known T, err error) {
 	data, err := readFile(f.path)
 	if err != nil {
-		return nil, err
+		return known, err
 	}
-	known, err := parse(data, func(name string) ([]byte, error) { return readFile(filepath.Join(filepath.Dir(f.path), name)) })
+	known, err = f.parse(data, func(name string) ([]byte, error) { return readFile(filepath.Join(filepath.Dir(f.path), name)) })
 	if err != nil {
-		return nil, errors.New(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; "))
+		return known, errors.New(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; "))
 	}
 	return known, nil
 }

@@ -173,7 +173,7 @@ func TestAnEditTakesEffect(t *testing.T) {
 
 func TestHalfAnEditIsReadOnceMore(t *testing.T) {
 	f := &fixture{T: t, dir: t.TempDir()}
-	f.RegistryFile = &RegistryFile{path: filepath.Join(f.dir, "registries.yaml"), log: funcr.New(f.note, funcr.Options{})}
+	f.RegistryFile = newRegistryFile(filepath.Join(f.dir, "registries.yaml"), funcr.New(f.note, funcr.Options{}))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

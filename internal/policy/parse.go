@@ -117,7 +117,7 @@ func onlyDocument(data []byte) ([]byte, error) {
 			continue
 		}
 		if !bytes.Equal(only, nothing) {
-			return nil, errors.New("it has several YAML documents (separated by ---): write one list of registries")
+			return nil, errors.New("it has several YAML documents (separated by ---): write one")
 		}
 		only = converted
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/webhook"
 )
 
 // Config is everything that can be set from outside.
@@ -37,8 +39,10 @@ type Config struct {
 
 	// RegistryHost is where components are read: "host[:port]", with "http://" in front when it speaks no TLS.
 	RegistryHost string
-	// RegistrySecret names a docker config Secret in OperatorNamespace with exactly one registry, which is then RegistryHost.
+	// RegistrySecret names a docker config Secret in OperatorNamespace with exactly one registry, in place of RegistryHost. It is watched.
 	RegistrySecret string
+	// PullSecret names a Secret in OperatorNamespace that runtimes get, and workloads pull their images with. It is watched.
+	PullSecret string
 	// RegistrySubPath lies between the registry's host and its components.
 	RegistrySubPath string
 	// ContentDir keeps what was fetched; ContentBytes bounds it.
@@ -47,14 +51,30 @@ type Config struct {
 	// RegistriesFile says how to talk to registries and other hosts: CA, mirrors, no TLS. It is watched; empty means by TLS that the
 	// system trusts.
 	RegistriesFile string
+	// SignaturesFile says which components must be signed, and by whom. It is watched; empty asks for no signature.
+	SignaturesFile string
 	// ContentAddress is where the content of Manifests can be read, by HTTPS; empty switches that off. ContentCertDir holds tls.crt and
 	// tls.key; empty means a certificate that is made at start. ContentURL is how people reach it, and stands in status.resolved.
 	ContentAddress, ContentCertDir, ContentURL string
 
+	// Webhooks serves the conversion of v1alpha1 at WebhookAddress. The API server reaches it by the Service WebhookService
+	// ("namespace/name") or, outside the cluster, at WebhookURL. WebhookLifetime is that of its certificate.
+	Webhooks                                   bool
+	WebhookAddress, WebhookService, WebhookURL string
+	WebhookLifetime                            time.Duration
+
 	// LocalAccount ("namespace/name") is the ServiceAccount that is impersonated to install into the hub itself.
 	LocalAccount string
+	// WindowsFile is the maintenance policy; it is watched, and need not exist. WindowsSize is how much of a window must be left.
+	WindowsFile string
+	WindowsSize time.Duration
 	// RestrictedModules are only for the Kymas that their release selects.
 	RestrictedModules []string
+	// CatalogRate is how many Kymas per second have their runtime's catalog brought in line after a change of what the hub offers.
+	CatalogRate float64
+
+	// RuntimeVersions lets the users of a runtime pin exact versions of modules.
+	RuntimeVersions bool
 
 	LogLevel int
 	// Ignored are the flags that were given and have no effect any more, with what to do instead.
@@ -65,7 +85,7 @@ var hostPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-
 
 // Validate says everything that is wrong with a Config at once.
 func (c *Config) Validate() error {
-	return errors.Join(append(c.registryProblems(), c.limitProblems()...)...)
+	return errors.Join(slices.Concat(c.registryProblems(), c.limitProblems(), c.webhookProblems())...)
 }
 
 func (c *Config) registryProblems() []error {
@@ -104,6 +124,8 @@ func (c *Config) limitProblems() []error {
 		"--rate-limiter-burst and --rate-limiter-frequency must be at least 1, or nothing is tried again after an error")
 	refuse(c.RuntimeQPS <= 0 || c.RuntimeBurst < 1, "--k8s-skr-client-qps and --k8s-skr-client-burst must be positive")
 	refuse(c.CacheSyncTimeout <= 0 || c.AuditInterval <= 0, "--cache-sync-timeout and --audit-interval must be positive")
+	refuse(c.CatalogRate <= 0, "--catalog-sync-rate must be positive")
+	refuse(c.WindowsSize < 0, "--min-maintenance-window-size must not be negative")
 	refuse(c.StreamsPerRuntime < 1, "--max-streams-per-runtime must be at least 1")
 	namespace, name, two := strings.Cut(c.LocalAccount, "/")
 	refuse(!two || namespace == "" || name == "" || strings.Contains(name, "/"),
@@ -127,7 +149,9 @@ func Defaults() Config {
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		KymaWorkers: 8, ManifestWorkers: 16, CacheSyncTimeout: 2 * time.Minute,
 		FailureBaseDelay: 100 * time.Millisecond, FailureMaxDelay: time.Minute, RateBurst: 2000, RateFrequency: 1000,
-		HubQPS: 1000, HubBurst: 2000, RuntimeQPS: 50, RuntimeBurst: 100, StreamsPerRuntime: 8, AuditInterval: time.Hour,
+		HubQPS: 1000, HubBurst: 2000, RuntimeQPS: 50, RuntimeBurst: 100, CatalogRate: 20, StreamsPerRuntime: 8, AuditInterval: time.Hour,
+		WebhookAddress: ":9443", WebhookLifetime: webhook.DefaultLifetime,
+		WindowsFile: "/etc/maintenance-policy/policy.json", WindowsSize: 20 * time.Minute,
 		ContentDir: "", ContentBytes: 1 << 30, LocalAccount: v1beta2.DefaultNamespace + "/klm-local-installer",
 	}
 }

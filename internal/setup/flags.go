@@ -20,6 +20,7 @@ func ParseFlags(args []string, out io.Writer) (Config, error) {
 	bindControllers(set, &c)
 	bindClients(set, &c)
 	bindModules(set, &c)
+	bindWebhooks(set, &c)
 	ignored := bindIgnored(set)
 	if err := set.Parse(args); err != nil {
 		return c, err
@@ -58,6 +59,8 @@ func bindControllers(set *flag.FlagSet, c *Config) {
 	set.IntVar(&c.ManifestWorkers, "max-concurrent-manifest-reconciles", c.ManifestWorkers, "Manifests that are worked on at once")
 	set.DurationVar(&c.RolloutDelay, "module-upgrade-rollout-max-delay", c.RolloutDelay,
 		"spread a new release over this time, each Kyma at a random moment of it; 0 means at once")
+	set.Float64Var(&c.CatalogRate, "catalog-sync-rate", c.CatalogRate,
+		"Kymas per second whose runtime's catalog is looked at after a change of a release or a template")
 	set.DurationVar(&c.FailureBaseDelay, "failure-base-delay", c.FailureBaseDelay, "first pause after an unforeseen error")
 	set.DurationVar(&c.FailureMaxDelay, "failure-max-delay", c.FailureMaxDelay, "longest pause after unforeseen errors")
 	set.IntVar(&c.RateBurst, "rate-limiter-burst", c.RateBurst, "reconciles that may start at once after errors")
@@ -85,16 +88,20 @@ func bindModules(set *flag.FlagSet, c *Config) {
 			return nil
 		})
 	set.StringVar(&c.OperatorNamespace, "operator-namespace", c.OperatorNamespace,
-		"namespace of the manager's lease and of the registry Secret")
+		"namespace of the manager's lease, of the registry Secret and of the image pull Secret")
 	set.StringVar(&c.RegistryHost, "oci-registry-host", c.RegistryHost,
 		"registry of the modules' components; http:// in front when it speaks no TLS")
 	set.StringVar(&c.RegistrySecret, "oci-registry-cred-secret", c.RegistrySecret,
 		"Secret with the login for exactly one registry, which is used")
+	set.StringVar(&c.PullSecret, "skr-image-pull-secret", c.PullSecret,
+		"Secret that every runtime gets a copy of, for workloads to pull their images with")
 	set.StringVar(&c.RegistrySubPath, "modules-repository-subpath", c.RegistrySubPath, "path between the registry's host and its components")
 	set.StringVar(&c.ContentDir, "content-dir", c.ContentDir, "folder that keeps what was fetched (default: one in the temporary folder)")
 	set.Int64Var(&c.ContentBytes, "content-max-bytes", c.ContentBytes, "size that the folder is kept below")
 	set.StringVar(&c.RegistriesFile, "registries-file", c.RegistriesFile,
 		"file with the CA, the mirrors and the plain http of registries and other hosts; it is watched")
+	set.StringVar(&c.SignaturesFile, "signatures-file", c.SignaturesFile,
+		"file that says which components must be signed, and whose signatures count; it is watched")
 	set.StringVar(&c.ContentAddress, "content-bind-address", c.ContentAddress,
 		"address where the content of Manifests can be read by HTTPS; empty switches it off")
 	set.StringVar(&c.ContentCertDir, "content-cert-dir", c.ContentCertDir,
@@ -102,6 +109,11 @@ func bindModules(set *flag.FlagSet, c *Config) {
 	set.StringVar(&c.ContentURL, "content-url", c.ContentURL, "how people reach it, such as https://klm-content.kcp-system.svc:8444")
 	set.StringVar(&c.LocalAccount, "local-service-account", c.LocalAccount,
 		"ServiceAccount (namespace/name) that installs into the hub itself")
+	set.BoolVar(&c.RuntimeVersions, "allow-runtime-versions", c.RuntimeVersions, "let the users of a runtime pin exact versions of modules")
+	set.StringVar(&c.WindowsFile, "maintenance-policy-file", c.WindowsFile,
+		"file with the maintenance windows of upgrades that need downtime; it is watched and may be missing")
+	set.DurationVar(&c.WindowsSize, "min-maintenance-window-size", c.WindowsSize,
+		"how much of a maintenance window must be left for an upgrade to start in it")
 	set.Func("restricted-default-modules", "modules, separated by commas, that only the Kymas get which their release selects",
 		func(value string) error {
 			c.RestrictedModules = nil

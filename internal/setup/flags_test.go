@@ -52,13 +52,13 @@ func TestParseFlagsTakesEveryFlagOfUpstream(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.KymaWorkers != 1 || !c.LeaderElection || c.LeaseDuration != 3*time.Minute || c.RolloutDelay != 5*time.Minute ||
-		c.RuntimeQPS != 50 || !c.PprofEnabled || c.RegistryHost != "http://localhost:5000" || c.RegistrySubPath != "prod" {
+		c.RuntimeQPS != 50 || !c.PprofEnabled || c.RegistryHost != "http://localhost:5000" || c.RegistrySubPath != "prod" || c.PullSecret != "pull" {
 		t.Errorf("what has an effect was not taken: %+v", c)
 	}
 	if diff := cmp.Diff([]string{"a", "b"}, c.RestrictedModules); diff != "" {
 		t.Errorf("restricted modules differ (-want +got):\n%s", diff)
 	}
-	for _, name := range []string{"--sync-namespace: ", "--enable-webhooks: ", "--kyma-requeue-busy-interval: ", "--skr-watcher-image-tag: "} {
+	for _, name := range []string{"--sync-namespace: ", "--kyma-requeue-busy-interval: ", "--skr-watcher-image-tag: "} {
 		if !slices.ContainsFunc(c.Ignored, func(told string) bool { return strings.HasPrefix(told, name) && len(told) > len(name) }) {
 			t.Errorf("nobody is told why %s has no effect: %q", name, c.Ignored)
 		}
@@ -70,7 +70,7 @@ func TestParseFlagsTakesEveryFlagOfUpstream(t *testing.T) {
 
 func TestParseFlagsTakesTheSecretOfUpstream(t *testing.T) {
 	c, err := ParseFlags([]string{"-oci-registry-cred-secret", "login", "--enable-webhooks=false"}, io.Discard)
-	if err != nil || c.RegistrySecret != "login" || len(c.Ignored) != 1 {
+	if err != nil || c.RegistrySecret != "login" || len(c.Ignored) != 0 || c.Webhooks {
 		t.Errorf("got %+v, error %v", c, err)
 	}
 }

@@ -8,13 +8,11 @@ import (
 const (
 	byEvents    = "work starts when something happens, so there is nothing to poll"
 	noWatcher   = "runtimes are watched directly; there is no webhook, listener, gateway or certificate"
-	noWebhook   = "this version serves no webhook"
-	noMandatory = "this version does not install mandatory modules"
-	noWindows   = "this version does not wait for maintenance windows"
+	noMandatory = "mandatory modules are installed with the other modules of a Kyma, see --max-concurrent-kyma-reconciles"
 )
 
 // ignoredFlags are upstream's flags without effect here, by reason.
-var ignoredFlags = map[string]string{ //nolint:gosec // names of flags, one of which speaks of a Secret
+var ignoredFlags = map[string]string{
 	byEvents: `kyma-requeue-success-interval kyma-requeue-error-interval kyma-requeue-warning-interval kyma-requeue-busy-interval
 		manifest-requeue-success-interval manifest-requeue-error-interval manifest-requeue-warning-interval manifest-requeue-busy-interval
 		manifest-requeue-jitter-probability manifest-requeue-jitter-percentage mandatory-module-requeue-success-interval
@@ -25,13 +23,10 @@ var ignoredFlags = map[string]string{ //nolint:gosec // names of flags, one of w
 		istio-gateway-server-cert-switch-grace-period istio-gateway-server-cert-expiry-window istio-gateway-secret-requeue-success-interval
 		istio-gateway-secret-requeue-error-interval istio-gateway-cert-switch-before-expiration-time skr-watcher-image-name
 		skr-watcher-image-tag skr-watcher-image-registry skr-webhook-memory-limits skr-webhook-cpu-limits`,
-	noWebhook:                         `enable-webhooks`,
 	noMandatory:                       `max-concurrent-mandatory-modules-reconciles max-concurrent-mandatory-modules-deletion-reconciles`,
-	noWindows:                         `min-maintenance-window-size`,
 	"the series go with their object": `metrics-cleanup-interval`,
 	"modules go to kyma-system":       `sync-namespace`,
 	"the CRDs keep v1beta1 as a version that is not served": `drop-crd-stored-version-map`,
-	"this version does not copy image pull Secrets":         `skr-image-pull-secret`,
 	"a request for a profile ends when it is done":          `pprof-server-timeout`,
 }
 
@@ -41,22 +36,12 @@ type anyValue struct{}
 func (anyValue) String() string   { return "" }
 func (anyValue) Set(string) error { return nil }
 
-// onOff is an ignored flag that may stand without a value.
-type onOff struct{ anyValue }
-
-// IsBoolFlag tells package flag that the value may be missing.
-func (onOff) IsBoolFlag() bool { return true }
-
 // bindIgnored makes upstream's flags known that have no effect, and returns why by name.
 func bindIgnored(set *flag.FlagSet) map[string]string {
 	reasons := map[string]string{}
 	for reason, names := range ignoredFlags {
 		for name := range strings.FieldsSeq(names) {
 			reasons[name] = reason
-			if name == "enable-webhooks" {
-				set.Var(onOff{}, name, "accepted and ignored: "+reason)
-				continue
-			}
 			set.Var(anyValue{}, name, "accepted and ignored: "+reason)
 		}
 	}

@@ -85,6 +85,9 @@ func rateLimiter(c *Config) workqueue.TypedRateLimiter[reconcile.Request] {
 
 // registererOf is the registry that the manager serves; several managers of one test process each have their own.
 func registererOf(hooks Hooks) prometheus.Registerer {
+	if hooks.Metrics != nil {
+		return hooks.Metrics
+	}
 	if hooks.AllowManyManagers {
 		return prometheus.NewRegistry()
 	}

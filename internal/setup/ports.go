@@ -38,7 +38,7 @@ func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.R
 func (p *fleetPort) Changed(_ context.Context, namespace, name string) { p.fleet.Drop(namespace, name) }
 
 // Source wakes Manifests.
-func (p *fleetPort) Source() source.Source { return p.fleet.Source() }
+func (p *fleetPort) Source() source.Source { return p.fleet.Source(fleet.Manifests) }
 
 type runtimePort struct{ *fleet.Runtime }
 

@@ -14,8 +14,10 @@ package setup
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=manifests/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=manifests/finalizers,verbs=update
 //
-// What modules exist is published by others.
+// What modules exist is published by others; the release of a mandatory module is held by a finalizer (never patched).
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulereleasemetas;moduletemplates,verbs=get;list;watch
+// +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulereleasemetas,verbs=update
+// +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulereleasemetas/finalizers,verbs=update
 //
 // Secrets with access to runtimes and registries are read; large inventories are written (never patched).
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=secrets,verbs=get;list;watch;create;update;delete

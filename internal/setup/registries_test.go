@@ -23,17 +23,12 @@ func TestTheRegistrySecretNamesTheRegistry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := sound()
 			c.RegistryHost, c.RegistrySecret = "", "login"
-			secret := &corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: c.OperatorNamespace, Name: "login"},
-				Data:       map[string][]byte{corev1.DockerConfigJsonKey: []byte(test.config)},
-			}
-			reader := clientfake.NewClientBuilder().WithObjects(secret).Build()
-			err := useRegistrySecret(t.Context(), reader, &c)
+			r := &registries{config: &c}
+			err := r.start(t.Context(), clientfake.NewClientBuilder().WithObjects(loginSecret(test.config)).Build())
 			if test.fail == "" {
-				if err != nil || c.RegistryHost != test.host {
-					t.Fatalf("host %q, error %v", c.RegistryHost, err)
+				if host, _ := r.where(); err != nil || host != test.host {
+					t.Fatalf("host %q, error %v", host, err)
 				}
-				r := &registries{config: &c, reader: reader}
 				if got, err := r.credentials(t.Context(), test.host); err != nil || got.Username != "u" || got.Password != "s3cret" {
 					t.Errorf("login of %q, error %v", got.Username, err)
 				}
@@ -52,8 +47,80 @@ func TestTheRegistrySecretNamesTheRegistry(t *testing.T) {
 func TestAMissingRegistrySecretIsNamed(t *testing.T) {
 	c := sound()
 	c.RegistryHost, c.RegistrySecret = "", "login"
-	err := useRegistrySecret(t.Context(), clientfake.NewClientBuilder().Build(), &c)
+	err := (&registries{config: &c}).start(t.Context(), clientfake.NewClientBuilder().Build())
 	if err == nil || !strings.Contains(err.Error(), "kcp-system/login") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestTheFlagNamesTheRegistry(t *testing.T) {
+	c := sound()
+	c.RegistryHost = "http://registry.example.com:5000"
+	r := &registries{config: &c}
+	if err := r.start(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if host, plain := r.where(); host != "registry.example.com:5000" || !plain {
+		t.Errorf("host %q, plain HTTP %v", host, plain)
+	}
+	if got, err := r.credentials(t.Context(), "registry.example.com:5000"); err != nil || got.Username != "" {
+		t.Errorf("login of %q, error %v", got.Username, err)
+	}
+}
+
+func TestAChangedRegistrySecretCountsAtOnce(t *testing.T) {
+	login := func(host, password string) *corev1.Secret {
+		return loginSecret(`{"auths":{"` + host + `":{"username":"u","password":"` + password + `"}}}`)
+	}
+	for name, test := range map[string]struct {
+		secret         *corev1.Secret
+		changed, moved bool
+		fail           string
+		host, password string
+	}{
+		"the same is no change":                         {login("a.example.com", "one"), false, false, "", "a.example.com", "one"},
+		"another password is used":                      {login("a.example.com", "two"), true, false, "", "a.example.com", "two"},
+		"another registry is used":                      {login("b.example.com", "two"), true, true, "", "b.example.com", "two"},
+		"one that is gone leaves the host and no login": {nil, true, false, "does not exist", "a.example.com", ""},
+		"one that is broken leaves the host, no login":  {loginSecret("s3cret"), true, false, "no docker config", "a.example.com", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := sound()
+			c.RegistryHost, c.RegistrySecret = "", "login"
+			r := &registries{config: &c}
+			if err := r.start(t.Context(), clientfake.NewClientBuilder().WithObjects(login("a.example.com", "one")).Build()); err != nil {
+				t.Fatal(err)
+			}
+			changed, moved, err := r.take(test.secret)
+			if changed != test.changed || moved != test.moved {
+				t.Errorf("changed %v, moved %v", changed, moved)
+			}
+			if again, _, _ := r.take(test.secret); again {
+				t.Error("the same counts as a change twice")
+			}
+			host, _ := r.where()
+			got, refused := r.credentials(t.Context(), test.host)
+			if host != test.host || got.Password != test.password {
+				t.Errorf("host %q, password %q", host, got.Password)
+			}
+			for _, err := range []error{err, refused} {
+				if (err != nil) != (test.fail != "") || err != nil && (!strings.Contains(err.Error(), test.fail) || strings.Contains(err.Error(), "s3cret")) {
+					t.Errorf("error %v", err)
+				}
+			}
+			if changed, _, err := r.take(login("a.example.com", "three")); !changed || err != nil {
+				t.Errorf("a better one: changed %v, error %v", changed, err)
+			}
+			if got, err := r.credentials(t.Context(), "a.example.com"); err != nil || got.Password != "three" {
+				t.Errorf("after a better one: password %q, error %v", got.Password, err)
+			}
+		})
+	}
+}
+
+func loginSecret(config string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "login"},
+		Data:       map[string][]byte{corev1.DockerConfigJsonKey: []byte(config)},
 	}
 }

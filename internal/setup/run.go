@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,6 +27,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/fleet"
 	"github.com/kyma-project/lifecycle-manager/internal/metrics"
+	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
@@ -40,8 +42,12 @@ type Hooks struct {
 	WrapHub, WrapRuntime func(http.RoundTripper) http.RoundTripper
 	// ContentListening is told where the content server listens.
 	ContentListening func(net.Addr)
+	// WebhookListening is told where the webhooks listen.
+	WebhookListening func(net.Addr)
 	// AllowManyManagers lets several managers of one process use the same controller names.
 	AllowManyManagers bool
+	// Metrics is where the manager's own metrics go; nil means the registry that it serves.
+	Metrics prometheus.Registerer
 }
 
 // Run builds the manager and runs it until the context ends.
@@ -72,10 +78,12 @@ func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &corev1.Secret{}, fleet.SecretIndex, fleet.IndexSecret); err != nil {
 		return err
 	}
-	if err := useRegistrySecret(ctx, mgr.GetAPIReader(), c); err != nil {
+	registry := registererOf(hooks)
+	states, err := metrics.New(registry)
+	if err != nil {
 		return err
 	}
-	states, err := metrics.New(registererOf(hooks))
+	requeues, err := metrics.NewRequeues(registry)
 	if err != nil {
 		return err
 	}
@@ -83,20 +91,42 @@ func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config
 		Hub: hub, Secrets: mgr.GetClient(), SecretIndexed: true,
 		QPS: float32(c.RuntimeQPS), Burst: c.RuntimeBurst,
 		MaxStreams: c.StreamsPerRuntime, AuditInterval: c.AuditInterval,
+		Pinned:        pins{reader: mgr.GetClient()}.of,
 		WrapTransport: hooks.WrapRuntime, Log: log.WithName("fleet"),
 	})
 	file, err := policy.Registries(c.RegistriesFile, log.WithName("registries"))
 	if err != nil {
 		return err
 	}
-	registries := &registries{config: c, reader: mgr.GetAPIReader(), file: file}
+	registries := &registries{config: c, file: file, log: log.WithName("registries")}
+	if err := registries.start(ctx, mgr.GetAPIReader()); err != nil {
+		return err
+	}
+	watched, err := watchSecrets(mgr, c)
+	if err != nil {
+		return err
+	}
+	windows, err := newWindows(c, registry, log)
+	if err != nil {
+		return err
+	}
 	store := &content.Store{Dir: c.ContentDir, MaxBytes: c.ContentBytes}
 	contents := artifact.NewContents(&content.OCI{Store: store, Registries: registries.content()}, mgr.GetAPIReader())
 	contents.Policy = file.Host
+	signatures, err := policy.Signatures(c.SignaturesFile, log.WithName("signatures"))
+	if err != nil {
+		return err
+	}
+	components := newComponents(func() *artifact.Components {
+		return newVerified(registries.components(), signatures, log.WithName("signatures"))
+	})
+	registries.follow(watched.login, components, contents)
 	kymas := &kyma.Reconciler{
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(),
-		Components: artifact.NewComponents(registries.components()),
-		Shard:      shard.All{}, Events: mgr.GetEventRecorder("lifecycle-manager"),
+		Components: components,
+		Fleet:      kymaFleet{runtimes}, Mirror: &mirror.Mirror{}, RuntimeVersions: c.RuntimeVersions,
+		Windows: windows,
+		Shard:   shard.All{}, Events: mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: c.RestrictedModules, Metrics: states, Now: metav1.Now,
 	}
 	manifests := &manifest.Reconciler{
@@ -105,15 +135,30 @@ func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config
 		Content: &contentPort{contents: contents, url: strings.TrimSuffix(c.ContentURL, "/")},
 		Shard:   shard.All{}, Events: mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, 5*time.Minute), Now: metav1.Now,
+		Requeues: requeues, PullSecret: c.PullSecret, HubSecrets: watched.deployer,
+	}
+	holdToSignatures(signatures, components, contents, log.WithName("signatures"), kymas, manifests)
+	catalogs := newCatalogs(mgr, c, runtimes)
+	kymas.Catalog = catalogs
+	if watched.login != nil {
+		manifests.Login = watched.login
+	}
+	if watched.pull != nil {
+		kymas.PullSecret = &everyKyma{secret: watched.pull, kymas: mgr.GetClient(), remote: true}
 	}
 	return errors.Join(
 		mgr.Add(runtimes),
 		mgr.Add(file),
+		mgr.Add(windows),
+		mgr.Add(signatures),
 		mgr.Add(manifests.AuditReferences(c.AuditInterval)),
 		serveContent(mgr, hub, c, contents, hooks),
+		serveWebhooks(mgr, hub, c, hooks),
 		mgr.Add(&janitor{store: store, log: log.WithName("content")}),
 		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
+		newReleases(mgr, states).Setup(mgr, c.controller(releaseWorkers, hooks)),
+		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("caches", cachesSynced(mgr)),
 	)

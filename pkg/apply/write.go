@@ -91,6 +91,8 @@ func (w *writing) first() move {
 		live = w.Live(w.id)
 	}
 	switch {
+	case w.step.Why == inventory.WhyTakenOver:
+		return moveTakeOver
 	case w.step.Why == inventory.WhyNew, w.step.Why == inventory.WhyMissing, entry.UID == "", live.Presence == inventory.Absent:
 		return moveCreate
 	case w.step.Why == inventory.WhyReplaced, w.dry, w.undeclaredReplicas():

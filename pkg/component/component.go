@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 
@@ -19,6 +20,7 @@ const (
 const (
 	typePlainText     = "PlainText"
 	typeDirectoryTree = "directoryTree"
+	typeImage         = "ociImage"
 )
 
 // resourceNamePattern is OCM's for names of resources.
@@ -36,9 +38,11 @@ type Version struct {
 	Schema string
 	// Resources become layers, in this order.
 	Resources []Resource
+	// Signer signs it, if there is one. A version that is published already keeps the signatures that it has.
+	Signer *Signer
 }
 
-// Resource is content that travels inside the component version as a local blob.
+// Resource is content that travels inside the component version as a local blob, or an image that lies elsewhere.
 type Resource struct {
 	// Name is how readers ask for it, such as raw-manifest.
 	Name string
@@ -48,7 +52,9 @@ type Resource struct {
 	MediaType string
 	// Data is the content.
 	Data []byte
-	// Labels say more about it, such as operator.kyma-project.io/renderer: bundle.
+	// Image is the reference of an image instead of content.
+	Image string
+	// Labels, which are signed with the component, say more about it, such as operator.kyma-project.io/renderer: bundle.
 	Labels map[string]string
 }
 
@@ -90,6 +96,13 @@ func (r Resource) complete() (Resource, error) {
 	if !resourceNamePattern.MatchString(r.Name) {
 		return Resource{}, fmt.Errorf("%q is no name for a resource: use lower case letters, digits and - _ + between them", r.Name)
 	}
+	if r.Image != "" {
+		if len(r.Data) > 0 || r.MediaType != "" {
+			return Resource{}, fmt.Errorf("resource %s is an image and has content or a media type too: keep one of them", r.Name)
+		}
+		r.Type = cmp.Or(r.Type, typeImage)
+		return r, nil
+	}
 	if len(r.Data) == 0 {
 		return Resource{}, fmt.Errorf("resource %s is empty: several registries refuse empty layers", r.Name)
 	}
@@ -119,11 +132,11 @@ func (v Version) difference(there *descriptor.Component) (offered, existing stri
 		pair := [2]string{"no further resource", "no further resource"}
 		if i < len(v.Resources) {
 			r := v.Resources[i]
-			pair[0] = describe(r.Name, r.Type, r.MediaType, digest.FromBytes(r.Data).String())
+			pair[0] = describe(r.Name, r.Type, r.MediaType, r.content())
 		}
 		if i < len(there.Resources) {
 			r := there.Resources[i]
-			pair[1] = describe(r.Name, r.Type, r.Access.MediaType, r.Access.LocalReference)
+			pair[1] = describe(r.Name, r.Type, r.Access.MediaType, r.Access.LocalReference+r.Access.ImageReference)
 		}
 		pairs = append(pairs, pair)
 	}
@@ -133,6 +146,14 @@ func (v Version) difference(there *descriptor.Component) (offered, existing stri
 		}
 	}
 	return "", ""
+}
+
+// content names what the resource holds: bytes by their digest, an image by its reference.
+func (r Resource) content() string {
+	if r.Image != "" {
+		return r.Image
+	}
+	return digest.FromBytes(r.Data).String()
 }
 
 // describe puts everything about a resource that counts into one line.

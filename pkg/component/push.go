@@ -15,6 +15,7 @@ import (
 	"github.com/open-component-model/ocm/pkg/contexts/credentials"
 	"github.com/open-component-model/ocm/pkg/contexts/datacontext"
 	"github.com/open-component-model/ocm/pkg/contexts/ocm"
+	"github.com/open-component-model/ocm/pkg/contexts/ocm/accessmethods/ociartifact"
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
 	metav1 "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/meta/v1"
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/repositories/ocireg"
@@ -63,6 +64,9 @@ func Push(ctx context.Context, registry Registry, version Version, options ...Op
 	case err == nil:
 		offered, existing := version.difference(there)
 		if offered == existing {
+			if version.Signer != nil && !version.Signer.signed(there) {
+				return Sign(ctx, registry, version.Name, version.Version, version.Signer)
+			}
 			return there.Digest, nil
 		}
 		if !slices.Contains(options, Overwrite) {
@@ -99,39 +103,46 @@ var silence = sync.OnceFunc(func() {
 	ocmlog.Context().SetBaseLogger(funcr.New(func(string, string) {}, funcr.Options{}))
 })
 
-// upload writes the version with the OCM library. Its context object is our own: the library's default one may carry the
+// upload writes the version with the OCM library.
+func upload(ctx context.Context, registry Registry, version Version) error {
+	return registry.within(func(repository ocm.Repository) (err error) {
+		component, err := repository.LookupComponent(version.Name)
+		if err != nil {
+			return fmt.Errorf("open component: %w", err)
+		}
+		defer func() { err = errors.Join(err, component.Close()) }()
+		return registry.add(ctx, component, version)
+	})
+}
+
+// within calls do with the registry opened by the OCM library. Its context object is our own: the library's default one may carry the
 // machine's configuration, and credentials set there would outlive this call.
-func upload(ctx context.Context, registry Registry, version Version) (err error) {
+func (r Registry) within(do func(ocm.Repository) error) (err error) {
 	silence()
 	library := ocm.New(datacontext.MODE_DEFAULTED)
 	defer func() { err = errors.Join(err, library.Finalize()) }()
 
 	var login []credentials.CredentialsSource
-	if c := registry.Credentials; c != nil {
+	if c := r.Credentials; c != nil {
 		login = append(login, credentials.NewCredentials(c.properties()))
 	}
-	mapping := ocireg.ComponentNameMapping(registry.Mapping)
+	mapping := ocireg.ComponentNameMapping(r.Mapping)
 	if mapping == "" {
 		mapping = ocireg.OCIRegistryURLPathMapping
 	}
-	spec := ocireg.NewRepositorySpec(registry.url(), ocireg.NewComponentRepositoryMeta(strings.Trim(registry.SubPath, "/"), mapping))
+	spec := ocireg.NewRepositorySpec(r.url(), ocireg.NewComponentRepositoryMeta(strings.Trim(r.SubPath, "/"), mapping))
 	repository, err := library.RepositoryForSpec(spec, login...)
 	if err != nil {
 		return fmt.Errorf("open registry: %w", err)
 	}
 	defer func() { err = errors.Join(err, repository.Close()) }()
 
-	component, err := repository.LookupComponent(version.Name)
-	if err != nil {
-		return fmt.Errorf("open component: %w", err)
-	}
-	defer func() { err = errors.Join(err, component.Close()) }()
-	return add(ctx, component, version)
+	return do(repository)
 }
 
 // add puts the resources into a new version of the component and tags it. Whether an older one may be replaced was decided
 // before. The library starts from that older one, so its descriptor is emptied first: nothing of it may stay.
-func add(ctx context.Context, component ocm.ComponentAccess, version Version) (err error) {
+func (r Registry) add(ctx context.Context, component ocm.ComponentAccess, version Version) (err error) {
 	draft, err := component.NewVersion(version.Version, true)
 	if err != nil {
 		return fmt.Errorf("draft version: %w", err)
@@ -141,19 +152,17 @@ func add(ctx context.Context, component ocm.ComponentAccess, version Version) (e
 	*draft.GetDescriptor() = *compdesc.New(version.Name, version.Version)
 	draft.GetDescriptor().Metadata.ConfiguredVersion = version.Schema
 	draft.GetDescriptor().Provider.Name = metav1.ProviderName(version.Provider)
-	for _, r := range version.Resources {
+	for _, resource := range version.Resources {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		meta := ocm.NewResourceMeta(r.Name, r.Type, metav1.LocalRelation)
-		meta.Version = version.Version
-		for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
-			if err := meta.Labels.Set(name, r.Labels[name]); err != nil {
-				return fmt.Errorf("label %s of resource %s: %w", name, r.Name, err)
-			}
+		if err := addResource(draft, version.Version, resource); err != nil {
+			return fmt.Errorf("upload resource %s: %w", resource.Name, err)
 		}
-		if err := draft.SetResourceBlob(meta, blobaccess.ForData(r.MediaType, r.Data), "", nil); err != nil {
-			return fmt.Errorf("upload resource %s: %w", r.Name, err)
+	}
+	if version.Signer != nil {
+		if err := r.sign(ctx, draft.GetDescriptor(), version.Signer); err != nil {
+			return err
 		}
 	}
 	text, err := compdesc.Encode(draft.GetDescriptor())
@@ -167,6 +176,28 @@ func add(ctx context.Context, component ocm.ComponentAccess, version Version) (e
 		return fmt.Errorf("tag version: %w", err)
 	}
 	return nil
+}
+
+// addResource uploads content, or notes where an image lies.
+func addResource(draft ocm.ComponentVersionAccess, version string, r Resource) error {
+	relation := metav1.LocalRelation
+	if r.Image != "" {
+		relation = metav1.ExternalRelation
+	}
+	meta := ocm.NewResourceMeta(r.Name, r.Type, relation)
+	meta.Version = version
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+		if err := meta.Labels.Set(name, r.Labels[name], metav1.WithSigning()); err != nil {
+			return fmt.Errorf("label %s: %w", name, err)
+		}
+	}
+	if r.Image != "" {
+		// Not by SetResource, which would ask the registry of the image.
+		resources := &draft.GetDescriptor().Resources
+		*resources = append(*resources, compdesc.Resource{ResourceMeta: *meta, Access: ociartifact.New(r.Image)})
+		return nil
+	}
+	return draft.SetResourceBlob(meta, blobaccess.ForData(r.MediaType, r.Data), "", nil)
 }
 
 // properties are the login in the library's own names.

@@ -32,6 +32,7 @@ const (
 type served struct {
 	component.Registry
 	writes atomic.Int64
+	digest string // of its image
 }
 
 func serve(t *testing.T, between ...func(http.Handler) http.Handler) *served {
@@ -127,8 +128,9 @@ func TestWhatIsPushedIsReadBack(t *testing.T) {
 					blob("config", "PlainText", component.MediaTypeYAML, "kind: C"),
 				},
 			}
-			want.Resources[0].Labels = []descriptor.Label{{Name: "b", Value: []byte(`"c"`)}, {Name: "example.com/kind", Value: []byte(`"a"`)}}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(descriptor.Component{}, "Repository", "RepositoryName")); diff != "" {
+			want.Resources[0].Labels = []descriptor.Label{{Name: "b", Value: []byte(`"c"`), Signing: true}, {Name: "example.com/kind", Value: []byte(`"a"`), Signing: true}}
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(descriptor.Component{}, "Repository", "RepositoryName"),
+				cmpopts.IgnoreUnexported(descriptor.Component{})); diff != "" {
 				t.Errorf("read differently (-want +got):\n%s", diff)
 			}
 			for resource, dir := range map[string]bool{"raw-manifest": true, "default-cr": false, "config": false} {

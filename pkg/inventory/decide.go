@@ -43,6 +43,9 @@ const (
 	WhyReplaced Why = "Replaced"
 	// WhyDrifted: somebody changed a field that is ours.
 	WhyDrifted Why = "Drifted"
+	// WhyTakenOver: another program says that it installed it for us, so that it is looked at before it is written. Decide does not know
+	// such programs; its caller says it in place of New.
+	WhyTakenOver Why = "TakenOver"
 )
 
 // Step is one object to apply.

@@ -29,7 +29,9 @@ var layers = []layer{
 	{"internal/cli", append([]string{"internal/view"}, middle...)},
 	{"internal/web", append([]string{"internal/view"}, middle...)},
 	{"internal/setup", []string{"api", "pkg", "internal"}},
-	{"internal/controller/*", middle},
+	{"config/crd", nil}, // generated definitions, embedded
+	{"internal/mirror", []string{"api", "pkg", "config/crd"}},
+	{"internal/controller/*", append([]string{"internal/mirror"}, middle...)},
 	{"internal/*", middle},
 	{"cmd", []string{"api", "pkg", "internal"}},
 	{"hack/*", []string{"api", "pkg", "internal"}},

@@ -59,7 +59,7 @@ func rotate(kyma *v1beta2.Kyma, kubeconfig []byte) {
 func kymaWith(kubeconfig []byte) (*v1beta2.Kyma, string) {
 	GinkgoHelper()
 	module := offerMaps("1.0.0")
-	kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.WithModule(module))
+	kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced(), testkit.WithModule(module))
 	env.Hub.Create(testkit.NewAccessSecret(kyma.Name, kubeconfig), kyma)
 	return kyma, module
 }
@@ -77,7 +77,7 @@ func expectQuickInstall() {
 var _ = Describe("The access Secret", func() {
 	It("may come after the Kyma, and is noticed at once", func() {
 		module := offerMaps("1.0.0")
-		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.WithModule(module))
+		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced(), testkit.WithModule(module))
 		env.Hub.Create(kyma)
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(
 			tells(v1beta2.StateError, v1beta2.ReasonAccessSecretNotFound, v1beta2.LabelKymaName+"="+kyma.Name))

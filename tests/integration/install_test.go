@@ -17,7 +17,7 @@ import (
 // readyKyma makes a remote Kyma without modules that is Ready.
 func readyKyma(runtime *testkit.Cluster, options ...testkit.KymaOption) *v1beta2.Kyma {
 	GinkgoHelper()
-	kyma := testkit.Kyma(testkit.Unique("kyma"), options...)
+	kyma := testkit.Kyma(testkit.Unique("kyma"), besideOthers(runtime, options)...)
 	env.AccessSecret(kyma.Name, runtime)
 	env.Hub.Create(kyma)
 	Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))

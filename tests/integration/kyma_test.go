@@ -115,7 +115,7 @@ var _ = Describe("A Kyma", func() {
 
 	DescribeTable("refuses what it cannot resolve, and tells why",
 		func(module v1beta2.Module, state v1beta2.State, reason, message string) {
-			kyma := testkit.Kyma(testkit.Unique("kyma"))
+			kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced())
 			kyma.Spec.Modules = []v1beta2.Module{module}
 			env.AccessSecret(kyma.Name, env.Runtimes[0])
 			env.Hub.Create(kyma)
@@ -137,7 +137,7 @@ var _ = Describe("A Kyma", func() {
 
 	It("says so when the channel offers no version, the template is missing or the component is not in the registry", func() {
 		module := offerMaps("1.0.0")
-		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.WithModule(module, testkit.FromChannel("nightly")))
+		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced(), testkit.WithModule(module, testkit.FromChannel("nightly")))
 		env.AccessSecret(kyma.Name, env.Runtimes[0])
 		env.Hub.Create(kyma)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveCondition(v1beta2.ConditionReady, metav1.ConditionFalse, v1beta2.ReasonChannelNotFound))

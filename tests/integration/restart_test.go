@@ -118,7 +118,7 @@ var _ = Describe("A restart of the manager", Serial, func() {
 		env.FaultFree()
 		module, gone := offerMaps("1.0.0"), offerMaps("1.0.0")
 		first, rights := userOf(env.Runtimes[0], "*")
-		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.WithModule(module), testkit.WithModule(gone))
+		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced(), testkit.WithModule(module), testkit.WithModule(gone))
 		env.Hub.Create(testkit.NewAccessSecret(kyma.Name, first), kyma)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		doomedModule := offerMaps("1.0.0")

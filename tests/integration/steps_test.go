@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"slices"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
@@ -29,10 +30,18 @@ func tells(state v1beta2.State, reason string, texts ...string) types.GomegaMatc
 	return And(matchers...)
 }
 
+// besideOthers keeps everything but modules out of a runtime that all specs share: only one Kyma can have it for its own.
+func besideOthers(runtime *testkit.Cluster, options []testkit.KymaOption) []testkit.KymaOption {
+	if slices.Contains(env.Runtimes, runtime) {
+		return append([]testkit.KymaOption{testkit.Unsynced()}, options...)
+	}
+	return options
+}
+
 // newKyma makes a remote Kyma and its access Secret, and does not wait for it.
 func newKyma(runtime *testkit.Cluster, options ...testkit.KymaOption) *v1beta2.Kyma {
 	GinkgoHelper()
-	kyma := testkit.Kyma(testkit.Unique("kyma"), options...)
+	kyma := testkit.Kyma(testkit.Unique("kyma"), besideOthers(runtime, options)...)
 	env.AccessSecret(kyma.Name, runtime)
 	env.Hub.Create(kyma)
 	return kyma

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/internal/setup"
@@ -31,6 +32,8 @@ var (
 	contentDir string
 	// registriesFile is what --registries-file names.
 	registriesFile string
+	// signaturesFile is what --signatures-file names; specs put the rules for their own components into it.
+	signaturesFile string
 	// contentServer is where the running manager serves content; it is asked for under contentURL.
 	contentServer net.Addr
 	// stopManager ends the manager that runs.
@@ -55,6 +58,8 @@ var _ = BeforeSuite(func() {
 	web = testkit.StartWeb()
 	registriesFile = filepath.Join(GinkgoT().TempDir(), "registries.yaml")
 	writeRegistries(trust(web))
+	signaturesFile = filepath.Join(filepath.Dir(registriesFile), "signatures.yaml")
+	writeSignatures()
 	env.Hub.Apply(env.Hub.Objects("config/components/content/access.yaml")...)
 	startManager()
 	DeferCleanup(func() { stopManager() })
@@ -70,7 +75,7 @@ func startManager(changes ...func(*setup.Config)) {
 	config.RegistryHost = "http://" + env.Registry.Host
 	config.MetricsAddress, config.ProbeAddress = "0", "0"
 	config.RuntimeQPS, config.RuntimeBurst = 500, 1000
-	config.ContentDir, config.RegistriesFile = contentDir, registriesFile
+	config.ContentDir, config.RegistriesFile, config.SignaturesFile = contentDir, registriesFile, signaturesFile
 	config.ContentAddress, config.ContentURL = "127.0.0.1:0", contentURL
 	for _, change := range changes {
 		change(&config)
@@ -80,9 +85,11 @@ func startManager(changes ...func(*setup.Config)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	listening := make(chan net.Addr, 1)
+	managerMetrics = prometheus.NewRegistry()
 	hooks := setup.Hooks{
 		WrapHub: hubCalls.Wrap, WrapRuntime: runtimeCalls.Wrap, AllowManyManagers: true,
 		ContentListening: func(addr net.Addr) { listening <- addr },
+		Metrics:          managerMetrics,
 	}
 	go func() { done <- setup.Run(ctx, access, config, env.Log.Logger(), hooks) }()
 	stopManager = func() {

@@ -43,6 +43,9 @@ func OnChannel(channel string) KymaOption {
 	return func(kyma *v1beta2.Kyma) { kyma.Spec.Channel = channel }
 }
 
+// Unsynced keeps everything but modules out of the runtime, so that specs can share one.
+func Unsynced() KymaOption { return Labelled(v1beta2.LabelSync, "false") }
+
 // Local makes modules go into the hub itself.
 func Local() KymaOption {
 	return func(kyma *v1beta2.Kyma) { kyma.Spec.Remote = new(bool) }

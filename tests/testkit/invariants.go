@@ -12,6 +12,9 @@ import (
 // violations compares two successive versions of an object and returns, as sentences, what must never be. The earlier
 // one is empty for an object that was not seen before.
 func violations(before, now subject) []string {
+	if now.foreign() {
+		return nil
+	}
 	found := conditions.Check(now.generation, now.conditions)
 	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
 	if now.observed > now.generation {
@@ -27,6 +30,11 @@ func violations(before, now subject) []string {
 		}
 	}
 	return append(found, lies(now)...)
+}
+
+// foreign says that upstream wrote the status: it has conditions, no Ready among them, and names no generation, as ours always does.
+func (s subject) foreign() bool {
+	return s.observed == 0 && len(s.conditions) > 0 && conditions.Find(s.conditions, v1beta2.ConditionReady) == nil
 }
 
 // lies returns where the state claims more than the rest of the status.

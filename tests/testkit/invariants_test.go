@@ -29,6 +29,8 @@ func TestViolations(t *testing.T) {
 			state: v1beta2.StateReady, conditions: ready(metav1.ConditionTrue, then), modules: module(v1beta2.StateUnmanaged)}},
 		"Ready without the condition is a lie": {now: subject{
 			state: v1beta2.StateReady}, want: "condition Ready is not True"},
+		"what upstream wrote is not ours to judge": {now: subject{
+			state: v1beta2.StateReady, conditions: []metav1.Condition{{Type: v1beta2.ConditionResources}, {Type: v1beta2.ConditionInstallation}}}},
 		"Ready with a module that is processing is a lie": {now: subject{
 			state: v1beta2.StateReady, conditions: ready(metav1.ConditionTrue, then), modules: module(v1beta2.StateProcessing)},
 			want: "module redis is Processing"},

@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -28,6 +26,8 @@ const (
 	retryHeld = 30 * time.Second
 	// retrySoon is for what passes by itself, such as a conflict with another writer.
 	retrySoon = time.Second
+	// retryFailed is when something in a runtime is tried again that failed there and of which no event comes.
+	retryFailed = 30 * time.Second
 )
 
 // write is one write of a plan, with the module that its outcome belongs to.
@@ -128,45 +128,4 @@ func resultOf(written *v1beta2.Manifest, err error) (module.Result, time.Duratio
 	default:
 		return module.Result{Reason: v1beta2.ReasonManifestPending, Message: err.Error()}, 5 * retrySoon
 	}
-}
-
-// teardown takes the next step of a Kyma's deletion.
-func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (ctrl.Result, error) {
-	manifests, err := r.manifestsOf(ctx, kyma)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	world := module.World{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
-	step := module.NextTeardown(world)
-	switch step.Step {
-	case module.StepNone:
-		return ctrl.Result{}, nil
-	case module.StepRelease:
-		return r.release(ctx, kyma)
-	case module.StepDelete, module.StepWait:
-	}
-	results, retry := r.act(ctx, module.Plan{Delete: step.Delete})
-	kyma.Status = module.Rollup(world, module.Resolve(world), results)
-	return ctrl.Result{RequeueAfter: retry}, r.patchStatus(ctx, kyma, before)
-}
-
-// release lets the Kyma go, after asking the API server itself that no Manifest is left: a cache may not know the latest one.
-func (r *Reconciler) release(ctx context.Context, kyma *v1beta2.Kyma) (ctrl.Result, error) {
-	list, ofKyma := &v1beta2.ManifestList{}, client.MatchingLabels{v1beta2.LabelKymaName: kyma.Name}
-	if err := r.Reader.List(ctx, list, client.InNamespace(kyma.Namespace), ofKyma); err != nil {
-		return ctrl.Result{}, fmt.Errorf("list the Manifests of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
-	}
-	step := module.NextTeardown(module.World{Kyma: kyma, Manifests: list.Items, Now: r.Now()})
-	if step.Step != module.StepRelease {
-		_, retry := r.act(ctx, module.Plan{Delete: step.Delete}) // the deletion events bring us back where nothing failed
-		return ctrl.Result{RequeueAfter: retry}, nil
-	}
-	before := kyma.DeepCopy()
-	kyma.Finalizers = step.Finalizers
-	err := r.Client.Patch(ctx, kyma, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("remove the finalizers of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
-	}
-	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonDeleting, "Delete", "All modules are gone")
-	return ctrl.Result{}, nil
 }

@@ -5,18 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -30,6 +34,20 @@ type Reconciler struct {
 	Reader client.Reader
 	// Components reads component versions.
 	Components Components
+	// Fleet connects to runtimes.
+	Fleet Fleet
+	// Mirror keeps what runtimes have to hold beside modules.
+	Mirror *mirror.Mirror
+	// Catalog keeps templates and releases in runtimes.
+	Catalog Catalog
+	// PullSecret is the Secret that runtimes pull images with; nil when they need none.
+	PullSecret PullSecret
+	// RuntimeVersions lets the users of a runtime pin exact versions of modules.
+	RuntimeVersions bool
+	// Windows say when upgrades with downtime may start; nil means that no policy does.
+	Windows Windows
+	// Signatures wakes Kymas when other rules for signatures come into force; nil: they never do.
+	Signatures source.Source
 	// Shard says which Kymas are this replica's.
 	Shard shard.Owner
 	// Events tells people what happened.
@@ -40,16 +58,22 @@ type Reconciler struct {
 	Metrics Metrics
 	// Now is the clock.
 	Now func() metav1.Time
+
+	// tracked says which connection feeds a Kyma, paces how often what its runtime asks for is taken over, young when its definition was
+	// last seen not to be established.
+	tracked, paces, young sync.Map
 }
 
 // Reconcile is the path of one Kyma.
 //
-//  1. Not there or not ours: nothing to do.
+//  1. Not there, not ours, or itself the Kyma of a runtime: nothing to do.
 //  2. Being deleted: the next step of the teardown.
 //  3. Label skip-reconciliation: left alone.
 //  4. Finalizer and label are there before anything is made that would need them.
-//  5. Observe, resolve, plan, act.
-//  6. One status patch, skipped when nothing differs.
+//  5. Meet the runtime: what is asked for there, and what it has to hold beside modules.
+//  6. Observe, resolve, plan, act.
+//  7. The runtime's Kyma gets the spec that counts.
+//  8. One status patch, skipped when nothing differs, and the same to the runtime's Kyma.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if !r.Shard.Mine(shard.Bucket(req.Namespace, req.Name)) {
 		return ctrl.Result{}, nil
@@ -72,7 +96,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	before := &v1beta2.Kyma{}
 	if err := r.Client.Get(ctx, req.NamespacedName, before); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.Metrics.ForgetKyma(req.Namespace, req.Name)
+			r.forget(req.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -80,26 +104,55 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if !kyma.DeletionTimestamp.IsZero() {
 		return r.teardown(ctx, kyma, before)
 	}
-	if skipped(kyma) {
+	if skipped(kyma) || isCopy(kyma) {
 		return ctrl.Result{}, nil
 	}
 	if err := r.ensureMarks(ctx, kyma); err != nil {
 		return ctrl.Result{}, err
 	}
-	world, retry, err := r.observe(ctx, kyma)
+	return r.converge(ctx, kyma, before)
+}
+
+// converge is steps 5 to 8.
+func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (ctrl.Result, error) {
+	side := r.meet(ctx, kyma)
+	effective, known := side.effective()
+	world, retry, err := r.observe(ctx, effective)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	verdicts := module.Resolve(world)
+	world.Unpinnable = side.refused
+	var verdicts []module.Verdict
+	if known {
+		verdicts = module.Resolve(world)
+	} else {
+		verdicts = module.Await(world, *side.Access)
+	}
 	results, again := r.act(ctx, module.MakePlan(world, verdicts))
-	kyma.Status = module.Rollup(world, verdicts, results)
+	r.keepCopy(ctx, side)
+	kyma.Status = module.Fold(world, module.Rollup(world, verdicts, results), side.Side)
+	r.Metrics.ObserveMandatory(kyma.Namespace, kyma.Name, module.MandatoryStates(world, verdicts, results))
 	if err := r.patchStatus(ctx, kyma, before); err != nil {
 		return ctrl.Result{}, err
 	}
+	again = soonest(again, r.reflect(ctx, side, &kyma.Status))
 	if slices.ContainsFunc(verdicts, held) {
 		again = soonest(again, retryHeld)
 	}
-	return ctrl.Result{RequeueAfter: soonest(retry, again)}, nil
+	again = soonest(again, module.NextWake(verdicts, world.Now.Time))
+	return ctrl.Result{RequeueAfter: soonest(soonest(retry, again), side.retry)}, nil
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.Metrics.ForgetKyma(key.Namespace, key.Name)
+	r.untrack(key)
+	r.paces.Delete(key)
+	r.young.Delete(key)
+}
+
+// tellRuntime tells people that a runtime has its Kyma.
+func (r *Reconciler) tellRuntime(kyma *v1beta2.Kyma) {
+	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, "RemoteInstallation", "Create", "The Kyma was created in the runtime")
 }
 
 // held tells that a module waits for a name that a Manifest has which is not the Kyma's.

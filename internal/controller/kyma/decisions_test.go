@@ -152,6 +152,8 @@ type forgetful struct{ forgotten []string }
 
 func (f *forgetful) ObserveKyma(*v1beta2.Kyma) {}
 
+func (f *forgetful) ObserveMandatory(string, string, map[string]v1beta2.State) {}
+
 func (f *forgetful) ForgetKyma(namespace, name string) {
 	f.forgotten = append(f.forgotten, namespace+"/"+name)
 }

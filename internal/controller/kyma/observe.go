@@ -31,6 +31,12 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Wo
 		Restricted: r.Restricted,
 		Now:        r.Now(),
 	}
+	if r.Windows != nil {
+		world.Windows = r.Windows.Policy()
+	}
+	if err := r.mandatory(ctx, &world); err != nil {
+		return world, 0, err
+	}
 	if err := r.catalog(ctx, &world); err != nil {
 		return world, 0, err
 	}
@@ -85,7 +91,7 @@ func (r *Reconciler) catalog(ctx context.Context, world *module.World) error {
 	return nil
 }
 
-// versionsByModule are the versions that spec, status and Manifests name.
+// versionsByModule are the versions that spec, status, Manifests and mandatory releases name.
 func versionsByModule(world *module.World) map[string]map[string]bool {
 	versions := map[string]map[string]bool{}
 	add := func(name, version string) {
@@ -104,6 +110,11 @@ func versionsByModule(world *module.World) map[string]map[string]bool {
 	}
 	for i := range world.Manifests {
 		add(world.Manifests[i].Labels[v1beta2.LabelModuleName], world.Manifests[i].Spec.Version)
+	}
+	for _, release := range world.Mandatory {
+		if release.Spec.Mandatory != nil {
+			add(release.Name, release.Spec.Mandatory.Version)
+		}
 	}
 	return versions
 }

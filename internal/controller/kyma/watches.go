@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -34,28 +35,47 @@ const (
 //
 //   - a Kyma wakes itself when its spec, labels or deletion changed, never by its own status;
 //   - a Manifest wakes its Kyma, also by its status;
-//   - a ModuleReleaseMeta or ModuleTemplate wakes the Kymas that have the module, spread over rollout when that is set.
+//   - an access Secret wakes its Kyma, and so does what happens in the runtime to what the Kyma needs there;
+//   - a catalog that came into order, or out of it, wakes its Kyma, the image pull Secret wakes all of them;
+//   - a ModuleReleaseMeta or ModuleTemplate wakes the Kymas that have the module, or all when it is mandatory, spread over rollout when that
+//     is set;
+//   - another maintenance policy wakes the Kymas that wait, other rules for signatures wake all of them.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout time.Duration) error {
 	if err := addIndexes(mgr); err != nil {
 		return err
 	}
 	templateChanged := predicate.Or(
 		predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	return ctrl.NewControllerManagedBy(mgr).
+	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("kyma").
 		WithOptions(options).
 		For(&v1beta2.Kyma{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, deletionChanged))).
 		Watches(&v1beta2.Manifest{}, handler.EnqueueRequestsFromMapFunc(kymasOf)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(kymaOfSecret)).
+		WatchesRawSource(r.Fleet.Source()).
+		WatchesRawSource(r.Catalog.Source()).
 		Watches(&v1beta2.ModuleReleaseMeta{}, r.dependents(rollout, func(o client.Object) []string { return []string{o.GetName()} }),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged)).
-		Complete(r)
+		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged))
+	if r.Windows != nil {
+		controlled = controlled.WatchesRawSource(r.policyChanged())
+	}
+	if r.Signatures != nil {
+		controlled = controlled.WatchesRawSource(r.Signatures)
+	}
+	if r.PullSecret != nil {
+		controlled = controlled.WatchesRawSource(r.PullSecret.Source())
+	}
+	return controlled.Complete(r)
 }
 
 func addIndexes(mgr ctrl.Manager) error {
 	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
 	if err := indexer.IndexField(ctx, &v1beta2.Manifest{}, indexKyma, kymaNames); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(ctx, &v1beta2.ModuleReleaseMeta{}, indexMandatory, isMandatory); err != nil {
 		return err
 	}
 	return indexer.IndexField(ctx, &v1beta2.Kyma{}, indexModule, func(o client.Object) []string {
@@ -89,17 +109,25 @@ func kymasOf(_ context.Context, o client.Object) []reconcile.Request {
 	return requests
 }
 
+func kymaOfSecret(_ context.Context, secret client.Object) []reconcile.Request {
+	name := secret.GetLabels()[v1beta2.LabelKymaName]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: secret.GetNamespace(), Name: name}}}
+}
+
 var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }}
 
-// dependents enqueues the Kymas that have one of the modules which an object speaks of. Without a rollout delay they come at once; with
+// dependents enqueues the Kymas that have one of the modules which an object speaks of, or all when it is mandatory. Without a rollout delay they come at once; with
 // one, each waits a random part of it, so that a release does not reach every runtime in the same second. What is there when the manager
 // starts wakes nobody: every Kyma is looked at then anyway.
 func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Object) []string) handler.EventHandler {
-	enqueue := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		for _, name := range modules(o) {
-			for _, request := range r.kymasWith(ctx, o.GetNamespace(), name) {
+	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], seen ...client.Object) {
+		for _, name := range modules(seen[0]) {
+			for _, request := range r.affected(ctx, seen[0].GetNamespace(), name, seen...) {
 				if rollout <= 0 {
 					queue.Add(request)
 					continue
@@ -111,14 +139,14 @@ func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Objec
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			if !e.IsInInitialList {
-				enqueue(ctx, e.Object, q)
+				enqueue(ctx, q, e.Object)
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			enqueue(ctx, e.ObjectNew, q)
+			enqueue(ctx, q, e.ObjectNew, e.ObjectOld)
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			enqueue(ctx, e.Object, q)
+			enqueue(ctx, q, e.Object)
 		},
 	}
 }
@@ -126,17 +154,7 @@ func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Objec
 // kymasWith are the Kymas that have or had a module. Only names are read, and a Kyma that is written at this moment wakes itself, so the
 // handler neither copies nor waits.
 func (r *Reconciler) kymasWith(ctx context.Context, namespace, name string) []reconcile.Request {
-	kymas := &v1beta2.KymaList{}
-	err := r.Client.List(ctx, kymas, client.InNamespace(namespace), client.MatchingFields{indexModule: name},
-		client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
-	if err != nil {
-		return nil // the cache is shutting down; nothing is left to wake
-	}
-	requests := make([]reconcile.Request, 0, len(kymas.Items))
-	for i := range kymas.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&kymas.Items[i])})
-	}
-	return requests
+	return r.kymasIn(ctx, func(*v1beta2.Kyma) bool { return true }, client.InNamespace(namespace), client.MatchingFields{indexModule: name})
 }
 
 // modulesOfTemplate are the modules that may look for a template of that name, whatever its spec says: a wrong spec has to be told, too.

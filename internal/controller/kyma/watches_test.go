@@ -84,7 +84,12 @@ func TestDependents(t *testing.T) {
 	if err := r.Client.Status().Update(t.Context(), had); err != nil {
 		t.Fatal(err)
 	}
-	both := []string{"had", "wants"}
+	both, everybody := []string{"had", "wants"}, []string{"empty", "had", "neither", "wants"}
+	forced := &v1beta2.ModuleReleaseMeta{ObjectMeta: named("forced"), Spec: v1beta2.ModuleReleaseMetaSpec{Mandatory: &v1beta2.Mandatory{}}}
+	was := &v1beta2.ModuleReleaseMeta{ObjectMeta: named("was"), Spec: v1beta2.ModuleReleaseMetaSpec{Mandatory: &v1beta2.Mandatory{}}}
+	if err := r.Client.Create(t.Context(), forced.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
 	names := func(o client.Object) []string { return []string{o.GetName()} }
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	for name, test := range map[string]struct {
@@ -106,6 +111,22 @@ func TestDependents(t *testing.T) {
 			func(q queue) {
 				r.dependents(0, modulesOfTemplate).Create(t.Context(), event.CreateEvent{Object: template}, q)
 			}, both,
+		},
+		"a mandatory release wakes all Kymas": {
+			func(q queue) { r.dependents(0, names).Create(t.Context(), event.CreateEvent{Object: forced}, q) }, everybody,
+		},
+		"one that is gone does": {
+			func(q queue) { r.dependents(0, names).Delete(t.Context(), event.DeleteEvent{Object: was}, q) }, everybody,
+		},
+		"one that was mandatory does": {
+			func(q queue) {
+				r.dependents(0, names).Update(t.Context(), event.UpdateEvent{ObjectOld: was, ObjectNew: &v1beta2.ModuleReleaseMeta{ObjectMeta: named("was")}}, q)
+			}, everybody,
+		},
+		"a template of a mandatory module does": {
+			func(q queue) {
+				r.dependents(0, modulesOfTemplate).Create(t.Context(), event.CreateEvent{Object: &v1beta2.ModuleTemplate{ObjectMeta: named("forced-1.0.0")}}, q)
+			}, everybody,
 		},
 		"what is there at the start wakes nobody": {
 			func(q queue) {

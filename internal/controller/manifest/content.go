@@ -18,7 +18,7 @@ func (r *Reconciler) name(w *work) error {
 	return err
 }
 
-// want fetches the content and makes it this Manifest's own: namespaces, labels, owner mark, order.
+// want fetches the content and makes it this Manifest's own: namespaces, order, and what dress adds.
 func (r *Reconciler) want(ctx context.Context, w *work) error {
 	parts, err := r.Content.Parts(ctx, w.manifest, w.capabilities)
 	if err != nil {
@@ -31,7 +31,9 @@ func (r *Reconciler) want(ctx context.Context, w *work) error {
 	if len(desired) == 0 && len(w.recorded) > 0 {
 		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
 	}
-	w.desired = render.Mark(desired, w.marks())
+	if w.desired, err = r.dress(ctx, w, desired); err != nil {
+		return err
+	}
 	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
 	for _, part := range parts {
 		w.resolved = append(w.resolved, part.Source)
@@ -51,6 +53,7 @@ func (r *Reconciler) pin(w *work) {
 		}
 	}
 	w.manifest.Status.Resolved = w.resolved
+	w.manifest.Status.ImagePullSecret, w.manifest.Status.Injected = r.PullSecret, w.injected
 	r.noteReferences(w)
 }
 

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
@@ -34,6 +35,14 @@ type Reconciler struct {
 	Fleet Fleet
 	// Content turns sources into objects.
 	Content Content
+	// PullSecret is the name of the Secret that workloads pull their images with; empty when they need none.
+	PullSecret string
+	// HubSecrets give module deployer its data; nil: they are read when they are needed, and not watched.
+	HubSecrets HubSecrets
+	// Login tells that the operator's own login for registries changed; nil when it has none.
+	Login Changes
+	// Signatures wakes Manifests when other rules for signatures come into force; nil: they never do.
+	Signatures source.Source
 	// Shard says which Manifests are this replica's: those of its Kymas.
 	Shard shard.Owner
 	// Events tells people what happened.
@@ -42,6 +51,8 @@ type Reconciler struct {
 	Backoff *flowcontrol.Backoff
 	// Now is the clock.
 	Now func() metav1.Time
+	// Requeues counts what comes back without an event; may be nil.
+	Requeues Requeues
 
 	shards shardCache
 	fights fights
@@ -80,8 +91,10 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if err := r.Client.Get(ctx, req.NamespacedName, manifest); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(req.NamespacedName)
+			return ctrl.Result{}, nil
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		r.requeued(requeueRetrieval, true)
+		return ctrl.Result{}, err
 	}
 	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID {
 		return ctrl.Result{}, nil
@@ -105,16 +118,23 @@ func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error
 	}
 	var found finding
 	var err error
+	step := requeueObjects
 	switch {
 	case w.manifest.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue:
+		step = requeueRelease
 		found, err = r.release(ctx, w)
 	case deleting:
+		step = requeueRemoval
 		found, err = r.remove(ctx, w)
 	default:
 		if err := r.ensureFinalizers(ctx, w); err != nil {
+			r.requeued(requeueFinalizer, true)
 			return ctrl.Result{}, err
 		}
 		found, err = r.install(ctx, w)
+	}
+	if err != nil {
+		r.requeued(step, true)
 	}
 	if err != nil || found.gone {
 		return ctrl.Result{RequeueAfter: found.retry}, err
@@ -125,9 +145,14 @@ func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error
 	ctx, cancel := lastWords(ctx)
 	defer cancel()
 	if err := r.flush(ctx, w); err != nil {
+		r.requeued(requeueStatus, true)
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: r.pause(w.key, found)}, nil
+	pause := r.pause(w.key, found)
+	if pause > 0 {
+		r.requeued(requeueReason(found), false)
+	}
+	return ctrl.Result{RequeueAfter: pause}, nil
 }
 
 // lastWords gives a pass whose time is up the time to record what it did: without that the next one would have to find out again.

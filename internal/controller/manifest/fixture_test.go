@@ -43,6 +43,7 @@ type cluster struct {
 	crs      []ModuleCRState
 	unsynced bool // nothing is known of custom resources
 	scopes   map[string]bool
+	versions map[string]string // in which kinds are served; all are when it names none
 	hidden   *Problem
 	dynamic  dynamic.Interface
 	objects  map[inventory.ID]*unstructured.Unstructured
@@ -57,6 +58,9 @@ func (c *cluster) Cluster() *apply.Cluster {
 		namespaced, known := c.scopes[gvk.Kind]
 		if !known {
 			return apply.Resource{}, &apply.UnknownKindError{GroupVersionKind: gvk}
+		}
+		if version := c.versions[gvk.Kind]; version != "" && version != gvk.Version {
+			return apply.Resource{}, &apply.UnknownKindError{GroupVersionKind: gvk, Served: []string{version}}
 		}
 		plural := map[string]string{"ConfigMap": "configmaps", "Sample": "samples"}[gvk.Kind]
 		return apply.Resource{GroupVersionResource: gvk.GroupVersion().WithResource(plural), Namespaced: namespaced}, nil

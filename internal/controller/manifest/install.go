@@ -37,7 +37,7 @@ func (r *Reconciler) install(ctx context.Context, w *work) (finding, error) {
 		return r.failure(err)
 	}
 	r.track(w)
-	if w.settled() {
+	if w.settled() && r.dressed(ctx, w) {
 		r.noteReferences(w)
 		return r.healthy(w), nil
 	}
@@ -61,6 +61,7 @@ func (r *Reconciler) bring(ctx context.Context, w *work) error {
 	}
 	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
+	w.expect(decision.Apply)
 	if len(decision.Apply)+len(decision.Prune) == 0 {
 		r.pin(w)
 		return nil

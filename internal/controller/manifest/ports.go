@@ -118,6 +118,11 @@ type Content interface {
 	URL(manifest *v1beta2.Manifest, name string) string
 }
 
+// Requeues counts why Manifests come back without an event.
+type Requeues interface {
+	Requeued(reason string, unexpected bool)
+}
+
 // Capabilities are what templates may ask about a cluster.
 type Capabilities struct {
 	KubeVersion string

@@ -154,13 +154,9 @@ func (w *work) deleteModuleCR(ctx context.Context, resource schema.GroupVersionR
 
 // listModuleCRs reads live: what is deleted next takes every custom resource of the kind with it.
 func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVersionResource, []unstructured.Unstructured, error) {
-	cluster := w.runtime.Cluster()
-	resource, err := cluster.Resource(ctx, w.manifest.Spec.Resource.GroupVersionKind())
-	if _, unknown := errors.AsType[*apply.UnknownKindError](err); unknown {
-		return schema.GroupVersionResource{}, nil, nil
-	}
-	id := inventory.IDOf(w.manifest.Spec.Resource)
-	if err != nil {
+	cluster, id := w.runtime.Cluster(), inventory.IDOf(w.manifest.Spec.Resource)
+	resource, known, err := served(ctx, cluster, w.manifest.Spec.Resource.GroupVersionKind())
+	if err != nil || !known {
 		return schema.GroupVersionResource{}, nil, w.clusterProblem(id, err)
 	}
 	list, err := cluster.Dynamic.Resource(resource.GroupVersionResource).List(ctx, metav1.ListOptions{Limit: 100})
@@ -171,6 +167,19 @@ func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVe
 		return resource.GroupVersionResource, nil, w.clusterProblem(id, err)
 	}
 	return resource.GroupVersionResource, list.Items, nil
+}
+
+// served finds a kind in the version that is asked for, or in another one that the runtime serves: the version may be one that an upgrade
+// brings, or one that it took away, and the objects are the same in all of them.
+func served(ctx context.Context, cluster *apply.Cluster, gvk schema.GroupVersionKind) (resource apply.Resource, known bool, err error) {
+	resource, err = cluster.Resource(ctx, gvk)
+	unknown, isUnknown := errors.AsType[*apply.UnknownKindError](err)
+	if isUnknown && len(unknown.Served) > 0 {
+		resource, err = cluster.Resource(ctx, gvk.GroupKind().WithVersion(unknown.Served[0]))
+	} else if isUnknown {
+		return resource, false, nil
+	}
+	return resource, err == nil, err
 }
 
 // blocked tells which custom resources of a user hold the deletion, and keeps the module running for them.
@@ -279,15 +288,9 @@ func (r *Reconciler) unmark(ctx context.Context, w *work) error {
 // letGo hands one object to the other Manifest that lists it, or takes the mark off it when there is none. What does not carry our
 // mark any more is not ours to change.
 func (w *work) letGo(ctx context.Context, entry inventory.Entry, heir string) error {
-	cluster, kind := w.runtime.Cluster(), entry.GroupKind()
-	resource, err := cluster.Resource(ctx, kind.WithVersion(entry.Version))
-	unknown, isUnknown := errors.AsType[*apply.UnknownKindError](err)
-	if isUnknown && len(unknown.Served) > 0 {
-		resource, err = cluster.Resource(ctx, kind.WithVersion(unknown.Served[0]))
-	} else if isUnknown {
-		return nil
-	}
-	if err != nil {
+	cluster := w.runtime.Cluster()
+	resource, known, err := served(ctx, cluster, entry.GroupKind().WithVersion(entry.Version))
+	if err != nil || !known {
 		return err
 	}
 	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(entry.Namespace)

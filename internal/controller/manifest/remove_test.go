@@ -94,6 +94,31 @@ func TestAnUnmanagedManifestIsDeletedBeforeItsObjectsAreLetGoOf(t *testing.T) {
 	}
 }
 
+func TestCustomResourcesBlockInWhateverVersionTheyAreServed(t *testing.T) {
+	mine := object("example.com/v1", "Sample", "mine")
+	mine.SetNamespace("default")
+	manifest := newManifest(withResource(v1beta2.CustomResourcePolicyCreateAndDelete))
+	manifest.Spec.Resource.SetAPIVersion("example.com/v2") // which the next version of the module brings
+	for name, test := range map[string]struct {
+		scopes map[string]bool
+		want   int
+	}{
+		"a kind that is served in another version is looked at in that": {map[string]bool{"Sample": true}, 1},
+		"a kind that is not served has no objects":                      {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := filled(mine)
+			c.scopes, c.versions = test.scopes, map[string]string{"Sample": "v1"}
+			w := newWork(manifest, testTime)
+			w.runtime = c
+			_, found, err := newReconciler(t).listModuleCRs(t.Context(), w)
+			if err != nil || len(found) != test.want {
+				t.Errorf("found %d, error %v, want %d", len(found), err, test.want)
+			}
+		})
+	}
+}
+
 func TestDeleteModuleCR(t *testing.T) {
 	cr := func(deleted bool, finalizers ...string) *unstructured.Unstructured {
 		made := object("example.com/v1", "Sample", "default")

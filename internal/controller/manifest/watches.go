@@ -26,7 +26,9 @@ const indexKyma = "kyma-name"
 //   - a Manifest wakes itself when its spec, labels, annotations or deletion changed, never by its own status;
 //   - an access Secret wakes the Manifests that go through it, after its old connection was dropped;
 //   - what happens to an object in a cluster wakes the Manifest that is marked as its owner;
-//   - a reference that names other content by now wakes the Manifests that installed from it.
+//   - a reference that names other content by now wakes the Manifests that installed from it;
+//   - a Secret of the hub whose data was installed, or the operator's login for registries, wakes those that wait for it;
+//   - other rules for signatures wake those that were refused.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1beta2.Manifest{}, indexKyma, func(o client.Object) []string {
 		if name := o.GetLabels()[v1beta2.LabelKymaName]; name != "" {
@@ -38,15 +40,18 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 		return err
 	}
 	r.audited = make(chan event.GenericEvent)
-	return ctrl.NewControllerManagedBy(mgr).
+	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("manifest").
 		WithOptions(options).
 		For(&v1beta2.Manifest{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{},
 			predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deletionChanged))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
 		WatchesRawSource(r.Fleet.Source()).
-		WatchesRawSource(source.Channel(r.audited, &handler.EnqueueRequestForObject{})).
-		Complete(r)
+		WatchesRawSource(source.Channel(r.audited, &handler.EnqueueRequestForObject{}))
+	if r.Signatures != nil {
+		controlled = controlled.WatchesRawSource(r.Signatures)
+	}
+	return r.watchSecrets(controlled).Complete(r)
 }
 
 var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {

@@ -28,6 +28,7 @@ type work struct {
 	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
 	order    order                        // in which it is applied
 	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
+	injected []v1beta2.InjectedSecret     // what of the hub's was put into desired
 
 	fought      bool     // somebody's values were put back in this pass
 	staleShards []string // inventory shards that the status no longer names once it is written

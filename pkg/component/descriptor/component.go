@@ -49,6 +49,11 @@ type Component struct {
 	RepositoryName string
 	// Digest is the digest of the OCI manifest that was read.
 	Digest string
+
+	// Signatures are those that the descriptor carries; Verify says what they are worth.
+	Signatures []Signature
+	// document is the descriptor as JSON, which is what was signed; kept only where there is a signature.
+	document json.RawMessage
 }
 
 // Resource is one thing that a component version holds or points to.
@@ -88,6 +93,8 @@ type DigestSpec struct {
 type Label struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
+	// Signing says that signatures cover the label.
+	Signing bool `json:"signing,omitempty"`
 }
 
 // Layer says which layer of the component's repository holds the resource of that name: its digest, its media type, and
@@ -116,12 +123,21 @@ func (c *Component) Layer(name string) (layer, mediaType string, dir bool, err e
 // ociArtifact. The older ociRegistry does not count, as it does not in the public lifecycle manager.
 func (c *Component) Images() []string {
 	var references []string
-	for _, r := range c.Resources {
-		if r.Access.Type == accessOCIArtifact && r.Access.ImageReference != "" {
-			references = append(references, r.Access.ImageReference)
-		}
+	for _, r := range c.ImageResources() {
+		references = append(references, r.Access.ImageReference)
 	}
 	return references
+}
+
+// ImageResources are the resources that Images names.
+func (c *Component) ImageResources() []*Resource {
+	var images []*Resource
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.Access.Type == accessOCIArtifact && r.Access.ImageReference != "" {
+			images = append(images, r)
+		}
+	}
+	return images
 }
 
 // isLayer tells whether the resource lies in the component version's own manifest.

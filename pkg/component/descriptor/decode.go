@@ -18,13 +18,14 @@ const (
 // kindV3 is the only kind that SchemaV3Alpha1 has.
 const kindV3 = "ComponentVersion"
 
-// header is as much of a descriptor as tells its schema.
+// header is what a descriptor of any schema has in the same place.
 type header struct {
 	Meta struct {
 		SchemaVersion string `json:"schemaVersion"`
 	} `json:"meta"`
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	Signatures []Signature `json:"signatures"`
 }
 
 // identity is what both schemas write about the component itself.
@@ -103,6 +104,9 @@ func Decode(data []byte) (*Component, error) {
 	}
 	if err := component.check(); err != nil {
 		return nil, err
+	}
+	if len(head.Signatures) > 0 {
+		component.Signatures, component.document = head.Signatures, text
 	}
 	return component, nil
 }

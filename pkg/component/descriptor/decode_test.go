@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 func harbour(schema string) *Component {
 	return &Component{
 		Name: "example.org/module/harbour", Version: "1.4.0", Provider: "example.org", Schema: schema,
-		Labels: []Label{{Name: "example.org/tier", Value: []byte(`"gold"`)}},
+		Labels: []Label{{Name: "example.org/tier", Value: []byte(`"gold"`), Signing: true}},
 		Resources: []Resource{
 			{
 				Name: "raw-manifest", Version: "1.4.0", Type: "PlainText", Relation: "local",
@@ -69,7 +70,7 @@ func TestDecodeReadsWhatEitherSchemaSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Component{})); diff != "" {
 				t.Errorf("decoded differently (-want +got):\n%s", diff)
 			}
 		})

@@ -25,6 +25,12 @@ const (
 	ReasonUnreachable = "RegistryUnreachable"
 	// ReasonUnauthorized: the registry wants other credentials than it was given.
 	ReasonUnauthorized = "RegistryUnauthorized"
+	// ReasonSignatureMissing: the component version has no signature of a name that counts.
+	ReasonSignatureMissing = "SignatureMissing"
+	// ReasonSignatureInvalid: the signature is not one of this component version, or cannot be checked.
+	ReasonSignatureInvalid = "SignatureInvalid"
+	// ReasonSignatureUntrusted: nobody who is trusted made the signature, or the certificate is not valid now.
+	ReasonSignatureUntrusted = "SignatureUntrusted"
 )
 
 var (

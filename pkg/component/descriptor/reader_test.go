@@ -35,7 +35,7 @@ func TestGetReadsEveryMediaTypeThatOCMEverWrote(t *testing.T) {
 				}
 				want := harbour(SchemaV2)
 				want.Repository, want.RepositoryName = host+"/component-descriptors", harbourName
-				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Component{}, "Digest")); diff != "" {
+				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Component{}, "Digest"), cmpopts.IgnoreUnexported(Component{})); diff != "" {
 					t.Errorf("read differently (-want +got):\n%s", diff)
 				}
 			})

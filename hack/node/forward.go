@@ -1,0 +1,76 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+)
+
+// The node's network has no way out. Sockets in the file system do not belong to a network, so one process on each side hands
+// connections through them.
+
+// end is where connections come from or go to: a path, or host:port.
+func network(end string) string {
+	if strings.Contains(end, "/") {
+		return "unix"
+	}
+	return "tcp"
+}
+
+// forward accepts connections at one end and hands them to the other, until the program ends. It returns the address that it took.
+func forward(ctx context.Context, from, to string) (string, error) {
+	if network(from) == "unix" {
+		if err := os.Remove(from); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, network(from), from)
+	if err != nil {
+		return "", fmt.Errorf("cannot listen for %s: %w", to, err)
+	}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go hand(ctx, connection, to)
+		}
+	}()
+	return listener.Addr().String(), nil
+}
+
+// hand copies both ways until both have ended.
+func hand(ctx context.Context, from net.Conn, to string) {
+	defer closeQuietly(from)
+	var dialer net.Dialer
+	other, err := dialer.DialContext(ctx, network(to), to)
+	if err != nil {
+		return // whoever connected sees it closed, as on any broken network
+	}
+	defer closeQuietly(other)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pipe(other, from)
+	}()
+	pipe(from, other)
+	<-done
+}
+
+// pipe copies one way and passes the end on.
+func pipe(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	if half, ok := to.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
+func closeQuietly(connection net.Conn) { _ = connection.Close() }

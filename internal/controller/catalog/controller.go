@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/flowcontrol"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/mirror"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
+)
+
+// Reconciler keeps the catalogs of runtimes. Make it with New.
+type Reconciler struct {
+	// Client reads from the cache.
+	Client client.Client
+	// Fleet connects to runtimes.
+	Fleet Fleet
+	// Mirror remembers what runtimes hold. It may be shared.
+	Mirror *mirror.Mirror
+	// Shard says which Kymas are this replica's.
+	Shard shard.Owner
+	// Restricted are the modules that only the Kymas may see which their release selects.
+	Restricted []string
+	// Backoff spaces the retries of what failed.
+	Backoff *flowcontrol.Backoff
+
+	contents contents
+	states   states
+	waiting  *pace
+	notices  bell
+	woken    bell
+}
+
+// New makes a Reconciler that spends a change of the hub's offers on so many Kymas per second. The exported fields are the caller's to set.
+func New(perSecond float64) *Reconciler { return &Reconciler{waiting: newPace(perSecond)} }
+
+// Reconcile brings the catalog of one Kyma into its runtime.
+//
+//  1. Not there, not ours, local, being deleted, or without a Kyma in its runtime: what was known of it is forgotten.
+//  2. Label skip-reconciliation: everything stays as it is.
+//  3. Without a connection there is nothing to do but to say so; the connection wakes the Kyma.
+//  4. What the Kyma may see is brought, what it may no longer see goes.
+//  5. What is to be said of it is kept for the Kyma's status.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	key := req.NamespacedName
+	r.waiting.drop(key)
+	kyma := &v1beta2.Kyma{}
+	err := r.Client.Get(ctx, key, kyma)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !r.concerns(kyma):
+		r.forget(key)
+		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	case strings.EqualFold(kyma.Labels[v1beta2.LabelSkipReconciliation], v1beta2.EnabledValue):
+		return ctrl.Result{}, nil
+	}
+	retry, err := r.bring(ctx, key, kyma)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctrl.Result{}, nil // the manager ends; what was cut off is no error
+	}
+	return ctrl.Result{RequeueAfter: retry}, err
+}
+
+// concerns says that a Kyma has a runtime of its own with a Kyma in it, and that it is ours to look after. Before its Kyma is there the
+// runtime may be somebody else's, and lacks the definitions.
+func (r *Reconciler) concerns(kyma *v1beta2.Kyma) bool {
+	return kyma.DeletionTimestamp.IsZero() && module.Synced(kyma) && kyma.Status.LastSeen != nil &&
+		r.Shard.Mine(shard.Bucket(kyma.Namespace, kyma.Name))
+}
+
+// bring does the work and says when to look again.
+func (r *Reconciler) bring(ctx context.Context, key types.NamespacedName, kyma *v1beta2.Kyma) (time.Duration, error) {
+	runtime, err := r.Fleet.Get(ctx, Target{Namespace: key.Namespace, Name: key.Name, Owner: key})
+	if problem, known := errors.AsType[*Problem](err); known {
+		if problem.Reason != v1beta2.ReasonRuntimeConnecting { // that is no news
+			r.say(key, said{reason: problem.Reason, message: problem.Message})
+		}
+		return problem.Retry, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	r.attach(key, runtime)
+	runtime.Track(key, kinds)
+	wanted, err := r.contents.of(ctx, r.Client, kyma, r.Restricted)
+	if err != nil {
+		return 0, err
+	}
+	outcome, err := r.write(ctx, runtime, wanted)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	return r.conclude(key, outcome, err), nil
+}
+
+// write brings what is wanted and takes away what is not. Neither waits for the other to succeed.
+func (r *Reconciler) write(ctx context.Context, runtime Runtime, wanted *view) (mirror.Outcome, error) {
+	outcome, err := r.Mirror.Ensure(ctx, runtime, wanted.copies)
+	for _, kind := range kinds {
+		pruned, failed := r.Mirror.Prune(ctx, runtime, kind, wanted.keep[kind], v1beta2.FieldManagerCatalog)
+		err = errors.Join(err, failed)
+		outcome.RetryAfter = max(outcome.RetryAfter, pruned.RetryAfter)
+		if outcome.Pending == nil {
+			outcome.Pending = pruned.Pending
+		}
+	}
+	return outcome, err
+}
+
+// conclude keeps what there is to say and says when to look again.
+func (r *Reconciler) conclude(key types.NamespacedName, outcome mirror.Outcome, err error) time.Duration {
+	switch {
+	case err != nil:
+		r.say(key, said{reason: v1beta2.ReasonSyncFailed, message: v1beta2.MessageCatalogNotSynced + ": " + line(err)})
+	case !outcome.Synced():
+		r.say(key, said{reason: v1beta2.ReasonSyncPending, message: v1beta2.MessageCatalogNotSynced + ": " + line(outcome.Pending)})
+	default:
+		r.say(key, said{synced: true, reason: v1beta2.ReasonSynced, message: v1beta2.MessageCatalogSynced})
+		r.Backoff.DeleteEntry(key.String())
+		return 0
+	}
+	r.Backoff.Next(key.String(), r.Backoff.Clock.Now())
+	return max(outcome.RetryAfter, r.Backoff.Get(key.String()))
+}
+
+// line is an error in one line.
+func line(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

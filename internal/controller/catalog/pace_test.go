@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func newQueue(t *testing.T) queue {
+	t.Helper()
+	made := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(made.ShutDown)
+	return made
+}
+
+func key(i int) types.NamespacedName {
+	return types.NamespacedName{Namespace: "kcp-system", Name: fmt.Sprintf("kyma-%d", i)}
+}
+
+// take waits for n Kymas and says how long that took.
+func take(to queue, n int) (names []string, took time.Duration) {
+	begun := time.Now()
+	for range n {
+		request, _ := to.Get()
+		to.Done(request)
+		names = append(names, request.Name)
+	}
+	return names, time.Since(begun)
+}
+
+func TestPacePassesOnNoFasterThanItMay(t *testing.T) {
+	p, to := newPace(50), newQueue(t)
+	if err := p.source().Start(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	for i := range burst + 10 {
+		p.add(key(i), key(i)) // however often it is added
+	}
+	names, took := take(to, burst+10)
+	if names[0] != "kyma-0" || names[burst+9] != fmt.Sprintf("kyma-%d", burst+9) {
+		t.Errorf("the order is %v", names)
+	}
+	if took < 150*time.Millisecond || took > 5*time.Second {
+		t.Errorf("20 Kymas at 50 a second, 10 of them at once, took %s", took)
+	}
+	if len(p.waiting) != 0 || to.Len() != 0 {
+		t.Errorf("%d wait and %d are queued afterwards", len(p.waiting), to.Len())
+	}
+}
+
+func TestPaceKeepsWhatIsAddedBeforeItRunsAndDropsWhatWasDone(t *testing.T) {
+	p, to := newPace(1000), newQueue(t)
+	p.add(key(1), key(2), key(3), key(1))
+	p.drop(key(2))
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	if err := p.source().Start(ctx, to); err != nil {
+		t.Fatal(err)
+	}
+	names, _ := take(to, 2)
+	if fmt.Sprint(names) != "[kyma-1 kyma-3]" {
+		t.Errorf("passed on %v", names)
+	}
+	p.add(key(2))
+	if names, _ = take(to, 1); names[0] != "kyma-2" {
+		t.Errorf("passed on %v", names)
+	}
+}
+
+func TestABellWakesThoseWhoListen(t *testing.T) {
+	var b bell
+	b.ring(key(1)) // nobody listens yet
+	first, second := newQueue(t), newQueue(t)
+	for _, to := range []queue{first, second} {
+		if err := b.source().Start(t.Context(), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.ring(key(2))
+	for _, to := range []queue{first, second} {
+		if names, _ := take(to, 1); names[0] != "kyma-2" || to.Len() != 0 {
+			t.Errorf("heard %v and %d more", names, to.Len())
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Setup registers the controller:
+//
+//   - a Kyma that is new, is relabelled or goes is looked at now; those that exist when the manager starts wait for their turn;
+//   - its access Secret, its runtime and Wake have it looked at now;
+//   - a release or a template that changes has all remote Kymas of its namespace wait for their turn.
+func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
+	changed := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
+		predicate.AnnotationChangedPredicate{}, deletionChanged))
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("catalog").
+		WithOptions(options).
+		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, deletionChanged, met))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
+		Watches(&v1beta2.ModuleReleaseMeta{}, r.offered(), changed).
+		Watches(&v1beta2.ModuleTemplate{}, r.offered(), changed).
+		WatchesRawSource(r.Fleet.Source()).
+		WatchesRawSource(r.waiting.source()).
+		WatchesRawSource(r.woken.source()).
+		Complete(r)
+}
+
+// met passes the moment at which the runtime has its Kyma.
+var met = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, known := e.ObjectOld.(*v1beta2.Kyma)
+	after, ok := e.ObjectNew.(*v1beta2.Kyma)
+	return known && ok && before.Status.LastSeen == nil && after.Status.LastSeen != nil
+}}
+
+var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+}}
+
+// accessSecret passes what changes access: that somebody else touched the Secret does not.
+var accessSecret = predicate.And(
+	predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[v1beta2.LabelKymaName] != "" }),
+	predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, known := e.ObjectOld.(*corev1.Secret)
+		after, ok := e.ObjectNew.(*corev1.Secret)
+		return !known || !ok || before.Labels[v1beta2.LabelKymaName] != after.Labels[v1beta2.LabelKymaName] ||
+			!bytes.Equal(before.Data[v1beta2.AccessSecretKey], after.Data[v1beta2.AccessSecretKey])
+	}},
+)
+
+func (r *Reconciler) throughSecret(ctx context.Context, secret client.Object) []reconcile.Request {
+	key := types.NamespacedName{Namespace: secret.GetNamespace(), Name: secret.GetLabels()[v1beta2.LabelKymaName]}
+	r.Fleet.Changed(ctx, key.Namespace, key.Name)
+	return []reconcile.Request{{NamespacedName: key}}
+}
+
+// kymas has Kymas looked at now, but for those that are there when the manager starts: their catalogs were right a moment ago.
+func (r *Reconciler) kymas() handler.EventHandler {
+	now := func(object client.Object, to queue) {
+		to.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, to queue) {
+			if e.IsInInitialList {
+				r.waiting.add(client.ObjectKeyFromObject(e.Object))
+				return
+			}
+			now(e.Object, to)
+		},
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, to queue) { now(e.ObjectNew, to) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, to queue) { now(e.Object, to) },
+	}
+}
+
+// offered has all remote Kymas of a namespace wait for their turn. What is there when the manager starts wakes nobody: every Kyma waits
+// then anyway.
+func (r *Reconciler) offered() handler.EventHandler {
+	changed := func(ctx context.Context, object client.Object) {
+		r.contents.changed(object.GetNamespace())
+		r.waiting.add(r.remote(ctx, object.GetNamespace())...)
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, _ queue) {
+			if e.IsInInitialList {
+				r.contents.changed(e.Object.GetNamespace())
+				return
+			}
+			changed(ctx, e.Object)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, _ queue) { changed(ctx, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, _ queue) { changed(ctx, e.Object) },
+	}
+}
+
+// remote are the Kymas of a namespace that have a runtime. Only names are read, and a Kyma that is written at this moment wakes itself, so
+// the handler neither copies nor waits.
+func (r *Reconciler) remote(ctx context.Context, namespace string) []types.NamespacedName {
+	kymas := &v1beta2.KymaList{}
+	err := r.Client.List(ctx, kymas, client.InNamespace(namespace), client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+	if err != nil {
+		return nil // the cache is shutting down; nothing is left to wake
+	}
+	keys := make([]types.NamespacedName, 0, len(kymas.Items))
+	for i := range kymas.Items {
+		if kyma := &kymas.Items[i]; r.concerns(kyma) {
+			keys = append(keys, client.ObjectKeyFromObject(kyma))
+		}
+	}
+	return keys
+}

@@ -1,0 +1,322 @@
+package kyma
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+)
+
+// definitionGrace is how long an API server holds back the first object of a new kind.
+const definitionGrace = 2 * time.Second
+
+// told are the labels of a hub's Kyma that the runtime's gets too.
+var told = []string{"kyma-project.io/runtime-id", "kyma-project.io/global-account-id", "kyma-project.io/subaccount-id"}
+
+// readCopy is the last rule of meet. What the runtime's users write is hostile input: what is not accepted leaves in force what was seen
+// last, and so does a user who writes faster than anybody edits.
+func (r *Reconciler) readCopy(s *side) {
+	if object, ok := s.runtime.Object(copyID); ok {
+		kyma, err := kymaOf(object)
+		if err == nil {
+			err = module.CheckRuntimeSpec(&kyma.Spec)
+		}
+		if err != nil {
+			s.refuse(err)
+			return
+		}
+		s.copy = kyma
+	}
+	sides := module.Sides{Hub: module.SeenOf(&s.hub.Spec), Last: s.hub.Status.LastSeen}
+	if s.copy != nil {
+		seen := module.SeenOf(&s.copy.Spec)
+		sides.Runtime = &seen
+		if pause := r.paced(s, &seen); pause > 0 {
+			s.retry = soonest(s.retry, pause)
+			return
+		}
+	}
+	merged := module.Merge(sides)
+	s.merged = &merged
+	s.refused = r.unpinnable(s.hub, &merged.Effective)
+}
+
+// kymaOf reads what the runtime holds. Fields that this version does not know are nobody's business.
+func kymaOf(object *unstructured.Unstructured) (*v1beta2.Kyma, error) {
+	kyma := &v1beta2.Kyma{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, kyma); err != nil {
+		return nil, fmt.Errorf("the Kyma %s/%s in the runtime cannot be read: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	return kyma, nil
+}
+
+// refuse keeps what was seen last in force.
+func (s *side) refuse(err error) {
+	s.Syncs = append(s.Syncs, module.Sync{
+		Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonRuntimeSpecRefused, Message: err.Error(),
+	})
+	if s.hub.Status.LastSeen == nil {
+		s.Access = &module.Access{Reason: v1beta2.ReasonRuntimeSpecRefused, Message: err.Error()}
+	}
+}
+
+// unpinnable are the modules whose exact version only the runtime asks for, which has to be allowed.
+func (r *Reconciler) unpinnable(hub *v1beta2.Kyma, effective *v1beta2.SeenSpec) map[string]bool {
+	if r.RuntimeVersions {
+		return nil
+	}
+	pinned := map[string]string{}
+	for i := range hub.Spec.Modules {
+		pinned[hub.Spec.Modules[i].Name] = hub.Spec.Modules[i].Version
+	}
+	refused := map[string]bool{}
+	for i := range effective.Modules {
+		if entry := &effective.Modules[i]; entry.Version != "" && pinned[entry.Name] != entry.Version {
+			refused[entry.Name] = true
+		}
+	}
+	return refused
+}
+
+// keepCopy makes the runtime's Kyma what it has to be: there, with the spec that counts, and with its marks. It comes after the
+// Manifests were written: a runtime that is slow to take its Kyma delays no module.
+func (r *Reconciler) keepCopy(ctx context.Context, s *side) {
+	if s.runtime == nil || s.merged == nil {
+		return
+	}
+	var err error
+	switch {
+	case s.copy == nil:
+		err = r.createCopy(ctx, s)
+	case s.copy.DeletionTimestamp != nil:
+		err = errCopyTerminating // its end is an event, and then it is made anew
+	default:
+		err = r.adjustCopy(ctx, s)
+	}
+	if err != nil {
+		s.failed(v1beta2.ConditionSpecSync, err)
+		s.runtime.Report(err)
+		return
+	}
+	seen := s.merged.Seen
+	s.Seen = &seen
+	holds, reason, message := module.SpecSyncOutcome(&seen)
+	s.Syncs = append(s.Syncs, module.Sync{Type: v1beta2.ConditionSpecSync, Holds: holds, Reason: reason, Message: message})
+}
+
+func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
+	if !r.served(s) {
+		return errNotEstablished
+	}
+	kymas, err := kymasIn(ctx, s.runtime)
+	if err != nil {
+		return err
+	}
+	kyma := &v1beta2.Kyma{}
+	kyma.SetGroupVersionKind(kymaKind)
+	kyma.Namespace, kyma.Name = copyID.Namespace, copyID.Name
+	kyma.Labels, kyma.Annotations = copyLabels(s.hub), copyAnnotations(s.hub)
+	kyma.Spec.Channel = s.merged.Effective.Channel // Apply would leave out what means the default
+	module.Apply(&kyma.Spec, s.merged.Effective)
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(kyma)
+	if err != nil {
+		return fmt.Errorf("convert the runtime's Kyma: %w", err)
+	}
+	delete(object, "status")
+	made, err := kymas.Create(ctx, &unstructured.Unstructured{Object: object}, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerHub})
+	if err != nil {
+		return fmt.Errorf("create the Kyma in the runtime: %w", err)
+	}
+	s.learn(made)
+	r.tellRuntime(s.hub)
+	return nil
+}
+
+// served says that a Kyma can be made without waiting: an API server holds the first object of a kind back for a while after the kind's
+// definition was established, and a worker would be held with it.
+func (r *Reconciler) served(s *side) bool {
+	key := client.ObjectKeyFromObject(s.hub)
+	if !s.runtime.Established(definitionID(kymaKind)) {
+		r.young.Store(key, r.Now().Time)
+		return false
+	}
+	since, young := r.young.Load(key)
+	if at, ok := since.(time.Time); young && ok && r.Now().Time.Sub(at) < definitionGrace {
+		return false
+	}
+	r.young.Delete(key)
+	return true
+}
+
+// adjustCopy writes the spec by a patch that fits only what was read, and marks that are missing.
+func (r *Reconciler) adjustCopy(ctx context.Context, s *side) error {
+	if !s.merged.Write && marked(s.copy, s.hub) {
+		return nil
+	}
+	wanted := s.copy.DeepCopy()
+	if s.merged.Write {
+		module.Apply(&wanted.Spec, s.merged.Effective)
+	}
+	if !equality.Semantic.DeepEqual(wanted.Spec, s.copy.Spec) {
+		if err := s.patchCopy(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	if marked(s.copy, s.hub) {
+		return nil
+	}
+	return s.markCopy(ctx)
+}
+
+// patchCopy writes what differs from what was read, if nobody else wrote meanwhile.
+func (s *side) patchCopy(ctx context.Context, wanted *v1beta2.Kyma) error {
+	kymas, err := kymasIn(ctx, s.runtime)
+	if err != nil {
+		return err
+	}
+	patch, err := client.MergeFromWithOptions(s.copy, client.MergeFromWithOptimisticLock{}).Data(wanted)
+	if err != nil {
+		return fmt.Errorf("compare the Kyma in the runtime: %w", err)
+	}
+	options := metav1.PatchOptions{FieldManager: v1beta2.FieldManagerHub}
+	written, err := kymas.Patch(ctx, copyID.Name, types.MergePatchType, patch, options)
+	if err != nil {
+		return fmt.Errorf("write the Kyma in the runtime: %w", err)
+	}
+	s.learn(written)
+	return nil
+}
+
+func (s *side) markCopy(ctx context.Context) error {
+	kymas, err := kymasIn(ctx, s.runtime)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": v1beta2.GroupVersion.String(), "kind": kymaKind.Kind,
+		"metadata": map[string]any{
+			"name": copyID.Name, "namespace": copyID.Namespace, "labels": copyLabels(s.hub), "annotations": copyAnnotations(s.hub),
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("encode the marks of the Kyma in the runtime: %w", err)
+	}
+	force := true
+	options := metav1.PatchOptions{FieldManager: v1beta2.FieldManagerSync, Force: &force}
+	written, err := kymas.Patch(ctx, copyID.Name, types.ApplyPatchType, body, options)
+	if err != nil {
+		return fmt.Errorf("mark the Kyma in the runtime: %w", err)
+	}
+	s.learn(written)
+	return nil
+}
+
+// learn takes what a write returned as what the runtime holds now.
+func (s *side) learn(written *unstructured.Unstructured) {
+	s.runtime.Cluster().Learn(written)
+	if kyma, err := kymaOf(written); err == nil {
+		s.copy = kyma
+	}
+}
+
+// reflect shows the status to the runtime's users, when they do not see it yet, and says when to try again.
+func (r *Reconciler) reflect(ctx context.Context, s *side, status *v1beta2.KymaStatus) time.Duration {
+	if s.runtime == nil || s.copy == nil || s.copy.DeletionTimestamp != nil {
+		return 0
+	}
+	err := r.writeStatus(ctx, s, module.Reflection(status, s.copy.Generation))
+	if err == nil {
+		return 0
+	}
+	s.runtime.Report(err)
+	logf.FromContext(ctx).V(1).Info("Could not show the status in the runtime", "cause", err.Error())
+	if passes(err) {
+		return retrySoon
+	}
+	return retryFailed
+}
+
+func (r *Reconciler) writeStatus(ctx context.Context, s *side, status v1beta2.KymaStatus) error {
+	if equality.Semantic.DeepEqual(s.copy.Status, status) {
+		return nil
+	}
+	kymas, err := kymasIn(ctx, s.runtime)
+	if err != nil {
+		return err
+	}
+	wanted := s.copy.DeepCopy()
+	wanted.Status = status
+	patch, err := client.MergeFrom(s.copy).Data(wanted)
+	if err != nil {
+		return fmt.Errorf("compare the status of the Kyma in the runtime: %w", err)
+	}
+	options := metav1.PatchOptions{FieldManager: v1beta2.FieldManagerHub}
+	written, err := kymas.Patch(ctx, copyID.Name, types.MergePatchType, patch, options, "status")
+	if err != nil {
+		return fmt.Errorf("write the status of the Kyma in the runtime: %w", err)
+	}
+	s.learn(written)
+	return nil
+}
+
+func kymasIn(ctx context.Context, runtime Runtime) (dynamic.ResourceInterface, error) {
+	resource, err := runtime.Cluster().Resource(ctx, kymaKind)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Cluster().Dynamic.Resource(resource.GroupVersionResource).Namespace(copyID.Namespace), nil
+}
+
+func copyLabels(hub *v1beta2.Kyma) map[string]string {
+	labels := map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma, v1beta2.LabelWatchedBy: v1beta2.ManagedByKyma}
+	for _, name := range told {
+		if value, ok := hub.Labels[name]; ok {
+			labels[name] = value
+		}
+	}
+	return labels
+}
+
+func copyAnnotations(hub *v1beta2.Kyma) map[string]string {
+	return map[string]string{v1beta2.AnnotationOwnedBy: client.ObjectKeyFromObject(hub).String()}
+}
+
+// marked says whether the runtime's Kyma carries all marks.
+func marked(copied, hub *v1beta2.Kyma) bool {
+	return contains(copied.Labels, copyLabels(hub)) && contains(copied.Annotations, copyAnnotations(hub))
+}
+
+func contains(all, some map[string]string) bool {
+	merged := maps.Clone(all)
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, some)
+	return maps.Equal(merged, all)
+}
+
+// isCopy tells the Kyma of a runtime that is a hub at the same time: it is not one to manage.
+func isCopy(kyma *v1beta2.Kyma) bool {
+	return kyma.Name == copyID.Name && kyma.Namespace == copyID.Namespace && kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma &&
+		strings.Contains(kyma.Annotations[v1beta2.AnnotationOwnedBy], "/")
+}
+
+// passes says that a failure ends by itself.
+func passes(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
+}

@@ -1,0 +1,33 @@
+package kyma
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// The users of a runtime may change what they ask for this often at once, and then this often: more than anybody edits by hand, and less
+// than would keep the hub busy.
+const (
+	editsAtOnce  = 20
+	editInterval = 3 * time.Second
+)
+
+// paced says how long what a runtime asks for is to be left as it was seen last; zero means that it is taken over now.
+func (r *Reconciler) paced(s *side, seen *v1beta2.SeenSpec) time.Duration {
+	last := s.hub.Status.LastSeen
+	if last == nil || last.Runtime == nil || equality.Semantic.DeepEqual(last.Runtime, seen) {
+		return 0
+	}
+	known, _ := r.paces.LoadOrStore(client.ObjectKeyFromObject(s.hub), rate.NewLimiter(rate.Every(editInterval), editsAtOnce))
+	limiter, ok := known.(*rate.Limiter)
+	if !ok || limiter.AllowN(r.Now().Time, 1) {
+		return 0
+	}
+	return editInterval
+}

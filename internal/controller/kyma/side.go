@@ -1,0 +1,207 @@
+package kyma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+var (
+	kymaKind      = v1beta2.GroupVersion.WithKind("Kyma")
+	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	secretKind    = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	crdKind       = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+	// copyID is the Kyma in a runtime.
+	copyID = inventory.ID{
+		Group: kymaKind.Group, Kind: kymaKind.Kind, Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName,
+	}
+)
+
+// side is the runtime's side of one remote Kyma in one pass. That of a local Kyma is zero.
+type side struct {
+	module.Side
+	remote  bool
+	hub     *v1beta2.Kyma // as it stands on the hub
+	runtime Runtime       // nil when it cannot be used
+	copy    *v1beta2.Kyma // what the runtime holds; nil when it holds none
+	merged  *module.Merged
+	refused map[string]bool // modules whose version the runtime's user may not pin
+	retry   time.Duration
+}
+
+// meet finds out what the runtime's side of a Kyma is, and brings what the runtime has to hold before a Kyma can stand there.
+//
+//  1. A local Kyma has no other side, nor has one whose label says that nothing is to be synchronised.
+//  2. Without a connection, what was last seen of the runtime's spec counts.
+//  3. So it does until the kinds that matter there were listed once.
+//  4. A runtime that belongs to another Kyma of this hub is left alone.
+//  5. The namespace, the definitions and the pull Secret are there and unchanged, or are put there.
+//  6. What the runtime's Kyma asks for is checked and merged with what the hub's asks for.
+func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
+	s := &side{hub: kyma, remote: module.Synced(kyma)}
+	if !s.remote || !r.connect(ctx, s) || r.shared(ctx, s) {
+		return s
+	}
+	r.supply(ctx, s)
+	r.readCopy(s)
+	return s
+}
+
+// connect is rules 2 and 3.
+func (r *Reconciler) connect(ctx context.Context, s *side) bool {
+	key := client.ObjectKeyFromObject(s.hub)
+	runtime, err := r.Fleet.Get(ctx, key)
+	if problem, known := errors.AsType[*Problem](err); known {
+		s.unusable(problem)
+		return false
+	}
+	if err != nil {
+		s.unusable(&Problem{Reason: v1beta2.ReasonInternal, Message: err.Error(), Retry: retrySoon})
+		return false
+	}
+	if problem := r.track(ctx, s.hub, runtime); problem != nil {
+		s.unusable(problem)
+		return false
+	}
+	known, problem := runtime.Known(key)
+	if problem != nil {
+		s.unusable(problem)
+		return false
+	}
+	s.ID = runtime.ID()
+	if !known {
+		s.Access = &module.Access{
+			Reason: v1beta2.ReasonRuntimeConnecting, Message: "what the runtime holds is being read for the first time", Passing: true,
+		}
+		return false
+	}
+	s.runtime = runtime
+	return true
+}
+
+// shared is rule 4. The mark of a Kyma that is gone, or is on its way, counts for nothing: the runtime has changed hands.
+func (r *Reconciler) shared(ctx context.Context, s *side) bool {
+	object, ok := s.runtime.Object(copyID)
+	if !ok {
+		return false
+	}
+	namespace, name, _ := strings.Cut(object.GetAnnotations()[v1beta2.AnnotationOwnedBy], "/")
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	other := &v1beta2.Kyma{}
+	if key == client.ObjectKeyFromObject(s.hub) {
+		return false
+	}
+	if found, err := r.get(ctx, key, other); err != nil || !found || other.DeletionTimestamp != nil || !module.Synced(other) || isCopy(other) {
+		return false
+	}
+	s.unusable(&Problem{
+		Reason: v1beta2.ReasonOwnershipConflict, Retry: retryHeld,
+		Message: fmt.Sprintf("the runtime belongs to Kyma %s: correct the access Secret of one of the two, or label this one %s=false "+
+			"to have modules installed only", key, v1beta2.LabelSync),
+	})
+	s.runtime = nil
+	return true
+}
+
+func (s *side) unusable(problem *Problem) {
+	s.Access = &module.Access{
+		Reason: problem.Reason, Message: problem.Message, Passing: problem.Reason == v1beta2.ReasonRuntimeConnecting,
+	}
+	s.retry = soonest(s.retry, problem.Retry)
+}
+
+// track asks for the events of what a runtime has to hold for its Kyma, after it has looked once whether the runtime is the hub itself.
+func (r *Reconciler) track(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *Problem {
+	key := client.ObjectKeyFromObject(hub)
+	old, _ := r.tracked.Load(key)
+	if before, ok := old.(Runtime); !ok || before != runtime {
+		if problem := itself(ctx, hub, runtime); problem != nil {
+			return problem
+		}
+		r.untrack(key)
+		r.tracked.Store(key, runtime)
+	}
+	runtime.Track(key, r.interests())
+	return nil
+}
+
+// itself refuses a runtime in which the Kyma of the hub is found: what a runtime gets and loses, its definitions above all, would be the
+// hub's own.
+func itself(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *Problem {
+	resource, err := runtime.Cluster().Resource(ctx, kymaKind)
+	if apply.Classify(err) == apply.ClassKindUnknown {
+		return nil
+	}
+	var found *unstructured.Unstructured
+	if err == nil {
+		kymas := runtime.Cluster().Dynamic.Resource(resource.GroupVersionResource).Namespace(hub.Namespace)
+		found, err = kymas.Get(ctx, hub.Name, metav1.GetOptions{})
+	}
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return nil
+	case err != nil:
+		runtime.Report(err)
+		return &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: err.Error(), Retry: retryFailed}
+	case found.GetUID() != hub.UID:
+		return nil
+	}
+	return &Problem{
+		Reason: v1beta2.ReasonKubeconfigRefused, Retry: retryRefused,
+		Message: "the access Secret leads to the hub itself; a Kyma for the cluster that it lives in has spec.remote: false",
+	}
+}
+
+func (r *Reconciler) untrack(key types.NamespacedName) {
+	old, _ := r.tracked.LoadAndDelete(key)
+	if before, ok := old.(Runtime); ok {
+		before.Untrack(key)
+		r.Mirror.Forget(before)
+	}
+}
+
+func (r *Reconciler) interests() []Interest {
+	interests := []Interest{
+		{GVK: kymaKind, Whole: true, Only: types.NamespacedName{Namespace: copyID.Namespace, Name: copyID.Name}},
+		{GVK: namespaceKind},
+		{GVK: crdKind},
+	}
+	if r.PullSecret != nil {
+		interests = append(interests, Interest{GVK: secretKind})
+	}
+	return interests
+}
+
+// effective is the Kyma with the spec that counts, and whether it is known what counts.
+func (s *side) effective() (*v1beta2.Kyma, bool) {
+	last := s.hub.Status.LastSeen
+	switch {
+	case !s.remote:
+		return s.hub, true
+	case s.merged != nil:
+		kyma := s.hub.DeepCopy()
+		module.Apply(&kyma.Spec, s.merged.Effective)
+		return kyma, true
+	case last != nil && last.Runtime != nil:
+		kyma := s.hub.DeepCopy()
+		module.Apply(&kyma.Spec, *last.Runtime)
+		return kyma, true
+	default:
+		return s.hub, false
+	}
+}

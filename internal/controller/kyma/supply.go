@@ -1,0 +1,141 @@
+package kyma
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/mirror"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+var (
+	errNotEstablished  = errors.New("the runtime does not serve Kymas yet: their definition is not established")
+	errCopyTerminating = errors.New("the Kyma in the runtime is being deleted; it is made anew when it is gone")
+	errNoPullSecret    = errors.New("the hub has no image pull Secret of the name that --skr-image-pull-secret says")
+)
+
+// runtimeNamespace is where modules go, with the labels that the users' policies look for.
+var runtimeNamespace = sync.OnceValue(func() mirror.Copy {
+	return copyOf(&corev1.Namespace{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: namespaceKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{Name: v1beta2.RuntimeNamespace, Labels: map[string]string{
+			v1beta2.LabelManagedBy: v1beta2.ManagedByKyma, "istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
+		}},
+	}, v1beta2.FieldManagerSync)
+})
+
+// supply brings what a runtime has to hold beside modules: its namespace, the definitions that its users need, the pull Secret. What
+// fails is told by a condition and stops nothing else.
+func (r *Reconciler) supply(ctx context.Context, s *side) {
+	s.sync(v1beta2.ConditionCRDsSync, r.ensure(ctx, s, append([]mirror.Copy{runtimeNamespace()}, mirror.RuntimeCRDs()...)...))
+	if r.PullSecret != nil {
+		s.sync(v1beta2.ConditionImagePullSecret, r.supplyPullSecret(ctx, s))
+	}
+	known, synced, reason, message := r.Catalog.State(client.ObjectKeyFromObject(s.hub))
+	if known {
+		s.Syncs = append(s.Syncs, module.Sync{Type: v1beta2.ConditionModuleCatalog, Holds: synced, Reason: reason, Message: message})
+	} else if conditions.Find(s.hub.Status.Conditions, v1beta2.ConditionModuleCatalog) == nil {
+		s.Syncs = append(s.Syncs, module.Sync{
+			Type: v1beta2.ConditionModuleCatalog, Reason: v1beta2.ReasonSyncPending, Message: v1beta2.MessageCatalogUnknown,
+		})
+	}
+	r.removeWatcher(ctx, s)
+}
+
+func (r *Reconciler) ensure(ctx context.Context, s *side, copies ...mirror.Copy) error {
+	outcome, err := r.Mirror.Ensure(ctx, s.runtime, copies)
+	s.retry = soonest(s.retry, outcome.RetryAfter)
+	if err == nil && outcome.Pending != nil {
+		return outcome.Pending
+	}
+	return err
+}
+
+func (r *Reconciler) supplyPullSecret(ctx context.Context, s *side) error {
+	secret, err := r.PullSecret.Get(ctx)
+	if err != nil {
+		return err
+	}
+	if secret == nil {
+		return errNoPullSecret
+	}
+	return r.ensure(ctx, s, copyOf(pullSecretCopy(secret), v1beta2.FieldManagerHub))
+}
+
+// copyOf makes a copy of an object that is made here.
+func copyOf(object client.Object, manager string) mirror.Copy {
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		panic(err) // a type of Kubernetes' own that is no object
+	}
+	delete(plain, "status")
+	if spec, ok := plain["spec"].(map[string]any); ok && len(spec) == 0 {
+		delete(plain, "spec")
+	}
+	unstructured.RemoveNestedField(plain, "metadata", "creationTimestamp")
+	made, err := mirror.Make(&unstructured.Unstructured{Object: plain}, manager)
+	if err != nil {
+		panic(err) // it came out of a typed object: every value can be encoded
+	}
+	return made
+}
+
+func pullSecretCopy(secret *corev1.Secret) *corev1.Secret {
+	return &corev1.Secret{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: v1beta2.RuntimeNamespace, Name: secret.Name,
+			Labels: map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma},
+		},
+		Type: secret.Type, Data: secret.Data,
+	}
+}
+
+// texts are upstream's messages: of what holds and of what does not.
+var texts = map[string][2]string{
+	v1beta2.ConditionCRDsSync:        {v1beta2.MessageCRDsSynced, v1beta2.MessageCRDsNotSynced},
+	v1beta2.ConditionImagePullSecret: {v1beta2.MessagePullSecretSynced, v1beta2.MessagePullSecretNotSynced},
+	v1beta2.ConditionSpecSync:        {v1beta2.MessageSpecsAgree, "the Kyma in the runtime is not what it has to be"},
+}
+
+// sync tells one condition.
+func (s *side) sync(kind string, err error) {
+	if err != nil {
+		s.failed(kind, err)
+		return
+	}
+	s.Syncs = append(s.Syncs, module.Sync{Type: kind, Holds: true, Reason: v1beta2.ReasonSynced, Message: texts[kind][0]})
+}
+
+// failed tells that something is not as it has to be, and plans another try where no event will bring one.
+func (s *side) failed(kind string, err error) {
+	reason := v1beta2.ReasonSyncFailed
+	var waits *apply.Error
+	if passes(err) || mirror.Passing(apply.Classify(err)) || errors.Is(err, errNotEstablished) || errors.Is(err, errCopyTerminating) ||
+		errors.As(err, &waits) && mirror.Passing(waits.Class) {
+		reason = v1beta2.ReasonSyncPending
+		s.retry = soonest(s.retry, retrySoon)
+	} else {
+		s.retry = soonest(s.retry, retryFailed)
+	}
+	s.Syncs = append(s.Syncs, module.Sync{Type: kind, Reason: reason, Message: texts[kind][1] + ": " + err.Error()})
+}
+
+// definitionID is the CustomResourceDefinition of a kind of ours.
+func definitionID(gvk schema.GroupVersionKind) inventory.ID {
+	return inventory.ID{Group: crdKind.Group, Kind: crdKind.Kind, Name: plurals[gvk.Kind] + "." + gvk.Group}
+}
+
+var plurals = map[string]string{"Kyma": "kymas", "ModuleTemplate": "moduletemplates", "ModuleReleaseMeta": "modulereleasemetas"}

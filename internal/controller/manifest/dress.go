@@ -1,0 +1,137 @@
+package manifest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// deployer is the one module that may take data from Secrets of the hub. It is upstream's name.
+const deployer = "deployer"
+
+// dress makes the objects of the content those of this Manifest, in upstream's order:
+//
+//  1. Labels and annotations; what the content says under the same key gives way.
+//  2. Images where spec.localizedImages says.
+//  3. The image pull Secret.
+//  4. For module deployer, data of the hub's Secrets.
+//
+// What it adds is part of an object, and so of the hash that tells whether the object has to be applied.
+func (r *Reconciler) dress(ctx context.Context, w *work, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	objects = render.Mark(objects, w.marks())
+	objects, err := render.LocaliseImages(objects, w.manifest.Spec.LocalizedImages)
+	if err != nil {
+		return nil, invalidContent(err.Error())
+	}
+	if objects, err = render.PullSecret(objects, r.PullSecret, managerIn(objects, w.manifest.Spec.Manager)); err != nil {
+		return nil, invalidContent(err.Error())
+	}
+	w.injected = nil
+	if w.manifest.Labels[v1beta2.LabelModuleName] != deployer {
+		return objects, nil
+	}
+	return objects, r.inject(ctx, w, objects)
+}
+
+// dressed tells that what is installed carries what would be added to the content now, as far as the spec does not say it. It makes no
+// call.
+func (r *Reconciler) dressed(ctx context.Context, w *work) bool {
+	return w.manifest.Status.ImagePullSecret == r.PullSecret &&
+		!slices.ContainsFunc(w.manifest.Status.Injected, func(injected v1beta2.InjectedSecret) bool {
+			secret := r.known(ctx, types.NamespacedName{Namespace: w.key.Namespace, Name: injected.Name})
+			return secret == nil || secret.ResourceVersion != injected.ResourceVersion
+		})
+}
+
+// managerIn finds the module's own operator; nil when the spec names none. A manager without namespace is the object of its kind and name.
+func managerIn(objects []*unstructured.Unstructured, manager *v1beta2.Manager) *inventory.ID {
+	if manager == nil {
+		return nil
+	}
+	id := inventory.ID{Group: manager.Group, Kind: manager.Kind, Namespace: manager.Namespace, Name: manager.Name}
+	for _, object := range objects {
+		found := inventory.IDOf(object)
+		if id.Namespace == "" && found.GroupKind() == id.GroupKind() && found.Name == id.Name {
+			id.Namespace = found.Namespace
+		}
+	}
+	return &id
+}
+
+// inject puts the data of the hub's Secrets into those of the content that ask for it. Objects are copies already.
+func (r *Reconciler) inject(ctx context.Context, w *work, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		asks := object.GetAnnotations()[v1beta2.AnnotationInjectData] == v1beta2.EnabledValue
+		if !asks || object.GetAPIVersion() != "v1" || object.GetKind() != "Secret" {
+			continue
+		}
+		secret, err := r.hubSecret(ctx, types.NamespacedName{Namespace: w.key.Namespace, Name: object.GetName()})
+		if err != nil {
+			return err
+		}
+		data := make(map[string]any, len(secret.Data))
+		for key, value := range secret.Data {
+			data[key] = base64.StdEncoding.EncodeToString(value)
+		}
+		object.Object["data"] = data
+		delete(object.Object, "stringData") // which would go over data
+		injected := v1beta2.InjectedSecret{Name: secret.Name, ResourceVersion: secret.ResourceVersion}
+		if !slices.Contains(w.injected, injected) { // two namespaces may want the same
+			w.injected = append(w.injected, injected)
+		}
+	}
+	slices.SortFunc(w.injected, func(a, b v1beta2.InjectedSecret) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// known is a Secret of the hub that is meant for module deployer, as the watch has it.
+func (r *Reconciler) known(ctx context.Context, key types.NamespacedName) *corev1.Secret {
+	if r.HubSecrets == nil {
+		return nil
+	}
+	return r.HubSecrets.Get(ctx, key)
+}
+
+// hubSecret reads a Secret that is meant for module deployer. Only why there is none to use takes a call.
+func (r *Reconciler) hubSecret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
+	secret := r.known(ctx, key)
+	if secret == nil {
+		secret = &corev1.Secret{}
+		err := r.Reader.Get(ctx, key, secret)
+		if apierrors.IsNotFound(err) {
+			return nil, unusable("Secret %s is to get its data from the hub's Secret %s, which does not exist: create it, with the label %s: %s",
+				key.Name, key, v1beta2.LabelModuleName, deployer)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read Secret %s of the hub: %w", key, err)
+		}
+	}
+	module, labelled := secret.Labels[v1beta2.LabelModuleName]
+	switch {
+	case !labelled:
+		return nil, unusable("the hub's Secret %s does not carry the label %s, so its data stays here: set it to %s if the module may have it",
+			key, v1beta2.LabelModuleName, deployer)
+	case module != deployer:
+		return nil, unusable("the hub's Secret %s is for module %q by its label %s, and not for %s: correct the label, or rename the Secret",
+			key, module, v1beta2.LabelModuleName, deployer)
+	case len(secret.Data) == 0:
+		return nil, unusable("the hub's Secret %s holds no data: fill it", key)
+	}
+	return secret, nil
+}
+
+// unusable waits for the Secret's event.
+func unusable(format string, args ...any) *Problem {
+	return &Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: fmt.Sprintf(format, args...)}
+}

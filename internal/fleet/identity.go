@@ -1,0 +1,89 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// identityNamespace exists in every cluster for as long as the cluster does, so its UID is the cluster's.
+const identityNamespace = "kube-system"
+
+// identify asks once who the runtime is. Whoever may not read the namespace has a runtime without identity, which is compared with nothing.
+func (c *connection) identify(ctx context.Context) error {
+	c.mu.Lock()
+	done := c.identified
+	c.mu.Unlock()
+	if done {
+		return nil
+	}
+	id, err := c.readIdentity(ctx)
+	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.identified, c.identity = true, id
+	return nil
+}
+
+func (c *connection) readIdentity(ctx context.Context) (string, error) {
+	path := c.base.JoinPath("api/v1/namespaces", identityNamespace)
+	req, err := http.NewRequestWithContext(marked(ctx, markProbe), http.MethodGet, path.String(), nil)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Accept", acceptMeta)
+	resp, err := c.calls.RoundTrip(req) //nolint:bodyclose // drain closes it
+	if err != nil {
+		return "", err
+	}
+	defer drain(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		return "", statusError(resp, "get", path.Path)
+	}
+	var found struct {
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxEvent)).Decode(&found); err != nil {
+		return "", fmt.Errorf("the namespace %s cannot be read: %w", identityNamespace, err)
+	}
+	return found.Metadata.UID, nil
+}
+
+// ID is the UID of the runtime's namespace kube-system, which no two clusters share; empty while it is not known, or where the
+// credentials do not allow to read it.
+func (r *Runtime) ID() string {
+	r.conn.mu.Lock()
+	defer r.conn.mu.Unlock()
+	return r.conn.identity
+}
+
+// replaced refuses a runtime that is another cluster than the one that its Kyma has known so far.
+func (f *Fleet) replaced(r *Runtime, t Target) *Problem {
+	if f.cfg.Pinned == nil || t.Local {
+		return nil
+	}
+	pinned, now := f.cfg.Pinned(t.Namespace, t.Name), r.ID()
+	if pinned == "" || now == "" || pinned == now {
+		return nil
+	}
+	return &Problem{
+		Reason: v1beta2.ReasonRuntimeReplaced, RetryAfter: retryReplaced,
+		Message: fmt.Sprintf("the access Secret of Kyma %s/%s leads to another cluster than before: its namespace %s has the UID %s, not %s; "+
+			"correct the Secret, or delete the Kyma and create it again if the cluster was replaced on purpose",
+			t.Namespace, t.Name, identityNamespace, now, pinned),
+	}
+}
+
+// retryReplaced is when a refused cluster is looked at again without an event of its Secret: the Kyma may have forgotten the old one.
+const retryReplaced = 5 * time.Minute

@@ -1,0 +1,114 @@
+package mirror
+
+import (
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// same says that a live object is what is wanted: it has all labels and annotations that are wanted, and in every part beside metadata and
+// status that is wanted exactly what is wanted. What the API server adds to a CustomResourceDefinition by itself is no difference.
+func same(wanted, live object) bool {
+	if !subset(wanted.GetLabels(), live.GetLabels()) || !subset(wanted.GetAnnotations(), live.GetAnnotations()) {
+		return false
+	}
+	before, after := content(live), content(wanted)
+	for part, value := range after {
+		if !equal(value, before[part]) {
+			return false
+		}
+	}
+	return true
+}
+
+// subset says that every pair of one is in the other.
+func subset(one, other map[string]string) bool {
+	for key, value := range one {
+		if found, ok := other[key]; !ok || found != value {
+			return false
+		}
+	}
+	return true
+}
+
+// content is everything of an object that somebody declares, by its parts: "spec", "data".
+func content(whole object) map[string]any {
+	parts := make(map[string]any, len(whole.Object))
+	for part, value := range whole.Object {
+		switch part {
+		case "apiVersion", "kind", "metadata", "status":
+		case "spec":
+			if isDefinition(inventory.IDOf(whole)) {
+				value = defaulted(value)
+			}
+			parts[part] = value
+		default:
+			parts[part] = value
+		}
+	}
+	return parts
+}
+
+// equal takes nothing for equal to something empty.
+func equal(one, other any) bool {
+	return reflect.DeepEqual(one, other) || empty(one) && empty(other)
+}
+
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(value) == 0
+	case []any:
+		return len(value) == 0
+	}
+	return false
+}
+
+// defaulted is the spec of a CustomResourceDefinition with what the API server fills in.
+func defaulted(spec any) any {
+	fields, ok := spec.(map[string]any)
+	if !ok {
+		return spec
+	}
+	fields = runtime.DeepCopyJSON(fields)
+	fill := func(value any, path ...string) {
+		if _, found, err := unstructured.NestedFieldNoCopy(fields, path...); err == nil && !found {
+			_ = unstructured.SetNestedField(fields, value, path...) // the parents are maps, or the definition is none
+		}
+	}
+	kind, _, _ := unstructured.NestedString(fields, "names", "kind")
+	fill(kind+"List", "names", "listKind")
+	fill(strings.ToLower(kind), "names", "singular")
+	fill("None", "conversion", "strategy")
+	return fields
+}
+
+// difference is a JSON merge patch that turns one map into another.
+func difference(from, to map[string]any) map[string]any {
+	patch := map[string]any{}
+	for key := range from {
+		if _, ok := to[key]; !ok {
+			patch[key] = nil
+		}
+	}
+	for key, value := range to {
+		before, after := from[key], value
+		beforeMap, one := before.(map[string]any)
+		afterMap, two := after.(map[string]any)
+		switch {
+		case one && two:
+			if inner := difference(beforeMap, afterMap); len(inner) > 0 {
+				patch[key] = inner
+			}
+		case !reflect.DeepEqual(before, after):
+			patch[key] = after
+		}
+	}
+	return patch
+}

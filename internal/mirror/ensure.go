@@ -1,0 +1,227 @@
+package mirror
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+const (
+	// workers bounds the calls to one runtime at a time: copies are never urgent.
+	workers = 4
+	// fewReads is how many objects of one kind are read one by one; more of them cost one list.
+	fewReads = 4
+	// pageSize bounds what one list brings.
+	pageSize = 200
+)
+
+type object = *unstructured.Unstructured
+
+// task is a copy that is not known to be in place.
+type task struct {
+	*Copy
+	id     inventory.ID
+	absent bool // known not to exist
+	live   object
+	read   bool // live is what there is
+	failed bool // it could not be read
+}
+
+// Ensure brings copies into a runtime:
+//
+//  1. What was seen to be equal, and has not changed since, costs no call.
+//  2. What is known not to exist is applied. Everything else is read first: one by one, or by one list where there are many of a kind.
+//  3. What is equal is remembered. What differs is applied with force, and what others added to its content is taken out.
+//  4. What is being deleted is left alone until it is gone, and what others keep changing is put back in growing intervals.
+//
+// Namespaces and definitions come first, in the order of copies; everything else follows in no order. One object that fails stops no
+// other; the error joins an *apply.Error for each. Nothing is deleted.
+func (m *Mirror) Ensure(ctx context.Context, runtime Runtime, copies []Copy) (Outcome, error) {
+	p := m.pass(runtime)
+	first, rest := p.due(copies)
+	for _, one := range first {
+		p.settle(ctx, []*task{one})
+	}
+	p.settle(ctx, rest)
+	return p.result(ctx)
+}
+
+// due are the copies that are not known to be in place, those that others need first.
+func (p *pass) due(copies []Copy) (first, rest []*task) {
+	for i := range copies {
+		one := &task{Copy: &copies[i], id: inventory.IDOf(copies[i].Object)}
+		stamp, known := p.runtime.Stamp(one.id)
+		if known && stamp != "" && p.memory.has(one.id, one.Hash, stamp) {
+			continue
+		}
+		if p.held(one.id, one.Hash) {
+			continue
+		}
+		one.absent = known && stamp == ""
+		if isDefinition(one.id) || isNamespace(one.id) {
+			first = append(first, one)
+		} else {
+			rest = append(rest, one)
+		}
+	}
+	return first, rest
+}
+
+func (p *pass) settle(ctx context.Context, tasks []*task) {
+	p.readMany(ctx, tasks)
+	each(tasks, func(one *task) {
+		switch {
+		case one.failed:
+		case p.stopped():
+			p.skip()
+		default:
+			p.bring(ctx, one)
+		}
+	})
+}
+
+// bring reads what was not read yet, compares and writes.
+func (p *pass) bring(ctx context.Context, one *task) {
+	client, err := p.client(ctx, one.Object.GroupVersionKind(), one.id)
+	if err != nil {
+		p.failed("find", one.id, err)
+		return
+	}
+	if !one.absent && !one.read {
+		if one.live, err = get(ctx, client, one.id.Name); err != nil {
+			p.failed("read", one.id, err, one.Object)
+			return
+		}
+	}
+	switch {
+	case one.live != nil && one.live.GetDeletionTimestamp() != nil:
+		p.fail(one.passing("is being deleted; it is made anew when it is gone"))
+	case one.live != nil && same(one.Object, one.live):
+		p.memory.keep(one.id, one.Hash, one.live)
+	default:
+		p.write(ctx, client, one)
+	}
+}
+
+// readMany reads the objects of a kind by one list where there are many of them. What carries no label is out of its sight, and is applied
+// as if it did not exist, which gives it the label.
+func (p *pass) readMany(ctx context.Context, tasks []*task) {
+	type place struct {
+		gvk       schema.GroupVersionKind
+		namespace string
+	}
+	unread := map[place][]*task{}
+	for _, one := range tasks {
+		if !one.absent && one.Object.GetLabels()[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma {
+			at := place{one.Object.GroupVersionKind(), one.id.Namespace}
+			unread[at] = append(unread[at], one)
+		}
+	}
+	for at, some := range unread {
+		if len(some) <= fewReads || p.stopped() {
+			continue
+		}
+		found, err := p.list(ctx, at.gvk, some[0].id)
+		if err != nil {
+			p.failed("list", some[0].id, err)
+		}
+		for _, one := range some {
+			one.live, one.read, one.failed = found[one.id], err == nil, err != nil
+		}
+	}
+}
+
+// list reads all objects of a kind and namespace that carry the label, in pages.
+func (p *pass) list(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (map[inventory.ID]object, error) {
+	client, err := p.client(ctx, gvk, id)
+	if err != nil {
+		return nil, err
+	}
+	options := metav1.ListOptions{
+		Limit: pageSize, LabelSelector: labels.Set{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}.String(),
+	}
+	found := map[inventory.ID]object{}
+	for {
+		page, err := client.List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			found[inventory.IDOf(&page.Items[i])] = &page.Items[i]
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return found, nil
+		}
+	}
+}
+
+// client finds where an object is served.
+func (p *pass) client(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (dynamic.ResourceInterface, error) {
+	resource, err := p.Resource(ctx, gvk)
+	if err != nil {
+		return nil, err
+	}
+	if !resource.Namespaced {
+		return p.Dynamic.Resource(resource.GroupVersionResource), nil
+	}
+	return p.Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace), nil
+}
+
+// get reads an object, nil when there is none.
+func get(ctx context.Context, client dynamic.ResourceInterface, name string) (object, error) {
+	live, err := client.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) && apply.Classify(err) != apply.ClassKindUnknown {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	return live, err
+}
+
+// each calls do for every item, by a few goroutines.
+func each[T any](items []T, do func(T)) {
+	var group sync.WaitGroup
+	for chunk := range min(workers, len(items)) {
+		group.Go(func() {
+			for i := chunk; i < len(items); i += workers {
+				do(items[i])
+			}
+		})
+	}
+	group.Wait()
+}
+
+func isNamespace(id inventory.ID) bool { return id.Group == "" && id.Kind == "Namespace" }
+
+func isDefinition(id inventory.ID) bool {
+	return id.Group == "apiextensions.k8s.io" && id.Kind == "CustomResourceDefinition"
+}
+
+func (p *pass) learned(answer object) {
+	if p.Learn != nil {
+		p.Learn(answer)
+	}
+}
+
+// versionsOf are the names of a definition's versions; storage is the one in which objects are stored.
+func versionsOf(definition object) (names []string, storage string) {
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	for _, version := range versions {
+		fields, _ := version.(map[string]any)
+		name, _, _ := unstructured.NestedString(fields, "name")
+		if stored, _, _ := unstructured.NestedBool(fields, "storage"); stored {
+			storage = name
+		}
+		names = append(names, name)
+	}
+	return slices.Clip(names), storage
+}

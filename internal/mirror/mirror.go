@@ -1,0 +1,145 @@
+package mirror
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Runtime is what the mirror needs of a connection. Its value is the connection's identity: two values that are equal are one connection.
+type Runtime interface {
+	// Cluster makes calls.
+	Cluster() *apply.Cluster
+	// Stamp is UID + "/" + resourceVersion of an object, empty when it is known not to exist; known is false while nobody knows.
+	Stamp(id inventory.ID) (stamp string, known bool)
+	// Copies are the objects of a kind that carry the label of what is managed; synced is false while the kind is not listed.
+	Copies(gk schema.GroupKind) (ids []inventory.ID, synced bool)
+	// Report tells of a failed call, so that a dead cluster is left alone for a while.
+	Report(err error)
+}
+
+// Copy is an object that a runtime has to hold. Make makes one; it may be shared by all runtimes, so nobody changes it.
+type Copy struct {
+	// Object is complete, with its GroupVersionKind: what it names is enforced.
+	Object *unstructured.Unstructured
+	// Manager is the field manager that writes it.
+	Manager string
+	// Hash is that of Object and Manager.
+	Hash string
+}
+
+// Make brings an object into the form in which it is compared and hashes it. The object is not changed.
+func Make(object *unstructured.Unstructured, manager string) (Copy, error) {
+	data, err := object.MarshalJSON()
+	if err != nil {
+		return Copy{}, fmt.Errorf("encode %s: %w", inventory.IDOf(object), err)
+	}
+	plain := map[string]any{}
+	if err := utiljson.Unmarshal(data, &plain); err != nil {
+		return Copy{}, fmt.Errorf("decode %s: %w", inventory.IDOf(object), err)
+	}
+	sum := sha256.Sum256(append(data, manager...))
+	return Copy{Object: &unstructured.Unstructured{Object: plain}, Manager: manager, Hash: hex.EncodeToString(sum[:16])}, nil
+}
+
+// Mirror remembers what runtimes were seen to hold. Its zero value is ready, and it may be used by many at once: what is remembered is
+// locked, calls never are.
+type Mirror struct {
+	mutex    sync.Mutex
+	runtimes map[Runtime]*memory
+}
+
+// memory is what was seen of one runtime. Identities and hashes occur in thousands of runtimes, so they are stored once; a stamp is kept
+// as its hash.
+type memory struct {
+	mutex    sync.Mutex
+	seen     map[unique.Handle[inventory.ID]]sight
+	switched map[inventory.ID]time.Time // definitions that store another version since then
+	putBacks map[inventory.ID]putBack   // what others changed just now
+}
+
+// sight is the moment of an object at which it was seen to be what a hash stands for, or to be none of ours.
+type sight struct {
+	hash  unique.Handle[string]
+	stamp [16]byte
+}
+
+// Marks in place of a hash, for Prune.
+const (
+	foreign = "of another manager"
+	leaving = "being deleted"
+)
+
+// Forget drops what is remembered of a connection: nothing but reads is lost.
+func (m *Mirror) Forget(runtime Runtime) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.runtimes, runtime)
+}
+
+func (m *Mirror) of(runtime Runtime) *memory {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.runtimes == nil {
+		m.runtimes = map[Runtime]*memory{}
+	}
+	known := m.runtimes[runtime]
+	if known == nil {
+		known = &memory{
+			seen: map[unique.Handle[inventory.ID]]sight{}, switched: map[inventory.ID]time.Time{}, putBacks: map[inventory.ID]putBack{},
+		}
+		m.runtimes[runtime] = known
+	}
+	return known
+}
+
+// has says that an object was seen to be as the hash says at that moment.
+func (m *memory) has(id inventory.ID, hash, stamp string) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	seen, ok := m.seen[unique.Make(id)]
+	return ok && seen.hash == unique.Make(hash) && seen.stamp == sumOf(stamp)
+}
+
+func (m *memory) keep(id inventory.ID, hash string, object *unstructured.Unstructured) {
+	m.keepAt(id, hash, stampOf(object))
+}
+
+func (m *memory) keepAt(id inventory.ID, hash, stamp string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.seen[unique.Make(id)] = sight{hash: unique.Make(hash), stamp: sumOf(stamp)}
+}
+
+// forget drops what was seen of a kind but for the objects that still matter.
+func (m *memory) forget(gk schema.GroupKind, namespace string, matters func(inventory.ID) bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	for handle := range m.seen {
+		if id := handle.Value(); id.GroupKind() == gk && id.Namespace == namespace && !matters(id) {
+			delete(m.seen, handle)
+		}
+	}
+}
+
+func stampOf(object *unstructured.Unstructured) string {
+	return string(object.GetUID()) + "/" + object.GetResourceVersion()
+}
+
+func sumOf(stamp string) (sum [16]byte) {
+	hash := fnv.New128a()
+	_, _ = hash.Write([]byte(stamp)) // never fails
+	hash.Sum(sum[:0])
+	return sum
+}

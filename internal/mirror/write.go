@@ -1,0 +1,91 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// write applies a copy and remembers the answer. Server-side apply leaves alone what others added; for a copy that is to be taken out too,
+// by a second call that is made only then.
+func (p *pass) write(ctx context.Context, client dynamic.ResourceInterface, one *task) {
+	if one.live != nil && isDefinition(one.id) {
+		if err := p.storeAnew(ctx, client, one); err != nil {
+			p.failed("change", one.id, err)
+			return
+		}
+	}
+	answer, err := p.apply(ctx, client, one)
+	if err != nil {
+		p.failed("apply", one.id, err, one.Object)
+		return
+	}
+	if !same(one.Object, answer) {
+		if answer, err = p.takeOut(ctx, client, one, answer); err != nil {
+			p.failed("reset", one.id, err, one.Object)
+			return
+		}
+	}
+	p.wrote()
+	p.memory.wroteBack(one.id, one.Hash)
+	p.memory.keep(one.id, one.Hash, answer)
+}
+
+func (p *pass) apply(ctx context.Context, client dynamic.ResourceInterface, one *task) (object, error) {
+	data, err := json.Marshal(one.Object)
+	if err != nil {
+		return nil, err
+	}
+	force := true
+	answer, err := client.Patch(ctx, one.id.Name, types.ApplyPatchType, data, metav1.PatchOptions{
+		FieldManager: one.Manager, Force: &force, FieldValidation: metav1.FieldValidationStrict,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.learned(answer)
+	return answer, nil
+}
+
+// takeOut removes what the answer to an apply holds beyond the copy. What the API server then fills in again is its own default, and stays.
+func (p *pass) takeOut(ctx context.Context, client dynamic.ResourceInterface, one *task, answer object) (object, error) {
+	before, wanted := content(answer), content(one.Object)
+	for part := range before {
+		if _, ok := wanted[part]; !ok {
+			delete(before, part)
+		}
+	}
+	patch := difference(before, wanted)
+	if len(patch) == 0 {
+		return answer, nil
+	}
+	return p.merge(ctx, client, one, answer, patch)
+}
+
+// merge is a merge patch of exactly the object that was read.
+func (p *pass) merge(
+	ctx context.Context, client dynamic.ResourceInterface, one *task, live object, patch map[string]any, subresources ...string,
+) (object, error) {
+	patch["metadata"] = map[string]any{"uid": string(live.GetUID()), "resourceVersion": live.GetResourceVersion()}
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
+	}
+	options := metav1.PatchOptions{FieldManager: one.Manager}
+	answer, err := client.Patch(ctx, live.GetName(), types.MergePatchType, data, options, subresources...)
+	if err != nil {
+		return nil, err
+	}
+	p.learned(answer)
+	return answer, nil
+}
+
+// passing is an error for what passes by itself.
+func (one *task) passing(message string) *apply.Error {
+	return &apply.Error{ID: one.id, Class: apply.ClassConflict, Message: one.id.String() + " " + message}
+}

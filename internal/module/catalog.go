@@ -1,0 +1,138 @@
+package module
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+const kindRelease = "ModuleReleaseMeta"
+
+// lastApplied is where kubectl keeps what somebody applied on the hub; it is as large as the object and means nothing in a runtime.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// Entry is one object of a catalog, as it has to stand in the runtime.
+type Entry struct {
+	// Object is complete for a server-side apply: namespace kyma-system, the hub's labels and annotations, the mark of what is managed.
+	Object *unstructured.Unstructured
+}
+
+// Catalog is what a Kyma may see of a hub's releases and templates, sorted by kind and name:
+//
+//  1. A release that is being deleted or that is mandatory is no offer.
+//  2. A restricted release is shown to the Kymas that may have it.
+//  3. A channel is shown when the template of its version exists, is not being deleted, is not hidden from the Kyma by the labels beta
+//     and internal, is not mandatory and is that module's and version's.
+//  4. A release without a channel that is left is not shown.
+//  5. Templates are those that such channels name, each once.
+//
+// Versions that a Kyma pins or still runs are no part of it: the catalog says what can be had, and is the same for all Kymas that may see
+// the same (Visibility). Labels are all that is looked at of the Kyma.
+func Catalog(
+	kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMeta, templates map[string]*v1beta2.ModuleTemplate, restricted []string,
+) []Entry {
+	world := World{Kyma: kyma, Releases: releases, Templates: templates, Restricted: restricted}
+	var offers, versions []Entry
+	named := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(releases)) {
+		release := releases[name]
+		if !mayShow(world, release) {
+			continue
+		}
+		channels := shown(world, release)
+		if len(channels) == 0 {
+			continue
+		}
+		offers = appendEntry(offers, releaseEntry(release, channels))
+		for _, channel := range channels {
+			named[templateName(name, channel.Version)] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		versions = appendEntry(versions, templateEntry(templates[name]))
+	}
+	return append(offers, versions...)
+}
+
+// Visibility sums up what Catalog looks at of a Kyma: Kymas with the same one see the same.
+func Visibility(kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMeta, restricted []string) string {
+	world := World{Kyma: kyma, Releases: releases, Restricted: restricted}
+	var parts []string
+	for _, label := range []string{v1beta2.LabelBeta, v1beta2.LabelInternal} {
+		if strings.ToLower(kyma.Labels[label]) == v1beta2.EnabledValue {
+			parts = append(parts, label)
+		}
+	}
+	var selected []string
+	for name, release := range releases {
+		if release.Spec.KymaSelector != nil && restriction(world, release, name) == nil {
+			selected = append(selected, name)
+		}
+	}
+	slices.Sort(selected)
+	return strings.Join(append(parts, selected...), " ")
+}
+
+// mayShow says whether a release may be shown at all.
+func mayShow(w World, release *v1beta2.ModuleReleaseMeta) bool {
+	return release.DeletionTimestamp.IsZero() && release.Spec.Mandatory == nil && restriction(w, release, release.Name) == nil
+}
+
+// shown are the channels of a release that this Kyma may follow.
+func shown(w World, release *v1beta2.ModuleReleaseMeta) []v1beta2.ChannelVersion {
+	var channels []v1beta2.ChannelVersion
+	for _, channel := range release.Spec.Channels {
+		if template, refused := templateOf(w, release.Name, channel.Version); refused == nil && template.DeletionTimestamp.IsZero() {
+			channels = append(channels, channel)
+		}
+	}
+	return channels
+}
+
+func releaseEntry(release *v1beta2.ModuleReleaseMeta, channels []v1beta2.ChannelVersion) *unstructured.Unstructured {
+	spec := release.Spec.DeepCopy()
+	spec.Channels = channels
+	return runtimeObject(kindRelease, &release.ObjectMeta, spec)
+}
+
+func templateEntry(template *v1beta2.ModuleTemplate) *unstructured.Unstructured {
+	return runtimeObject(kindTemplate, &template.ObjectMeta, &template.Spec)
+}
+
+// runtimeObject is an object of the hub as a runtime gets it; nil when its spec is no JSON, which nothing is that came from an API server.
+func runtimeObject(kind string, meta *metav1.ObjectMeta, spec any) *unstructured.Unstructured {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
+	if err != nil {
+		return nil
+	}
+	maps.DeleteFunc(content, func(_ string, value any) bool { return value == nil }) // a descriptor that is not there
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": content}}
+	object.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind))
+	object.SetNamespace(v1beta2.RuntimeNamespace)
+	object.SetName(meta.Name)
+	labels := maps.Clone(meta.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[v1beta2.LabelManagedBy] = v1beta2.ManagedByKyma
+	object.SetLabels(labels)
+	annotations := maps.Clone(meta.Annotations)
+	delete(annotations, lastApplied)
+	if len(annotations) > 0 {
+		object.SetAnnotations(annotations)
+	}
+	return object
+}
+
+func appendEntry(entries []Entry, object *unstructured.Unstructured) []Entry {
+	if object == nil {
+		return entries
+	}
+	return append(entries, Entry{Object: object})
+}

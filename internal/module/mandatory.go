@@ -1,0 +1,138 @@
+package module
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// withMandatory adds the verdicts of mandatory modules, sorts them all, and sees to it that no two want one Manifest.
+func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
+	modules := map[string]struct{}{}
+	add(modules, r.byMandatory)
+	for module, release := range r.decreed {
+		if release.DeletionTimestamp == nil {
+			modules[module] = struct{}{}
+		}
+	}
+	for module := range modules {
+		verdicts = append(verdicts, r.mandatory(module))
+	}
+	slices.SortFunc(verdicts, func(a, b Verdict) int {
+		if a.Module == b.Module && a.Mandatory == b.Mandatory {
+			return 0
+		}
+		if a.Module == b.Module && b.Mandatory {
+			return -1
+		}
+		return cmp.Or(cmp.Compare(a.Module, b.Module), 1)
+	})
+	r.oneNameEach(verdicts)
+	return verdicts
+}
+
+// mandatory decides about a module that every Kyma has. Labels beta and internal, restrictions, channels and maintenance windows do not
+// count: it is not the Kyma that asks for it. What is installed is what the Manifest says, since the status does not name it.
+func (r *resolver) mandatory(name string) Verdict {
+	release := r.decreed[name]
+	v := Verdict{Module: name, Mandatory: true, Policy: v1beta2.CustomResourcePolicyCreateAndDelete}
+	v.Manifest, v.Surplus = parted(r.byMandatory[name])
+	v.Origin = Origin{Release: release != nil, Manifest: v.Manifest != nil}
+	v.stands(installedOf(nil, v.Manifest))
+	v.Channel = ""
+	switch {
+	case r.World.Kyma.DeletionTimestamp != nil:
+		v.is(Removed, ruleKymaDeleting, ruleKymaDeleting.message())
+	case release == nil || release.DeletionTimestamp != nil:
+		v.is(Removed, ruleDisabled, ruleDisabled.message())
+	default:
+		found, refused := findMandatory(r.World, release)
+		r.enabled(&v, found, refused)
+	}
+	return v
+}
+
+// findMandatory is rules 5, 7 and 8 of Resolve. The template need not say that it is mandatory.
+func findMandatory(w World, release *v1beta2.ModuleReleaseMeta) (target, *no) {
+	if _, refused := componentNamed(release); refused != nil {
+		return target{}, refused
+	}
+	found := target{Component: release.Spec.OCMComponentName}
+	if release.Spec.Mandatory != nil {
+		found.Version = release.Spec.Mandatory.Version
+	}
+	template, refused := templateAt(w, release.Name, found.Version)
+	if refused != nil {
+		return target{Component: found.Component}, refused
+	}
+	found.Template = template
+	return found, nil
+}
+
+// mandatoryStanding is what of a mandatory module counts as installed: what its Manifest says. A Manifest that installs from the target's
+// source is at the target, whatever somebody wrote into its version.
+func (r *resolver) mandatoryStanding(manifest *v1beta2.Manifest, found target) installed {
+	have := installedOf(nil, manifest)
+	have.Channel = ""
+	if manifest == nil || !lower(found.Version, have.Version) {
+		return have
+	}
+	if component := r.component(found.key()); component.Source != nil && sameSource(manifest, component.Source) {
+		have.Version = found.Version
+	}
+	return have
+}
+
+// releaseFor is the release that a verdict's module is installed from.
+func (r *resolver) releaseFor(v *Verdict) (*v1beta2.ModuleReleaseMeta, *no) {
+	if release := r.decreed[v.Module]; v.Mandatory && release != nil {
+		return componentNamed(release)
+	}
+	return releaseOf(r.World, v.Module)
+}
+
+// templateFor is the template of a version that this verdict's module may have.
+func (r *resolver) templateFor(v *Verdict, version string) (*v1beta2.ModuleTemplate, *no) {
+	if v.Mandatory {
+		return templateAt(r.World, v.Module, version)
+	}
+	return templateOf(r.World, v.Module, version)
+}
+
+// entry is what the status said of the verdict's module. It says nothing of mandatory ones.
+func (r *resolver) entry(v *Verdict) *v1beta2.ModuleStatus {
+	if v.Mandatory {
+		return nil
+	}
+	return r.status[v.Module]
+}
+
+// MandatoryStates are the states of the mandatory modules by name after this pass, as Rollup sees them; the status does not name them.
+func MandatoryStates(w World, verdicts []Verdict, results map[string]Result) map[string]v1beta2.State {
+	states := map[string]v1beta2.State{}
+	_, mandatory := tellAll(w, verdicts, results)
+	for _, module := range mandatory {
+		states[module.entry.Name] = module.entry.State
+	}
+	return states
+}
+
+// setMandatory writes the condition MandatoryModules, which exists only where there is such a module and does not count for the state.
+func setMandatory(w World, status *v1beta2.KymaStatus, mandatory []told) {
+	if len(mandatory) == 0 {
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
+			return condition.Type == v1beta2.ConditionMandatoryModules
+		})
+		return
+	}
+	value, ranked := metav1.ConditionFalse, rank(mandatory)
+	if w.Kyma.DeletionTimestamp == nil && ready(mandatory) == len(mandatory) {
+		value = metav1.ConditionTrue
+	}
+	conditions.Set(&status.Conditions, v1beta2.ConditionMandatoryModules, value,
+		reasonOf(w.Kyma, ranked), summary(w.Kyma, ranked, "mandatory modules"), w.Kyma.Generation, w.Now)
+}

@@ -1,0 +1,197 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Names of the entries of status.lastSeen.overruled.
+const (
+	entryChannel = "channel"
+	entrySkip    = "skipMaintenanceWindows"
+	entryModule  = "module "
+)
+
+// namedOverruled is how many overruled entries the condition's message names.
+const namedOverruled = 10
+
+// Sides are the two specs of a remote Kyma and what was last seen of them.
+type Sides struct {
+	// Hub is what the Kyma on the hub asks for.
+	Hub v1beta2.SeenSpec
+	// Runtime is what the Kyma in the runtime asks for; nil when it does not exist there.
+	Runtime *v1beta2.SeenSpec
+	// Last is what was seen of both before; nil at first contact.
+	Last *v1beta2.LastSeen
+}
+
+// Merged is what follows from the two specs.
+type Merged struct {
+	// Effective is what the Kyma asks for. Its modules stand in the runtime's order, additions at the end.
+	Effective v1beta2.SeenSpec
+	// Write says that the runtime's spec has to become Effective: create or patch it.
+	Write bool
+	// Seen is to be kept in the status, once Effective is written: not before.
+	Seen v1beta2.LastSeen
+}
+
+// Merge says what counts when two people edit one list: the effective spec is the runtime's, and what changed on the hub comes on top.
+//
+// An entry is a module by its name, the channel, or skipMaintenanceWindows. The rules for each; the first that applies decides:
+//
+//  1. First contact: with a Kyma in the runtime what is there is the base, and nothing is written; without one it gets the hub's spec.
+//  2. Both sides say the same: that is it.
+//  3. The hub's entry is as it was last seen: the runtime's counts.
+//  4. A module that is not in the runtime, and was not when last seen, had been removed by its user: an edit of the hub's entry does not
+//     bring it back. It is overruled. Only an entry that is new on the hub is added.
+//  5. The hub's entry changed and the runtime's did not: the hub's is written to the runtime.
+//  6. Both changed, to different things: the runtime's counts, the hub's is overruled.
+//
+// An overruled entry is remembered until the hub's changes again or the two are the same. A Kyma in the runtime that is gone since is
+// taken to ask for what it asked for last, and for every module of the hub that it did not name: to delete the copy, or its
+// definition, uninstalls nothing.
+//
+// The Kyma in the runtime is to be written with the resourceVersion that was read, and Seen is kept after that. Who is interrupted
+// between the two finds both sides the same, and goes on from there.
+func Merge(s Sides) Merged {
+	at := newMerge(s)
+	var overruled []string
+	effective := v1beta2.SeenSpec{
+		Channel: agreed(at, &overruled, entryChannel, func(seen *v1beta2.SeenSpec) string { return seen.Channel }),
+		SkipMaintenanceWindows: agreed(at, &overruled, entrySkip, func(seen *v1beta2.SeenSpec) bool {
+			return seen.SkipMaintenanceWindows
+		}),
+	}
+	effective.Modules = at.modules(&overruled)
+	hub, runtime := sorted(at.hub), sorted(effective)
+	return Merged{
+		Effective: effective,
+		Write:     s.Runtime == nil || !sameSeen(effective, at.runtime),
+		Seen:      v1beta2.LastSeen{Hub: hub.DeepCopy(), Runtime: runtime.DeepCopy(), Overruled: overruled},
+	}
+}
+
+// merge holds the four specs, normalised, while Merge runs.
+type merge struct {
+	hub, lastHub, runtime, lastRuntime v1beta2.SeenSpec
+	// before is what was overruled so far.
+	before []string
+}
+
+// newMerge fills in what was never seen, so that the rules need not ask for it: with first contact nothing has changed. A record of
+// one side only is none of two: no change can be told from it, and nothing of it is taken away.
+func newMerge(s Sides) *merge {
+	at := &merge{hub: normal(s.Hub)}
+	last := v1beta2.LastSeen{}
+	if s.Last != nil {
+		last = *s.Last
+	}
+	switch {
+	case s.Runtime != nil:
+		at.runtime = normal(*s.Runtime)
+	case last.Runtime != nil:
+		at.runtime = normal(*last.Runtime)
+	default:
+		at.runtime = at.hub
+	}
+	at.lastHub, at.lastRuntime = at.hub, at.runtime
+	if last.Hub != nil && last.Runtime != nil {
+		at.lastHub, at.lastRuntime = normal(*last.Hub), normal(*last.Runtime)
+	}
+	if s.Runtime == nil {
+		at.restore()
+	}
+	at.before = last.Overruled
+	return at
+}
+
+// restore gives a copy that is to be made anew the modules of the hub that the last one did not name.
+func (at *merge) restore() {
+	known := byName(at.runtime.Modules)
+	for i := range at.hub.Modules {
+		if known[at.hub.Modules[i].Name] == nil {
+			at.runtime.Modules = append(at.runtime.Modules, at.hub.Modules[i])
+		}
+	}
+}
+
+// agreed decides about an entry that is always there.
+func agreed[T comparable](at *merge, overruled *[]string, name string, of func(*v1beta2.SeenSpec) T) T {
+	hub, lastHub, runtime, lastRuntime := of(&at.hub), of(&at.lastHub), of(&at.runtime), of(&at.lastRuntime)
+	switch {
+	case hub == runtime:
+	case hub == lastHub:
+		at.remember(overruled, name)
+	case runtime == lastRuntime:
+		return hub
+	default:
+		*overruled = append(*overruled, name)
+	}
+	return runtime
+}
+
+// modules decides about every module that one of the sides names, in the runtime's order and then the hub's.
+func (at *merge) modules(overruled *[]string) []v1beta2.SeenModule {
+	hub, lastHub := byName(at.hub.Modules), byName(at.lastHub.Modules)
+	runtime, lastRuntime := byName(at.runtime.Modules), byName(at.lastRuntime.Modules)
+	names := make([]string, 0, len(hub)+len(runtime))
+	for i := range at.runtime.Modules {
+		names = append(names, at.runtime.Modules[i].Name)
+	}
+	for i := range at.hub.Modules {
+		if name := at.hub.Modules[i].Name; runtime[name] == nil {
+			names = append(names, name)
+		}
+	}
+	var effective []v1beta2.SeenModule
+	var lost []string
+	for _, name := range names {
+		entry := at.module(&lost, name, hub[name], lastHub[name], runtime[name], lastRuntime[name])
+		if entry != nil {
+			effective = append(effective, *entry.DeepCopy())
+		}
+	}
+	slices.Sort(lost)
+	*overruled = append(*overruled, lost...)
+	return effective
+}
+
+// module decides about one module; nil is an entry that is not there.
+func (at *merge) module(overruled *[]string, name string, hub, lastHub, runtime, lastRuntime *v1beta2.SeenModule) *v1beta2.SeenModule {
+	removed := runtime == nil && lastRuntime == nil && lastHub != nil
+	switch {
+	case sameModule(hub, runtime):
+	case sameModule(hub, lastHub):
+		at.remember(overruled, entryModule+name)
+	case sameModule(runtime, lastRuntime) && !removed:
+		return hub
+	default:
+		*overruled = append(*overruled, entryModule+name)
+	}
+	return runtime
+}
+
+// remember keeps an entry overruled that was so before.
+func (at *merge) remember(overruled *[]string, name string) {
+	if slices.Contains(at.before, name) {
+		*overruled = append(*overruled, name)
+	}
+}
+
+// SpecSyncOutcome is condition SpecSync for what was seen; nil when the runtime's Kyma was not read yet.
+func SpecSyncOutcome(seen *v1beta2.LastSeen) (holds bool, reason, message string) {
+	switch {
+	case seen == nil || seen.Runtime == nil:
+		return false, v1beta2.ReasonSyncPending, v1beta2.MessageSpecsUnknown
+	case len(seen.Overruled) == 0:
+		return true, v1beta2.ReasonSynced, v1beta2.MessageSpecsAgree
+	}
+	names := strings.Join(seen.Overruled[:min(len(seen.Overruled), namedOverruled)], ", ")
+	if more := len(seen.Overruled) - namedOverruled; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return false, v1beta2.ReasonOverruled, v1beta2.MessageSpecsDiffer + names
+}

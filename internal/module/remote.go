@@ -1,0 +1,173 @@
+package module
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// Access says why the runtime of a remote Kyma cannot be used.
+type Access struct {
+	// Reason (one of the API's) and Message say it for people.
+	Reason, Message string
+	// Passing says that nothing has failed: an answer is on its way.
+	Passing bool
+}
+
+// Sync is one thing that a runtime has to hold beside its modules.
+type Sync struct {
+	// Type of the Kyma's condition that speaks of it.
+	Type string
+	// Holds, Reason and Message are the condition's.
+	Holds           bool
+	Reason, Message string
+}
+
+// Side is what is known of a remote Kyma's runtime, beside its modules. The zero Side is that of a local Kyma.
+type Side struct {
+	// Access is nil when the runtime can be used.
+	Access *Access
+	// ID is the runtime's identity, empty while it is not known.
+	ID string
+	// Seen replaces status.lastSeen; nil leaves it as it was.
+	Seen *v1beta2.LastSeen
+	// WatcherGone says that nothing of upstream's watcher is left in the runtime; until then the condition that tells of it stays.
+	WatcherGone bool
+	// Syncs are the conditions that are known now; others stay as they were.
+	Syncs []Sync
+}
+
+// Await holds everything as it is until it is known what the runtime asks for: one verdict for each module of spec, status and Manifests,
+// sorted by name.
+func Await(w World, access Access) []Verdict {
+	r := newResolver(w)
+	all := map[string]struct{}{}
+	add(all, r.spec)
+	add(all, r.status)
+	add(all, r.byModule)
+	state := v1beta2.StateError
+	if access.Passing {
+		state = v1beta2.StateProcessing
+	}
+	verdicts := make([]Verdict, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		v := Verdict{Module: name, Kind: Waiting, State: state, Reason: access.Reason, Message: access.Message}
+		v.Manifest, v.Surplus = r.of(name)
+		v.Origin = Origin{Spec: r.spec[name] != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
+		v.stands(installedOf(r.status[name], v.Manifest))
+		verdicts = append(verdicts, v)
+	}
+	return r.withMandatory(verdicts) // those are not for the runtime's users to decide
+}
+
+// Fold adds to a status what is known of the runtime.
+//
+//  1. What was seen of the two specs, and the runtime's identity once, are kept.
+//  2. Every Sync sets its condition.
+//  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
+//  4. A runtime that was never met yet leaves a Kyma Processing.
+//  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning; anything else that the runtime does not hold yet makes it
+//     Processing. That an edit was overruled is told, and counts for nothing.
+func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
+	if side.Seen != nil {
+		status.LastSeen = side.Seen
+	}
+	if webhook := conditions.Find(w.Kyma.Status.Conditions, ConditionWebhook); webhook != nil && !side.WatcherGone && Synced(w.Kyma) {
+		status.Conditions = append(status.Conditions, *webhook)
+	}
+	if status.RuntimeID == "" {
+		status.RuntimeID = side.ID
+	}
+	if !Synced(w.Kyma) {
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return slices.Contains(syncTypes, c.Type) })
+	}
+	for _, sync := range side.Syncs {
+		conditions.Set(&status.Conditions, sync.Type, conditionStatus(sync.Holds), sync.Reason, sync.Message,
+			w.Kyma.Generation, w.Now)
+	}
+	switch access := side.Access; {
+	case w.Kyma.DeletionTimestamp != nil:
+	case access != nil && !access.Passing:
+		unreachable(w, &status, access)
+	case access != nil && status.LastSeen == nil:
+		worsen(w, &status, v1beta2.StateProcessing, access.Reason, access.Message)
+	default:
+		unsynced(w, &status)
+	}
+	steady(&w.Kyma.Status, &status)
+	return status
+}
+
+// steady takes back what only looks like a change because Rollup did not know of the runtime: the times of what is as it was before.
+func steady(before, after *v1beta2.KymaStatus) {
+	for i := range after.Conditions {
+		now := &after.Conditions[i]
+		if was := conditions.Find(before.Conditions, now.Type); was != nil && was.Status == now.Status && !was.LastTransitionTime.IsZero() {
+			now.LastTransitionTime = was.LastTransitionTime
+		}
+	}
+	if after.Operation == before.Operation {
+		after.LastOperation = before.LastOperation
+	}
+	if after.State != v1beta2.StateReady && after.State != v1beta2.StateWarning {
+		after.ActiveChannel = before.ActiveChannel
+	}
+}
+
+func unreachable(w World, status *v1beta2.KymaStatus, access *Access) {
+	good := 0
+	for i := range status.Modules {
+		entry := &status.Modules[i]
+		if entry.State == v1beta2.StateUnmanaged {
+			good++
+			continue
+		}
+		entry.State, entry.Message = v1beta2.StateError, conditions.Cut(access.Message)
+	}
+	status.ModulesReady = fmt.Sprintf("%d/%d", good, len(status.Modules))
+	if good < len(status.Modules) {
+		conditions.Set(&status.Conditions, v1beta2.ConditionModules, conditionStatus(false), access.Reason, v1beta2.MessageModulesNotReady,
+			w.Kyma.Generation, w.Now)
+	}
+	worsen(w, status, v1beta2.StateError, access.Reason, access.Message)
+}
+
+func unsynced(w World, status *v1beta2.KymaStatus) {
+	for _, kind := range syncTypes {
+		sync := conditions.Find(status.Conditions, kind)
+		switch {
+		case sync == nil || sync.Status == metav1.ConditionTrue || sync.Reason == v1beta2.ReasonOverruled:
+		case sync.Reason == v1beta2.ReasonRuntimeSpecRefused:
+			worsen(w, status, v1beta2.StateWarning, sync.Reason, sync.Message)
+		default:
+			worsen(w, status, v1beta2.StateProcessing, sync.Reason, sync.Message)
+		}
+	}
+}
+
+// syncTypes are the conditions that tell what a runtime holds beside modules.
+var syncTypes = []string{
+	v1beta2.ConditionCRDsSync, v1beta2.ConditionImagePullSecret, v1beta2.ConditionModuleCatalog, v1beta2.ConditionSpecSync, ConditionWebhook,
+}
+
+// Synced says whether the runtime of a Kyma holds a Kyma of its own, and what its users need beside modules.
+func Synced(kyma *v1beta2.Kyma) bool {
+	return isRemote(kyma) && kyma.Labels[v1beta2.LabelSync] != "false"
+}
+
+func isRemote(kyma *v1beta2.Kyma) bool { return kyma.Spec.Remote == nil || *kyma.Spec.Remote }
+
+// worsen gives a Kyma that stands better a worse state, and says why.
+func worsen(w World, status *v1beta2.KymaStatus, state v1beta2.State, reason, message string) {
+	if severity(state) <= severity(status.State) && status.State != "" && state != v1beta2.StateError {
+		return
+	}
+	status.State = state
+	conditions.Set(&status.Conditions, v1beta2.ConditionReady, conditionStatus(false), reason, message, w.Kyma.Generation, w.Now)
+	setOperation(w, status)
+}

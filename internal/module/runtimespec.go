@@ -1,0 +1,124 @@
+package module
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+)
+
+// Caps on what a Kyma in a runtime may ask for. Whoever administers the runtime can lift the schema there, and what is accepted is kept
+// twice in the status of the Kyma on the hub.
+const (
+	maxModules = 256
+	maxName    = 253
+	maxWord    = 32 // of a channel and a version, as in the API
+	maxText    = 256
+	maxSpec    = 32 << 10
+)
+
+var (
+	channelPattern = regexp.MustCompile(`^[a-z]+$`)
+	versionPattern = regexp.MustCompile(`^((0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?)?$`)
+	namePattern    = regexp.MustCompile(`^[a-zA-Z0-9]([-._/a-zA-Z0-9]*[a-zA-Z0-9])?$`)
+	textPattern    = regexp.MustCompile(`^[ -~]*$`)
+)
+
+// CheckRuntimeSpec refuses what the API would not accept, or what is too large, in the spec of a Kyma that was read from a runtime. It
+// returns one sentence about the first thing that is wrong.
+//
+// What is refused counts for nothing and must not be merged: what was last seen of the runtime stays in force, and where nothing was
+// seen yet, nothing is decided.
+func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
+	if len(spec.Modules) > maxModules {
+		return fmt.Errorf("spec.modules has %d entries, more than %d are not accepted: remove some", len(spec.Modules), maxModules)
+	}
+	if err := checkChannel("spec.channel", spec.Channel); err != nil {
+		return err
+	}
+	seen := make(map[string]struct{}, len(spec.Modules))
+	size := 0
+	for i := range spec.Modules {
+		entry := &spec.Modules[i]
+		where := fmt.Sprintf("spec.modules[%d]", i)
+		if err := checkEntry(where, entry); err != nil {
+			return err
+		}
+		if _, again := seen[entry.Name]; again {
+			return fmt.Errorf("%s: module %q is named twice: keep one entry", where, entry.Name)
+		}
+		seen[entry.Name] = struct{}{}
+		size += sizeOf(entry)
+	}
+	if size > maxSpec {
+		return fmt.Errorf("spec.modules holds %d bytes of text, more than %d are not accepted: remove entries", size, maxSpec)
+	}
+	return nil
+}
+
+// checkEntry looks at one module. Channel and version together are no matter of form: the module's verdict tells about them.
+func checkEntry(where string, entry *v1beta2.Module) error {
+	if len(entry.Name) > maxName || !namePattern.MatchString(entry.Name) {
+		return fmt.Errorf("%s.name %s is no name of a module: at most %d letters, digits and \"-._/\"", where, short(entry.Name), maxName)
+	}
+	if entry.Channel != "" {
+		if err := checkChannel(where+".channel", entry.Channel); err != nil {
+			return err
+		}
+	}
+	if len(entry.Version) > maxWord || !versionPattern.MatchString(entry.Version) {
+		return fmt.Errorf("%s.version %s is no semantic version of at most %d characters", where, short(entry.Version), maxWord)
+	}
+	if len(entry.ControllerName) > maxText || !textPattern.MatchString(entry.ControllerName) {
+		return fmt.Errorf("%s.controller %s is not accepted: at most %d printable characters", where, short(entry.ControllerName), maxText)
+	}
+	if len(entry.RemoteModuleTemplateRef) > maxName || !textPattern.MatchString(entry.RemoteModuleTemplateRef) {
+		return fmt.Errorf("%s.remoteModuleTemplateRef %s is not accepted: at most %d printable characters",
+			where, short(entry.RemoteModuleTemplateRef), maxName)
+	}
+	switch entry.CustomResourcePolicy {
+	case "", v1beta2.CustomResourcePolicyCreateAndDelete, v1beta2.CustomResourcePolicyIgnore:
+	default:
+		return fmt.Errorf("%s.customResourcePolicy %s is neither %s nor %s", where, short(string(entry.CustomResourcePolicy)),
+			v1beta2.CustomResourcePolicyCreateAndDelete, v1beta2.CustomResourcePolicyIgnore)
+	}
+	return checkRules(where+".allowCRDChanges", entry.AllowCRDChanges)
+}
+
+func checkChannel(where, channel string) error {
+	if len(channel) < 3 || len(channel) > maxWord || !channelPattern.MatchString(channel) {
+		return fmt.Errorf("%s %s is no channel: 3 to %d lower-case letters", where, short(channel), maxWord)
+	}
+	return nil
+}
+
+// checkRules accepts every rule once.
+func checkRules(where string, allowed []v1beta2.CRDRule) error {
+	known := crdsafety.Rules()
+	for i, rule := range allowed {
+		at := slices.Index(known, string(rule))
+		if at < 0 {
+			return fmt.Errorf("%s[%d] %s is no rule, or stands there twice", where, i, short(string(rule)))
+		}
+		known = slices.Delete(known, at, at+1)
+	}
+	return nil
+}
+
+func sizeOf(entry *v1beta2.Module) int {
+	size := len(entry.Name) + len(entry.ControllerName) + len(entry.Channel) + len(entry.Version) + len(entry.CustomResourcePolicy)
+	for _, rule := range entry.AllowCRDChanges {
+		size += len(rule)
+	}
+	return size
+}
+
+// short quotes the beginning of a value that a stranger wrote.
+func short(value string) string {
+	if len(value) > maxWord {
+		return fmt.Sprintf("%q (%d characters)", value[:maxWord], len(value))
+	}
+	return fmt.Sprintf("%q", value)
+}

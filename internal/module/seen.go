@@ -1,0 +1,124 @@
+package module
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// SeenOf is the part of a spec that two people may edit, so spelled that two specs which mean the same are equal: defaults filled in,
+// "managed: true" left out, modules sorted by name, of two entries with one name the first.
+func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
+	seen := v1beta2.SeenSpec{Channel: spec.Channel, SkipMaintenanceWindows: spec.SkipMaintenanceWindows}
+	for i := range spec.Modules {
+		seen.Modules = append(seen.Modules, seenModule(&spec.Modules[i]))
+	}
+	return sorted(normal(seen))
+}
+
+// Apply makes a spec ask for what is effective: its channel, skipMaintenanceWindows and modules, and nothing else of it. Entries that
+// mean the same already stay as they are spelled and where they stand, so that the patch which follows is small.
+func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
+	want := normal(effective)
+	if cmp.Or(spec.Channel, v1beta2.DefaultChannel) != want.Channel {
+		spec.Channel = want.Channel
+	}
+	spec.SkipMaintenanceWindows = want.SkipMaintenanceWindows
+	open := byName(want.Modules)
+	var modules []v1beta2.Module
+	for i := range spec.Modules {
+		entry := spec.Modules[i]
+		if asked := open[entry.Name]; asked != nil {
+			delete(open, entry.Name)
+			modules = append(modules, fitted(entry, asked))
+		}
+	}
+	for i := range want.Modules {
+		if asked := open[want.Modules[i].Name]; asked != nil {
+			modules = append(modules, fitted(v1beta2.Module{Name: asked.Name}, asked))
+		}
+	}
+	spec.Modules = modules
+}
+
+// fitted is an entry that means what is asked for. What is not carried between the two sides stays.
+func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
+	is := normalModule(seenModule(&entry))
+	if sameModule(&is, asked) {
+		return entry
+	}
+	fit := *asked.DeepCopy()
+	return v1beta2.Module{
+		Name: fit.Name, ControllerName: fit.ControllerName, Channel: fit.Channel, Version: fit.Version,
+		RemoteModuleTemplateRef: entry.RemoteModuleTemplateRef,
+		CustomResourcePolicy:    fit.CustomResourcePolicy, Managed: fit.Managed, AllowCRDChanges: fit.AllowCRDChanges,
+	}
+}
+
+func seenModule(entry *v1beta2.Module) v1beta2.SeenModule {
+	return v1beta2.SeenModule{
+		Name: entry.Name, ControllerName: entry.ControllerName, Channel: entry.Channel, Version: entry.Version,
+		CustomResourcePolicy: entry.CustomResourcePolicy, Managed: entry.Managed, AllowCRDChanges: entry.AllowCRDChanges,
+	}
+}
+
+// normal is a copy of a seen spec in which what means the same is spelled the same. The order of modules stays.
+func normal(seen v1beta2.SeenSpec) v1beta2.SeenSpec {
+	is := v1beta2.SeenSpec{Channel: cmp.Or(seen.Channel, v1beta2.DefaultChannel), SkipMaintenanceWindows: seen.SkipMaintenanceWindows}
+	known := make(map[string]struct{}, len(seen.Modules))
+	for i := range seen.Modules {
+		if _, again := known[seen.Modules[i].Name]; again {
+			continue
+		}
+		known[seen.Modules[i].Name] = struct{}{}
+		is.Modules = append(is.Modules, normalModule(seen.Modules[i]))
+	}
+	return is
+}
+
+func normalModule(entry v1beta2.SeenModule) v1beta2.SeenModule {
+	is := *entry.DeepCopy()
+	is.CustomResourcePolicy = cmp.Or(is.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
+	if is.Managed != nil && *is.Managed {
+		is.Managed = nil
+	}
+	slices.Sort(is.AllowCRDChanges)
+	is.AllowCRDChanges = slices.Compact(is.AllowCRDChanges)
+	if len(is.AllowCRDChanges) == 0 {
+		is.AllowCRDChanges = nil
+	}
+	return is
+}
+
+// sorted is the seen spec with its modules by name.
+func sorted(seen v1beta2.SeenSpec) v1beta2.SeenSpec {
+	seen.Modules = slices.Clone(seen.Modules)
+	slices.SortFunc(seen.Modules, func(a, b v1beta2.SeenModule) int { return cmp.Compare(a.Name, b.Name) })
+	return seen
+}
+
+// byName are the entries by module.
+func byName(modules []v1beta2.SeenModule) map[string]*v1beta2.SeenModule {
+	entries := make(map[string]*v1beta2.SeenModule, len(modules))
+	for i := range modules {
+		entries[modules[i].Name] = &modules[i]
+	}
+	return entries
+}
+
+// sameModule compares two normal entries, where nil is one that is not there.
+func sameModule(a, b *v1beta2.SeenModule) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Name == b.Name && a.ControllerName == b.ControllerName && a.Channel == b.Channel && a.Version == b.Version &&
+		a.CustomResourcePolicy == b.CustomResourcePolicy && (a.Managed == nil) == (b.Managed == nil) &&
+		slices.Equal(a.AllowCRDChanges, b.AllowCRDChanges)
+}
+
+// sameSeen compares two normal specs, whatever their order.
+func sameSeen(a, b v1beta2.SeenSpec) bool {
+	return a.Channel == b.Channel && a.SkipMaintenanceWindows == b.SkipMaintenanceWindows &&
+		slices.EqualFunc(sorted(a).Modules, sorted(b).Modules, func(x, y v1beta2.SeenModule) bool { return sameModule(&x, &y) })
+}

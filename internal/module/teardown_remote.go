@@ -1,0 +1,114 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Leftovers are what a runtime still holds of a Kyma that is being deleted, beside its modules.
+type Leftovers struct {
+	// Reachable says that the runtime was looked at: there is a client, it answers, and it is the cluster that it has to be.
+	Reachable bool
+	// Gone says that there is no access Secret: the runtime is left as it is. It outweighs everything else.
+	Gone bool
+	// Problem is why the runtime is not Reachable, in a sentence for people.
+	Problem string
+	// Kyma is there, and not being deleted or held by a finalizer that is not one of ForeignFinalizers.
+	Kyma bool
+	// KymaCRD and CatalogCRDs (at least one of the two) are there and not being deleted. They must be false where the runtime is the hub
+	// itself: there the definitions belong to the hub.
+	KymaCRD, CatalogCRDs bool
+	// StatusDeleting says that the Kyma in the runtime tells Deleting already.
+	StatusDeleting bool
+	// PullSecret is there: the copy of the image pull Secret.
+	PullSecret bool
+	// Terminating is what is there and being deleted, as a person is to be told: `Kyma kyma-system/default (held by finalizer x)`.
+	Terminating []string
+}
+
+// NextTeardownRemote is NextTeardown for a Kyma whose modules are in a runtime. It keeps upstream's order, in as few passes as possible:
+//
+//  1. Both statuses tell Deleting.
+//  2. The Manifests are deleted, the definitions of the catalog, the Kyma in the runtime and its definition.
+//  3. All of it is waited for. What hangs is named.
+//  4. The copy of the pull Secret is deleted, for what is being removed may still have to pull images, and the Kyma on the hub is let go.
+//
+// While the runtime cannot be reached the Manifests are deleted on the hub, and everything else waits. With the access Secret gone
+// nothing in the runtime is looked at; the Manifests are still waited for.
+func NextTeardownRemote(w World, left Leftovers) Teardown {
+	finalizers, held := ForeignFinalizers(w.Kyma.Finalizers)
+	if w.Kyma.DeletionTimestamp == nil || !held {
+		return Teardown{Step: StepNone}
+	}
+	if left.Gone || !left.Reachable {
+		left = Leftovers{Gone: left.Gone, Problem: left.Problem}
+	}
+	next := Teardown{}
+	next.Delete, next.Waiting = parting(w)
+	next.plan(w, left)
+	next.Message = waitsFor(next.Waiting, left)
+	switch {
+	case slices.ContainsFunc(next.Actions, deletes):
+		next.Step = StepDelete
+	case next.Message != "":
+		next.Step = StepWait
+	default:
+		// Nobody reads a status that is gone in a moment.
+		next.Step, next.Finalizers, next.Actions = StepRelease, finalizers, nil
+		next.add(left.PullSecret, ActionDeletePullSecret)
+		next.add(true, ActionRelease)
+	}
+	return next
+}
+
+// plan is steps 1 and 2.
+func (t *Teardown) plan(w World, left Leftovers) {
+	t.add(w.Kyma.Status.State != v1beta2.StateDeleting, ActionHubStatus)
+	t.add(left.Kyma && !left.StatusDeleting, ActionRuntimeStatus)
+	t.add(len(t.Delete) > 0, ActionDeleteManifests)
+	t.add(left.CatalogCRDs, ActionDeleteCatalogCRDs)
+	t.add(left.Kyma, ActionDeleteRuntimeKyma)
+	t.add(left.KymaCRD, ActionDeleteKymaCRD)
+}
+
+func (t *Teardown) add(needed bool, action Action) {
+	if needed {
+		t.Actions = append(t.Actions, action)
+	}
+}
+
+func deletes(action Action) bool { return action != ActionHubStatus && action != ActionRuntimeStatus }
+
+// waitsFor names what hangs.
+func waitsFor(manifests []string, left Leftovers) string {
+	var parts []string
+	if len(manifests) > 0 {
+		parts = append(parts, "Manifests that are being deleted: "+first(manifests))
+	}
+	if len(left.Terminating) > 0 {
+		parts = append(parts, "what is being deleted in the runtime: "+first(left.Terminating))
+	}
+	if !left.Gone && !left.Reachable {
+		part := "the runtime, which cannot be reached"
+		if left.Problem != "" {
+			part += " (" + left.Problem + ")"
+		}
+		parts = append(parts, part+"; delete its access Secret to leave behind what it holds")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "waiting for " + strings.Join(parts, "; and for ")
+}
+
+// first names some of many.
+func first(names []string) string {
+	text := strings.Join(names[:min(len(names), named)], ", ")
+	if more := len(names) - named; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

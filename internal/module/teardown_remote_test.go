@@ -1,0 +1,300 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func TestNextTeardownRemote(t *testing.T) {
+	living := withManifest(func(m *v1beta2.Manifest) { m.Name = "m" })
+	going := withManifest(func(m *v1beta2.Manifest) { m.Name = "m"; dying(m) })
+	told := func(w *World) { w.Kyma.Status.State = v1beta2.StateDeleting }
+	all := Leftovers{Reachable: true, Kyma: true, KymaCRD: true, CatalogCRDs: true, PullSecret: true}
+	for _, tc := range []struct {
+		name    string
+		world   []func(*World)
+		left    Leftovers
+		step    Step
+		actions string
+		message string
+	}{
+		{"everything that can be done is done in the first pass", []func(*World){living}, all, StepDelete,
+			"HubStatus RuntimeStatus DeleteManifests DeleteCatalogCRDs DeleteRuntimeKyma DeleteKymaCRD", ""},
+		{"what was done is not done again", []func(*World){told, going}, Leftovers{Reachable: true, Kyma: true, StatusDeleting: true},
+			StepDelete, "DeleteRuntimeKyma", "waiting for Manifests that are being deleted: m"},
+		{"what hangs in the runtime is named", []func(*World){told, going}, Leftovers{Reachable: true, PullSecret: true,
+			Terminating: []string{"Kyma kyma-system/default (held by finalizer x)", "b", "c", "d"}}, StepWait, "",
+			"waiting for Manifests that are being deleted: m; and for what is being deleted in the runtime: " +
+				"Kyma kyma-system/default (held by finalizer x), b, c and 1 more"},
+		{"the pull Secret goes at the end", []func(*World){told}, Leftovers{Reachable: true, PullSecret: true}, StepRelease,
+			"DeletePullSecret Release", ""},
+		{"nothing was ever there", nil, Leftovers{Reachable: true}, StepRelease, "Release", ""},
+		{"the runtime cannot be reached: the Manifests go, the rest waits", []func(*World){living},
+			Leftovers{Kyma: true, KymaCRD: true, Problem: "connection refused"}, StepDelete, "HubStatus DeleteManifests",
+			"waiting for the runtime, which cannot be reached (connection refused); delete its access Secret to leave behind what it holds"},
+		{"the runtime cannot be reached and the hub has nothing left", []func(*World){told}, Leftovers{}, StepWait, "",
+			"waiting for the runtime, which cannot be reached; delete its access Secret to leave behind what it holds"},
+		{"the Secret is gone: what the runtime holds is left behind", []func(*World){told},
+			Leftovers{Gone: true, Reachable: true, Kyma: true, KymaCRD: true, CatalogCRDs: true, PullSecret: true, Terminating: []string{"x"}},
+			StepRelease, "Release", ""},
+		{"the Secret is gone: Manifests are deleted and waited for", []func(*World){living}, Leftovers{Gone: true}, StepDelete,
+			"HubStatus DeleteManifests", ""},
+		{"the Kyma is not being deleted", []func(*World){living, func(w *World) { w.Kyma.DeletionTimestamp = nil }}, all, StepNone, "", ""},
+		{"nothing of ours holds the Kyma", []func(*World){func(w *World) { w.Kyma.Finalizers = []string{"x"} }}, all, StepNone, "", ""},
+		{"only the finalizer of upstream's watcher holds it", []func(*World){func(w *World) {
+			w.Kyma.Finalizers = []string{v1beta2.FinalizerWatcher}
+		}}, Leftovers{Gone: true}, StepRelease, "Release", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorld(newKyma(), append([]func(*World){kymaDeleted}, tc.world...)...)
+			got := NextTeardownRemote(w, tc.left)
+			if got.Step != tc.step || spelledActions(got.Actions) != tc.actions || got.Message != tc.message {
+				t.Errorf("%s %q\n%s", got.Step, spelledActions(got.Actions), got.Message)
+			}
+		})
+	}
+}
+
+func spelledActions(actions []Action) string {
+	words := make([]string, len(actions))
+	for i := range actions {
+		words[i] = string(actions[i])
+	}
+	return strings.Join(words, " ")
+}
+
+func TestForeignFinalizers(t *testing.T) {
+	foreign, held := ForeignFinalizers([]string{"a", v1beta2.FinalizerKyma, "b", v1beta2.FinalizerPurge, v1beta2.FinalizerWatcher})
+	if !held || !cmp.Equal(foreign, []string{"a", "b"}) {
+		t.Errorf("%q, %v", foreign, held)
+	}
+	if foreign, held = ForeignFinalizers([]string{"a"}); held || !cmp.Equal(foreign, []string{"a"}) {
+		t.Errorf("%q, %v", foreign, held)
+	}
+}
+
+// phase of an object.
+type phase int
+
+const (
+	absent phase = iota
+	alive
+	leavingSoon
+)
+
+// end is a Kyma that is being deleted, in every respect that counts: the pure model that is explored.
+type end struct {
+	told, released             bool
+	manifests                  [2]phase
+	kyma, definition, catalog  phase
+	toldThere, held, pull, ill bool // held: by somebody's finalizer on the Kyma in the runtime; ill: the runtime does not answer
+	noSecret                   bool
+}
+
+// look is what the operator sees of it.
+func (e end) look() (World, Leftovers) {
+	w := newWorld(newKyma(), kymaDeleted)
+	if e.told {
+		w.Kyma.Status.State = v1beta2.StateDeleting
+	}
+	for i, manifest := range e.manifests {
+		switch name := fmt.Sprintf("m%d", i); manifest {
+		case alive:
+			withManifest(func(m *v1beta2.Manifest) { m.Name = name })(&w)
+		case leavingSoon:
+			withManifest(func(m *v1beta2.Manifest) { m.Name = name; dying(m) })(&w)
+		case absent:
+		}
+	}
+	left := Leftovers{Reachable: !e.ill, Gone: e.noSecret, Kyma: e.kyma == alive, KymaCRD: e.definition == alive,
+		CatalogCRDs: e.catalog == alive, StatusDeleting: e.toldThere, PullSecret: e.pull}
+	for name, object := range map[string]phase{"Kyma": e.kyma, "definition": e.definition, "catalog": e.catalog} {
+		if object == leavingSoon {
+			left.Terminating = append(left.Terminating, name)
+		}
+	}
+	slices.Sort(left.Terminating)
+	return w, left
+}
+
+// carryOut does one action, and says what must not have happened.
+func (e end) carryOut(action Action) (after end, wrong string) {
+	remove := func(object *phase, name string) {
+		if *object != alive {
+			wrong = name + " is deleted twice, or was not there"
+		}
+		*object = leavingSoon
+	}
+	switch inRuntime := action != ActionHubStatus && action != ActionDeleteManifests && action != ActionRelease; {
+	case e.released:
+		return e, "done after the release"
+	case inRuntime && (e.ill || e.noSecret):
+		return e, "done in a runtime that is out of reach"
+	}
+	switch action {
+	case ActionHubStatus:
+		e.told = true
+	case ActionRuntimeStatus:
+		e.toldThere = true
+	case ActionDeleteManifests:
+		for i := range e.manifests {
+			if e.manifests[i] == alive {
+				e.manifests[i] = leavingSoon
+			}
+		}
+	case ActionDeleteCatalogCRDs:
+		remove(&e.catalog, "the catalog")
+	case ActionDeleteRuntimeKyma:
+		remove(&e.kyma, "the runtime's Kyma")
+	case ActionDeleteKymaCRD:
+		remove(&e.definition, "the definition")
+		if e.kyma == alive {
+			e.kyma = leavingSoon
+		}
+	case ActionDeletePullSecret:
+		e.pull = false
+	case ActionRelease:
+		e.released = true
+		wrong = e.leak()
+	}
+	return e, wrong
+}
+
+// leak is what a release must not leave behind.
+func (e end) leak() string {
+	switch {
+	case e.manifests != [2]phase{}:
+		return "a Manifest is left"
+	case e.noSecret:
+		return ""
+	case e.ill || e.kyma != absent || e.definition != absent || e.catalog != absent || e.pull:
+		return "the runtime still holds something"
+	default:
+		return ""
+	}
+}
+
+// passes are the states after a pass that fails, or is interrupted, after each of its actions; the last is that of the whole pass.
+func (e end) passes(t *testing.T) []end {
+	t.Helper()
+	next := NextTeardownRemote(e.look())
+	if next.Step == StepWait && next.Message == "" || next.Step == StepDelete && len(next.Actions) == 0 {
+		t.Errorf("%+v: %s of nothing", e, next.Step)
+	}
+	var after []end
+	at := e
+	for _, action := range next.Actions {
+		var wrong string
+		if at, wrong = at.carryOut(action); wrong != "" {
+			t.Errorf("%+v: %s: %s", e, action, wrong)
+		}
+		after = append(after, at)
+	}
+	return after
+}
+
+// progress are the states after something that comes by itself: a controller, or the runtime's API server, gets done.
+func (e end) progress() []end {
+	var after []end
+	add := func(may bool, change func(*end)) {
+		if may {
+			next := e
+			change(&next)
+			after = append(after, next)
+		}
+	}
+	for i := range e.manifests {
+		add(e.manifests[i] == leavingSoon && (!e.ill || e.noSecret), func(n *end) { n.manifests[i] = absent })
+	}
+	add(e.kyma == leavingSoon && !e.held, func(n *end) { n.kyma = absent })
+	add(e.catalog == leavingSoon, func(n *end) { n.catalog = absent })
+	add(e.definition == leavingSoon && e.kyma == absent, func(n *end) { n.definition = absent })
+	return after
+}
+
+// meddling are the states after something that a person does, or that breaks.
+func (e end) meddling() []end {
+	var after []end
+	add := func(may bool, change func(*end)) {
+		if may {
+			next := e
+			change(&next)
+			after = append(after, next)
+		}
+	}
+	add(!e.ill, func(n *end) { n.ill = true })
+	add(e.ill, func(n *end) { n.ill = false })
+	add(!e.noSecret, func(n *end) { n.noSecret = true })
+	add(e.noSecret, func(n *end) { n.noSecret = false })
+	add(e.held, func(n *end) { n.held = false })
+	add(e.kyma == alive && !e.held, func(n *end) { n.held = true })
+	add(e.kyma == alive, func(n *end) { n.kyma = leavingSoon })
+	add(e.definition == alive, func(n *end) { n.definition, n.kyma = leavingSoon, min(n.kyma*2, leavingSoon) })
+	add(e.kyma == absent && e.definition == alive, func(n *end) { n.kyma, n.toldThere = alive, false })
+	add(e.catalog == absent, func(n *end) { n.catalog = alive })
+	add(e.manifests[0] == alive, func(n *end) { n.manifests[0] = leavingSoon })
+	add(e.toldThere, func(n *end) { n.toldThere = false })
+	return after
+}
+
+// undisturbed goes on until nothing happens any more, and says in how many passes.
+func (e end) undisturbed(t *testing.T) (end, int) {
+	t.Helper()
+	for passes := 0; ; passes++ {
+		for after := e.progress(); len(after) > 0; after = e.progress() {
+			e = after[0]
+		}
+		if e.released {
+			return e, passes
+		}
+		after := e.passes(t)
+		if len(after) == 0 || passes > 5 {
+			return e, passes
+		}
+		e = after[len(after)-1]
+	}
+}
+
+func TestEveryWayThroughATeardownEnds(t *testing.T) {
+	begin := end{manifests: [2]phase{alive, alive}, kyma: alive, definition: alive, catalog: alive, pull: true}
+	seen, open := map[end]bool{begin: true}, []end{begin}
+	for len(open) > 0 && !t.Failed() {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if at.released {
+			continue
+		}
+		for _, next := range slices.Concat(at.passes(t), at.progress(), at.meddling()) {
+			if !seen[next] {
+				seen[next] = true
+				open = append(open, next)
+			}
+		}
+		final, _ := at.undisturbed(t)
+		if wait := NextTeardownRemote(final.look()); !final.released && (wait.Step != StepWait || !namesTheCause(final, wait.Message)) {
+			t.Errorf("%+v\nends as %+v\nwith %s %q", at, final, wait.Step, wait.Message)
+		}
+	}
+	t.Logf("%d states", len(seen))
+	if final, passes := begin.undisturbed(t); !final.released || passes != 2 {
+		t.Errorf("a deletion without trouble takes %d passes: %+v", passes, final)
+	}
+}
+
+// namesTheCause says whether a deletion that does not go on says what a person has to look at.
+func namesTheCause(e end, message string) bool {
+	switch {
+	case e.ill && !e.noSecret:
+		return strings.Contains(message, "the runtime, which cannot be reached")
+	case e.held:
+		return strings.Contains(message, "Kyma")
+	default:
+		return false
+	}
+}

@@ -1,0 +1,163 @@
+package module
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Labels of a Kyma that a rule of the policy looks at.
+const (
+	labelGlobalAccount  = "kyma-project.io/global-account-id"
+	labelPlan           = "kyma-project.io/broker-plan-name"
+	labelRegion         = "kyma-project.io/region"
+	labelPlatformRegion = "kyma-project.io/platform-region"
+)
+
+// lookahead is how many days of a weekly window are looked at: today in every time zone, and a whole week after it.
+const lookahead = 9
+
+// WindowPolicy says when upgrades with downtime may start.
+type WindowPolicy struct {
+	// Rules in their order; only the first that matches a Kyma counts.
+	Rules []WindowRule
+	// Default windows are for a Kyma that no rule matches, or whose rule has no window left.
+	Default []Window
+	// MinRemaining is how much of a window must be left for an upgrade to start in it.
+	MinRemaining time.Duration
+}
+
+// WindowRule gives windows to the Kymas that it matches.
+type WindowRule struct {
+	Match   WindowMatch
+	Windows []Window
+}
+
+// WindowMatch holds one expression for each label of a Kyma; nil asks nothing.
+type WindowMatch struct{ GlobalAccountID, Plan, Region, PlatformRegion *regexp.Regexp }
+
+// Window is a time in which upgrades may start.
+type Window struct {
+	// Days are the weekdays on which it begins. Without any, Begin and End are two moments, and the window is there once.
+	Days []time.Weekday
+	// Begin and End: with Days only their time of day and offset count. One that does not end later than it begins ends the next day.
+	Begin, End time.Time
+}
+
+// span is one occurrence of a window.
+type span struct{ begin, end time.Time }
+
+// NextWindow says whether a Kyma with these labels may start an upgrade with downtime now, and else when it next may.
+// known is false when there is no policy or when it names no window for this Kyma.
+//
+//  1. The first rule counts of which one expression is found in its label; a label that is empty or absent is never matched.
+//  2. When no rule matches, or the windows of that rule are all over or too short, those of Default count.
+//  3. Windows that touch or overlap are one. Of what is left of it, and of a later one in whole, MinRemaining is needed.
+func NextWindow(policy *WindowPolicy, labels map[string]string, now time.Time) (open bool, opens time.Time, known bool) {
+	if policy == nil {
+		return false, time.Time{}, false
+	}
+	at := slices.IndexFunc(policy.Rules, func(r WindowRule) bool { return r.Match.matches(labels) })
+	if at >= 0 {
+		if open, opens, known = nextSpan(policy.Rules[at].Windows, now, policy.MinRemaining); known {
+			return open, opens, known
+		}
+	}
+	return nextSpan(policy.Default, now, policy.MinRemaining)
+}
+
+// matches says whether one of the expressions is found in its label.
+func (m WindowMatch) matches(labels map[string]string) bool {
+	found := func(expression *regexp.Regexp, label string) bool {
+		value := labels[label]
+		return expression != nil && value != "" && expression.MatchString(value)
+	}
+	return found(m.GlobalAccountID, labelGlobalAccount) || found(m.Plan, labelPlan) ||
+		found(m.Region, labelRegion) || found(m.PlatformRegion, labelPlatformRegion)
+}
+
+// nextSpan is the first span that is long enough, from now on.
+func nextSpan(windows []Window, now time.Time, least time.Duration) (open bool, opens time.Time, known bool) {
+	for _, one := range spans(windows, now) {
+		from := one.begin
+		if from.Before(now) {
+			from = now
+		}
+		if one.end.After(from) && one.end.Sub(from) >= least {
+			return !one.begin.After(now), one.begin.UTC(), true
+		}
+	}
+	return false, time.Time{}, false
+}
+
+// spans are the occurrences of the windows around now, in order; those that touch or overlap are joined.
+func spans(windows []Window, now time.Time) []span {
+	var all []span
+	for _, window := range windows {
+		all = append(all, window.spans(now)...)
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.begin.Compare(b.begin), a.end.Compare(b.end)) })
+	var joined []span
+	for _, one := range all {
+		if last := len(joined) - 1; last >= 0 && !one.begin.After(joined[last].end) {
+			if one.end.After(joined[last].end) {
+				joined[last].end = one.end
+			}
+			continue
+		}
+		joined = append(joined, one)
+	}
+	return joined
+}
+
+// spans are the occurrences of one window that may matter now. A weekday is the one where the window's own offset holds.
+func (w Window) spans(now time.Time) []span {
+	if len(w.Days) == 0 {
+		return []span{{w.Begin, w.End}}
+	}
+	var found []span
+	today := now.In(fixed(w.Begin))
+	for day := -2; day <= lookahead; day++ {
+		begin := onDay(today, day, w.Begin)
+		if !slices.Contains(w.Days, begin.Weekday()) {
+			continue
+		}
+		end := onDay(today, day, w.End)
+		for !end.After(begin) {
+			end = end.Add(24 * time.Hour)
+		}
+		for end.Sub(begin) > 24*time.Hour {
+			end = end.Add(-24 * time.Hour)
+		}
+		found = append(found, span{begin, end})
+	}
+	return found
+}
+
+// onDay is the clock's time of day and offset, so many days after a date.
+func onDay(date time.Time, days int, clock time.Time) time.Time {
+	return time.Date(date.Year(), date.Month(), date.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, fixed(clock))
+}
+
+// fixed is the offset of a time without the rules of a place: the machine's own time zone must not move a window.
+func fixed(t time.Time) *time.Location {
+	_, offset := t.Zone()
+	return time.FixedZone("", offset)
+}
+
+// NextWake is how long nothing has to be done for the modules that wait for a window; zero when none does.
+func NextWake(verdicts []Verdict, now time.Time) time.Duration {
+	var wake time.Duration
+	for i := range verdicts {
+		if verdicts[i].WakeAt.IsZero() {
+			continue
+		}
+		// A clock that was set back in the meantime must not make it never.
+		pause := max(verdicts[i].WakeAt.Sub(now), time.Millisecond)
+		if wake == 0 || pause < wake {
+			wake = pause
+		}
+	}
+	return wake
+}

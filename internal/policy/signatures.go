@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/go-logr/logr"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// SignatureFile says which components must be signed, and by whom, by a file that may change at any time.
+type SignatureFile struct {
+	watched[[]signatureRule]
+
+	waiting sync.Mutex
+	told    []func()
+}
+
+// signatureRule is one entry of the file.
+type signatureRule struct {
+	components *regexp.Regexp
+	policy     *descriptor.SignaturePolicy
+}
+
+// Signatures reads the file at path. An error means that there is nothing to start with; a manager should not start then: a policy that
+// is asked for and not there must not mean that anything goes. An empty path gives a SignatureFile that asks for no signature and never
+// changes.
+//
+// The file is YAML: "signatures: [{components, require, names, publicKeys, certificates, files}]". Its folder is watched.
+func Signatures(path string, log logr.Logger) (*SignatureFile, error) {
+	f := newSignatureFile(path, log)
+	if err := f.begin(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func newSignatureFile(path string, log logr.Logger) *SignatureFile {
+	f := &SignatureFile{}
+	f.what, f.path, f.log, f.parse, f.changed = "signatures file", path, log, parseSignatures, f.tell
+	return f
+}
+
+// For gives the policy for a component: that of the first rule whose pattern the whole name matches; nil, which asks for nothing, when
+// there is none. What belongs to no component has the name "". As long as nothing in the file changes it is always the same pointer.
+func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {
+	for _, rule := range f.current() {
+		if rule.components.MatchString(component) {
+			return rule.policy
+		}
+	}
+	return nil
+}
+
+// OnChange has a function called after other rules came into force.
+func (f *SignatureFile) OnChange(do func()) {
+	f.waiting.Lock()
+	defer f.waiting.Unlock()
+	f.told = append(f.told, do)
+}
+
+func (f *SignatureFile) tell() {
+	f.waiting.Lock()
+	told := slices.Clone(f.told)
+	f.waiting.Unlock()
+	for _, do := range told {
+		do()
+	}
+}

@@ -1,0 +1,210 @@
+package policy
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+var _ manager.LeaderElectionRunnable = &SignatureFile{}
+
+// signingKey is made once: it takes a while.
+var signingKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+func inPEM(kind string, raw []byte, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw}))
+}
+
+func publicPEM(key any) string {
+	raw, err := x509.MarshalPKIXPublicKey(key)
+	return inPEM("PUBLIC KEY", raw, err)
+}
+
+// rules writes a signatures file.
+func rules(entries ...map[string]any) string {
+	raw, err := json.Marshal(map[string]any{"signatures": entries})
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+func TestTheFirstRuleThatMatchesTheWholeNameCounts(t *testing.T) {
+	key := publicPEM(&signingKey().PublicKey)
+	certificate, _ := newCertificate(t)
+	dir := t.TempDir()
+	text := rules(
+		map[string]any{"components": "kyma-project.io/module/tried", "require": "off"},
+		map[string]any{"components": "kyma-project.io/module/.*", "require": "enforce", "publicKeys": []string{key}, "files": []string{"more.pem"}},
+		map[string]any{"components": ".*", "require": "warn", "names": []string{"a", "b"}, "certificates": []string{certificate}},
+	)
+	pkcs1 := inPEM("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&signingKey().PublicKey), nil)
+	for name, data := range map[string]string{"signatures.yaml": text, "more.pem": pkcs1 + certificate} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := Signatures(filepath.Join(dir, "signatures.yaml"), logr.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for component, want := range map[string]struct {
+		require            descriptor.Requirement
+		name               string
+		keys, certificates int
+	}{
+		"kyma-project.io/module/tried":          {descriptor.RequireOff, descriptor.SignatureName, 0, 0},
+		"kyma-project.io/module/tried-and-more": {descriptor.RequireEnforce, descriptor.SignatureName, 2, 2},
+		"kyma-project.io/module/other":          {descriptor.RequireEnforce, descriptor.SignatureName, 2, 2},
+		"not.kyma-project.io/module/other":      {descriptor.RequireWarn, "a", 0, 2},
+		"":                                      {descriptor.RequireWarn, "a", 0, 2},
+	} {
+		got := file.For(component)
+		if got == nil || got.Require != want.require || got.Trust.Names[0] != want.name || len(got.Trust.PublicKeys) != want.keys ||
+			len(got.Trust.Certificates) != want.certificates || file.For(component) != got {
+			t.Errorf("%q: %+v", component, got)
+		}
+	}
+}
+
+func TestWithoutAFileNothingHasToBeSigned(t *testing.T) {
+	file, err := Signatures("", logr.Discard())
+	if err != nil || file.For("kyma-project.io/module/any") != nil {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Signatures(filepath.Join(t.TempDir(), "missing"), logr.Discard()); err == nil {
+		t.Error("a file that is missing is taken for one that asks for nothing")
+	}
+}
+
+func TestASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
+	key := publicPEM(&signingKey().PublicKey)
+	certificate, _ := newCertificate(t)
+	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := func(changes map[string]any) string {
+		entry := map[string]any{"components": ".*", "require": "enforce", "publicKeys": []string{key}}
+		maps.Copy(entry, changes)
+		return rules(entry)
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"an empty file":                     {"", `"signatures: []"`},
+		"several documents":                 {"signatures: []\n---\nsignatures: []\n", "several YAML documents"},
+		"an unknown field":                  {rule(map[string]any{"key": "x"}), "key"},
+		"no pattern":                        {rule(map[string]any{"components": ""}), "components is missing"},
+		"a pattern that is none":            {rule(map[string]any{"components": "("}), "no regular expression"},
+		"a requirement that is none":        {rule(map[string]any{"require": "yes"}), `require is "yes"`},
+		"no requirement":                    {rule(map[string]any{"require": ""}), "off, warn or enforce"},
+		"nobody to trust":                   {rule(map[string]any{"publicKeys": nil}), "nobody is trusted"},
+		"an empty name":                     {rule(map[string]any{"names": []string{" "}}), "empty name"},
+		"text instead of a key":             {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] is not PEM"},
+		"an empty key":                      {rule(map[string]any{"publicKeys": []string{""}}), "publicKeys[0] is empty"},
+		"a certificate instead of a key":    {rule(map[string]any{"publicKeys": []string{certificate}}), "write it to certificates"},
+		"a key instead of a certificate":    {rule(map[string]any{"certificates": []string{key}}), "write it to publicKeys"},
+		"a key that is not for RSA":         {rule(map[string]any{"publicKeys": []string{publicPEM(&elliptical.PublicKey)}}), "only RSA"},
+		"a private key":                     {rule(map[string]any{"publicKeys": []string{inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(signingKey()), nil)}}), "private key"},
+		"something else in PEM":             {rule(map[string]any{"publicKeys": []string{inPEM("X", nil, nil)}}), `"X"`},
+		"a file that is elsewhere":          {rule(map[string]any{"files": []string{"../key.pem"}}), "in the folder of this one"},
+		"a file that is missing":            {rule(map[string]any{"files": []string{"key.pem"}}), "cannot be read"},
+		"a certificate that cannot be read": {rule(map[string]any{"certificates": []string{inPEM("CERTIFICATE", []byte("x"), nil)}}), "cannot be read"},
+		"a public key that cannot be read":  {rule(map[string]any{"publicKeys": []string{inPEM("PUBLIC KEY", []byte("x"), nil)}}), "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseSignatures([]byte(test.text), func(string) ([]byte, error) { return nil, errors.New("not there") })
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "BEGIN") {
+				t.Errorf("error %v, want one that says %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestOtherRulesAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "signatures.yaml")
+	key := publicPEM(&signingKey().PublicKey)
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("signatures: []")
+	file, err := Signatures(path, logr.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan struct{}, 10)
+	file.OnChange(func() { told <- struct{}{} })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- file.Start(ctx) }()
+	hear := func() {
+		t.Helper()
+		select {
+		case <-told:
+		case <-time.After(10 * time.Second):
+			t.Fatal("nobody is told")
+		}
+	}
+	write(rules(map[string]any{"components": ".*", "require": "enforce", "publicKeys": []string{key}}))
+	hear()
+	if !file.For("").Enforced() {
+		t.Error("the new rule is not in force")
+	}
+	write("signatures: [{}]")
+	for file.Err() == nil {
+		<-time.After(10 * time.Millisecond)
+	}
+	if !file.For("").Enforced() || len(told) > 0 {
+		t.Error("a file that is not understood changed something")
+	}
+	write("signatures: []")
+	hear()
+	if file.For("") != nil || file.Err() != nil {
+		t.Errorf("error %v", file.Err())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzSignaturesAreUnderstoodOrRefused(f *testing.F) {
+	f.Add(rules(map[string]any{"components": ".*", "require": "warn", "publicKeys": []string{publicPEM(&signingKey().PublicKey)}}))
+	f.Add("signatures: [{components: a, require: off}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		found, err := parseSignatures([]byte(text), func(string) ([]byte, error) { return nil, errors.New("not there") })
+		for _, rule := range found {
+			if err != nil || rule.components == nil || rule.policy == nil || rule.policy.Asks() && len(rule.policy.Trust.PublicKeys)+len(rule.policy.Trust.Certificates) == 0 {
+				t.Errorf("rule %+v, error %v", rule, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package setup
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	flagOfHelp = regexp.MustCompile(`(?m)^  -([a-z0-9-]+)`)
+	flagOfPage = regexp.MustCompile("`--([a-z0-9-]+)`")
+)
+
+// The page that says what becomes of upstream's flags, and which are new, has all flags and no others.
+func TestEveryFlagIsOnThePage(t *testing.T) {
+	var help bytes.Buffer
+	if _, err := ParseFlags([]string{"--help"}, &help); !IsHelp(err) {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/compatibility.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## Flags\n")
+	if !found {
+		t.Fatal("docs/compatibility.md has no section Flags")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	told := map[string]bool{} // by flag: whether it is said to have no effect
+	for line := range strings.Lines(section) {
+		for _, match := range flagOfPage.FindAllStringSubmatch(line, -1) {
+			told[match[1]] = strings.Contains(line, "| without effect |")
+		}
+	}
+	var known []string
+	ignored := strings.Fields(strings.Join(slices.Collect(maps.Values(ignoredFlags)), " "))
+	for _, match := range flagOfHelp.FindAllStringSubmatch(help.String(), -1) {
+		name := match[1]
+		known = append(known, name)
+		without, isTold := told[name]
+		if !isTold {
+			t.Errorf("docs/compatibility.md does not tell of --%s", name)
+		}
+		if isTold && without != slices.Contains(ignored, name) {
+			t.Errorf("docs/compatibility.md and the program do not agree whether --%s has an effect", name)
+		}
+	}
+	for name := range told {
+		if !slices.Contains(known, name) {
+			t.Errorf("docs/compatibility.md tells of --%s, which is no flag", name)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package setup
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/controller/kyma"
+	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// newVerified reads components by the policy for signatures.
+func newVerified(reader *descriptor.Reader, signatures *policy.SignatureFile, log logr.Logger) *artifact.Components {
+	components := artifact.NewComponents(reader)
+	components.Signatures, components.Log = signatures.For, log
+	return components
+}
+
+// Cover tells which content a component version vouches for.
+func (p *componentsPort) Cover(ctx context.Context, key module.ComponentKey) (*artifact.Cover, time.Duration, error) {
+	return p.now().Cover(ctx, key)
+}
+
+// holdToSignatures has what Manifests install held to the policy, and both controllers hear of changes of it: every Kyma is resolved anew,
+// and Manifests that were refused are looked at again. What is installed already is not.
+func holdToSignatures(
+	signatures *policy.SignatureFile, components *componentsPort, contents *artifact.Contents, log logr.Logger,
+	kymas *kyma.Reconciler, manifests *manifest.Reconciler,
+) {
+	contents.Signed, contents.Log = components, log
+	kymas.Signatures = wake(signatures, func(ctx context.Context) []reconcile.Request {
+		list := &v1beta2.KymaList{}
+		if err := kymas.Client.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
+			return nil // the cache is shutting down; nothing is left to wake
+		}
+		var requests []reconcile.Request
+		for i := range list.Items {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+		return requests
+	})
+	manifests.Signatures = wake(signatures, func(ctx context.Context) []reconcile.Request {
+		list := &v1beta2.ManifestList{}
+		if err := manifests.Client.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range list.Items {
+			ready := conditions.Find(list.Items[i].Status.Conditions, v1beta2.ConditionReady)
+			if ready != nil && ready.Reason == v1beta2.ReasonContentNotCovered {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			}
+		}
+		return requests
+	})
+}
+
+// wake enqueues requests whenever other rules for signatures come into force.
+func wake(signatures *policy.SignatureFile, whom func(context.Context) []reconcile.Request) source.Source {
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		signatures.OnChange(func() {
+			if ctx.Err() != nil {
+				return
+			}
+			for _, request := range whom(ctx) {
+				queue.Add(request)
+			}
+		})
+		return nil
+	})
+}

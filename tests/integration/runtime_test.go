@@ -1,0 +1,183 @@
+package integration
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// copied is the Kyma in a runtime.
+func copied() *v1beta2.Kyma {
+	return &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName}}
+}
+
+func definition(plural string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + v1beta2.GroupVersion.Group}}
+}
+
+// modulesIn are the modules that the Kyma in a runtime asks for.
+func modulesIn(runtime *testkit.Cluster) func() ([]string, error) {
+	return func() ([]string, error) {
+		kyma, err := testkit.Live(runtime, copied())()
+		if err != nil {
+			return nil, err
+		}
+		names := []string{}
+		for i := range kyma.Spec.Modules {
+			names = append(names, kyma.Spec.Modules[i].Name)
+		}
+		return names, nil
+	}
+}
+
+var _ = Describe("The Kyma in a runtime", Ordered, func() {
+	var runtime *testkit.Cluster
+	var kyma *v1beta2.Kyma
+	var first, second string
+
+	BeforeAll(func() {
+		runtime = env.AddRuntime(testkit.Unique("own"))
+		first, second = offerMaps("1.0.0", "2.0.0"), offerMaps("1.0.0")
+		kyma = newKyma(runtime, testkit.WithModule(first), testkit.Labelled("kyma-project.io/runtime-id", "id-of-it"),
+			testkit.Labelled("kyma-project.io/region", "secret-valley"))
+		DeferCleanup(func() {
+			env.Hub.Delete(kyma)
+			Eventually(testkit.Gone(env.Hub, kyma)).Should(BeTrue())
+		})
+	})
+	ready := func() {
+		GinkgoHelper()
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+	}
+	It("is made with the default modules, marks and status, in the namespace with its labels", func() {
+		env.FaultFree()
+		ready()
+		made, err := testkit.Live(runtime, copied())()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(made.Labels).To(And(
+			HaveKeyWithValue(v1beta2.LabelManagedBy, "kyma"), HaveKeyWithValue(v1beta2.LabelWatchedBy, "kyma"),
+			HaveKeyWithValue("kyma-project.io/runtime-id", "id-of-it"), Not(HaveKey("kyma-project.io/region"))))
+		Expect(made.Annotations).To(HaveKeyWithValue(v1beta2.AnnotationOwnedBy, client.ObjectKeyFromObject(kyma).String()))
+		Expect(made.Spec.Channel).To(Equal(kyma.Spec.Channel))
+		Eventually(modulesIn(runtime)).Should(Equal([]string{first}))
+		Eventually(testkit.Live(runtime, copied())).Should(And(
+			testkit.HaveState(v1beta2.StateReady),
+			HaveField("Status.Modules", ConsistOf(And(HaveField("Name", first), HaveField("Manifest", BeNil()),
+				HaveField("Template.PartialMeta.Namespace", v1beta2.RuntimeNamespace)))),
+			HaveField("Status.LastSeen", BeNil())))
+		namespace, err := testkit.Live(runtime, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.RuntimeNamespace}})()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(namespace.Labels).To(And(HaveKeyWithValue("istio-injection", "enabled"),
+			HaveKeyWithValue("namespaces.warden.kyma-project.io/validate", "enabled"), HaveKeyWithValue(v1beta2.LabelManagedBy, "kyma")))
+		Expect(testkit.Live(env.Hub, kyma)()).To(And(
+			testkit.HaveCondition(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, v1beta2.ReasonSynced),
+			testkit.HaveCondition(v1beta2.ConditionModuleCatalog, metav1.ConditionTrue, v1beta2.ReasonSynced),
+			testkit.HaveCondition(v1beta2.ConditionSpecSync, metav1.ConditionTrue, v1beta2.ReasonSynced),
+			HaveField("Status.RuntimeID", Not(BeEmpty()))))
+	})
+
+	It("costs nothing at rest", func() {
+		ready()
+		runtimeSeen, hubSeen := runtimeCalls.Snapshot(), hubCalls.Snapshot()
+		Consistently(func() string {
+			return countable(runtimeCalls.Since(runtimeSeen)).String() + countable(hubCalls.Since(hubSeen)).String()
+		}, "3s").Should(BeEmpty())
+	})
+
+	It("has the say: an edit in the runtime takes effect, and the hub's spec stays as it is", func() {
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) {
+			k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: second})
+		})
+		Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", ContainElement(And(
+			HaveField("Name", second), HaveField("State", v1beta2.StateReady)))))
+		Eventually(testkit.Live(runtime, copied())).Should(HaveField("Status.Modules", HaveLen(2)))
+		hub, err := testkit.Live(env.Hub, kyma)()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(hub.Spec.Modules).To(HaveLen(1))
+	})
+
+	It("takes over what changes on the hub, and keeps what its user removed", func() {
+		third := offerMaps("1.0.0")
+		enable(kyma, v1beta2.Module{Name: third})
+		Eventually(modulesIn(runtime)).Should(Equal([]string{first, second, third}))
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) { k.Spec.Modules = k.Spec.Modules[1:] })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", HaveLen(2)))
+		Consistently(modulesIn(runtime), "1s").Should(Equal([]string{second, third}), "a default module that was removed stays removed")
+		disable(kyma, third)
+		Eventually(modulesIn(runtime)).Should(Equal([]string{second}))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", HaveLen(1)))
+	})
+
+	It("overrules the hub where both changed the same, and the hub says so", func() {
+		env.FaultFree()
+		stopManager()
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" })
+		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Channel = "regular"; k.Spec.SkipMaintenanceWindows = true })
+		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Channel = "experimental" })
+		startManager()
+		Eventually(testkit.Live(env.Hub, kyma)).Should(
+			testkit.HaveCondition(v1beta2.ConditionSpecSync, metav1.ConditionFalse, v1beta2.ReasonOverruled))
+		Expect(testkit.Live(runtime, copied())()).To(And(
+			HaveField("Spec.Channel", "fast"), HaveField("Spec.SkipMaintenanceWindows", true)))
+		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady),
+			testkit.HaveCondition(v1beta2.ConditionSpecSync, metav1.ConditionTrue, v1beta2.ReasonSynced)))
+	})
+
+	It("is restored when it is deleted, and when its definition is, and nothing is uninstalled", func() {
+		uid := func() (string, error) {
+			object, err := testkit.Live(runtime, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: second + "-0"}})()
+			return string(object.GetUID()), err
+		}
+		before, err := uid()
+		Expect(err).NotTo(HaveOccurred())
+		runtime.Delete(copied())
+		Eventually(modulesIn(runtime)).Should(ContainElement(second))
+		Expect(runtime.Client.Delete(ctx(), definition("kymas"))).To(Succeed())
+		Eventually(modulesIn(runtime)).WithTimeout(time.Minute).Should(ContainElement(second))
+		ready()
+		Expect(uid()).To(Equal(before))
+	})
+
+	It("is hostile input: what cannot be meant changes nothing, and the hub says so", func() {
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) {
+			for i := range 300 {
+				k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: fmt.Sprintf("flood-%d", i)})
+			}
+		})
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
+			tells(v1beta2.StateWarning, v1beta2.ReasonRuntimeSpecRefused), HaveField("Status.Modules", Not(ContainElement(HaveField("Name", "flood-1"))))))
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) { k.Spec.Modules = []v1beta2.Module{{Name: second}} })
+		ready()
+	})
+
+	It("cannot pin versions unless it may", func() {
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) { k.Spec.Modules[0].Version = "1.0.0" })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonVersionNotAllowed))
+		testkit.Edit(runtime, copied(), func(k *v1beta2.Kyma) { k.Spec.Modules[0].Version = "" })
+		ready()
+	})
+
+	It("is not shared by two Kymas", func() {
+		other := newKyma(runtime)
+		Eventually(testkit.Live(env.Hub, other)).Should(tells(v1beta2.StateError, v1beta2.ReasonOwnershipConflict, kyma.Name))
+		remove(other)
+		ready()
+		expectThere(runtime, copied(), definition("kymas"))
+	})
+
+	It("goes with its Kyma, and so do the definitions", func() {
+		remove(kyma)
+		expectGone(runtime, definition("kymas"), definition("moduletemplates"), definition("modulereleasemetas"),
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: second + "-0"}})
+	})
+})
