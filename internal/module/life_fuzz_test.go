@@ -142,7 +142,7 @@ func (l *life) nothingDeletedByRefusal(verdicts []Verdict, plan Plan) {
 		}
 		wanted := slices.ContainsFunc(verdicts, func(v Verdict) bool {
 			its := slices.ContainsFunc(v.all(), func(m *v1beta2.Manifest) bool { return m.Name == doomed.Name })
-			asked := v.Kind == Removed && (!v.Origin.Spec || v.Reason == v1beta2.ReasonNotAllowed || l.w.Kyma.DeletionTimestamp != nil)
+			asked := v.Kind == Removed && (!v.Origin.Spec || noLongerAllowed(&v) || l.w.Kyma.DeletionTimestamp != nil)
 			return its && (asked || v.Kind == Run && v.Manifest.Name != doomed.Name)
 		})
 		if !wanted {

@@ -132,7 +132,7 @@ func TestNeverARemovalByRefusal(t *testing.T) {
 			})
 			v := verdicts[at]
 			surplus := v.Kind == Run && v.Manifest.Name != doomed.Name && settled(w, &v)
-			asked := v.Kind == Removed && (!v.Origin.Spec || v.Reason == v1beta2.ReasonNotAllowed || w.Kyma.DeletionTimestamp != nil)
+			asked := v.Kind == Removed && (!v.Origin.Spec || noLongerAllowed(&v) || w.Kyma.DeletionTimestamp != nil)
 			if !surplus && !asked {
 				t.Errorf("%s: %s (%s) deletes %s", v.Module, v.Kind, v.Reason, doomed.Name)
 			}

@@ -24,7 +24,8 @@ import (
 //  8. The template names another module or version: refused.
 //  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and what is installed is Removed.
 //  10. The template is mandatory: refused.
-//  11. The module is restricted to Kymas that the release selects and this one is not: refused.
+//  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and what is installed is Removed; the
+//      operator's list and the release contradict each other: refused.
 //  12. The previous installation is being deleted or lets go of its objects: Waiting until it is gone.
 //  13. The version is lower than the installed one: refused.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
@@ -186,7 +187,7 @@ func display(channel, version string) string { return cmp.Or(channel, "version "
 // refused makes a Keep of a refusal where something is installed, and sees to it that it stays as it is.
 func (r *resolver) refused(v *Verdict, because *no) {
 	switch {
-	case rules[because.rule].Reason == v1beta2.ReasonNotAllowed:
+	case rules[because.rule].Reason == v1beta2.ReasonNotAllowed, because.rule == ruleNotSelected:
 		v.disallow(because)
 	case leaving(v.Manifest) || terminating(v.Manifest):
 		v.is(Refused, because.rule, because.message)

@@ -78,14 +78,12 @@ var refusals = []struct {
 		"Error", "ModuleRestricted", `module has kymaSelector but is not in restricted modules list`},
 	{"the operator lists the module and the release selects nobody", []func(*World){restricted}, "Error", "ModuleRestricted",
 		`module is in restricted modules list but has no kymaSelector`},
-	{"the release selects other Kymas", []func(*World){restricted, selecting("region", "eu"), labelled("region", "us")},
-		"Error", "ModuleRestricted", `restricted module not allowed for this Kyma`},
 	{"the release's selector is empty", []func(*World){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{}
-	})}, "Error", "ModuleRestricted", `restricted module not allowed for this Kyma`},
+	})}, "Error", "ModuleRestricted", saysUseless},
 	{"the release's selector is invalid", []func(*World){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
-	})}, "Error", "ModuleRestricted", `restricted module not allowed for this Kyma`},
+	})}, "Error", "ModuleRestricted", saysUseless},
 	{"the registry does not have the component", []func(*World){unreadable(v1, "ComponentNotFound")}, "Error", "ComponentNotFound",
 		`component ` + component + `:1.0.0 was not found: the registry says so`},
 	{"the component cannot be read", []func(*World){unreadable(v1, "ComponentInvalid")}, "Error", "ComponentInvalid",
@@ -104,6 +102,35 @@ var refusals = []struct {
 		`the signature of component ` + component + `:1.0.0 is by nobody who is trusted: the registry says so`},
 	{"the reader of components gives a reason that nobody knows", []func(*World){unreadable(v1, "Nonsense")}, "Error", "Internal",
 		`something unforeseen happened: the registry says so`},
+}
+
+const saysUseless = `restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`
+
+// noLongerAllowed says that a verdict takes away what a Kyma may no longer have.
+func noLongerAllowed(v *Verdict) bool {
+	return v.Reason == v1beta2.ReasonNotAllowed || v.Reason == v1beta2.ReasonModuleRestricted && v.Message == ruleNotSelected.message()
+}
+
+func TestARestrictedModuleIsTakenFromKymasThatAreNotSelected(t *testing.T) {
+	for _, have := range []struct {
+		name  string
+		world []func(*World)
+		kind  Kind
+	}{
+		{"nothing is installed", nil, Refused},
+		{"it is installed", []func(*World){installedAt("regular", "0.9.0")}, Removed},
+	} {
+		t.Run(have.name, func(t *testing.T) {
+			w := sampleWorld(append(have.world, restricted, selecting("region", "eu"), labelled("region", "us"))...)
+			got := only(t, w)
+			if got.Kind != have.kind || got.State != v1beta2.StateError || !noLongerAllowed(&got) {
+				t.Errorf("verdict %+v", wordsOf(got))
+			}
+			if n := len(MakePlan(w, []Verdict{got}).Delete); (n == 1) != (have.kind == Removed) {
+				t.Errorf("%d Manifests are deleted", n)
+			}
+		})
+	}
 }
 
 func restricted(w *World) { w.Restricted = []string{operator} }

@@ -53,6 +53,7 @@ const (
 	ruleNotListed
 	ruleNoSelector
 	ruleNotSelected
+	ruleSelectorUseless
 	ruleDowngrade
 	ruleComponentMissing
 	ruleComponentInvalid
@@ -70,7 +71,7 @@ var (
 	running = []Kind{Run}
 )
 
-// rules is the table. What a module that was refused has installed stays installed, but for the two rules of reason NotAllowed.
+// rules is the table. What a module that was refused has installed stays installed, but for what this Kyma is no longer allowed to have: the two rules of reason NotAllowed, and the selector of a restricted module.
 var rules = [...]Rule{
 	ruleReady: {Kinds: running, State: v1beta2.StateReady, Reason: v1beta2.ReasonReady},
 	ruleManifestPending: {Kinds: running, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonManifestPending,
@@ -153,9 +154,12 @@ var rules = [...]Rule{
 	ruleNoSelector: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
 		Message: `module is in restricted modules list but has no kymaSelector`,
 		Remedy:  "Set `spec.kymaSelector` of the ModuleReleaseMeta."},
-	ruleNotSelected: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+	ruleNotSelected: {Kinds: []Kind{Refused, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
 		Message: `restricted module not allowed for this Kyma`,
 		Remedy:  "Label the Kyma as `spec.kymaSelector` of the ModuleReleaseMeta asks, or remove the module from the spec."},
+	ruleSelectorUseless: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+		Message: `restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`,
+		Remedy:  "Correct `spec.kymaSelector` of the ModuleReleaseMeta: an empty one selects no Kyma."},
 	ruleDowngrade: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonDowngrade,
 		Message: `module template update not allowed: ignore channel skew (from {from} to {to}), ` +
 			`as a higher version ({installed}) of the module was previously installed`,

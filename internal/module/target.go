@@ -149,8 +149,11 @@ func restriction(w World, release *v1beta2.ModuleReleaseMeta, module string) *no
 		return refuse(ruleNoSelector)
 	}
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
-	// An empty selector selects everything elsewhere. Here it selects nothing: whoever restricts a module says to whom.
-	if err != nil || matcher.Empty() || !matcher.Matches(labels.Set(w.Kyma.Labels)) {
+	switch {
+	case err != nil || matcher.Empty():
+		// An empty selector selects everything elsewhere. Here it selects nothing: whoever restricts a module says to whom.
+		return refuse(ruleSelectorUseless)
+	case !matcher.Matches(labels.Set(w.Kyma.Labels)):
 		return refuse(ruleNotSelected)
 	}
 	return nil

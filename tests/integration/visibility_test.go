@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"maps"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -30,7 +31,7 @@ var _ = Describe("Beta and internal", func() {
 		module := offerMaps("1.0.0")
 		editTemplate(module, func(t *v1beta2.ModuleTemplate) { t.Labels = visibility(ofTemplate) })
 		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced(), testkit.WithModule(module))
-		kyma.Labels = visibility(ofKyma)
+		maps.Copy(kyma.Labels, visibility(ofKyma))
 		env.AccessSecret(kyma.Name, env.Runtimes[1])
 		env.Hub.Create(kyma)
 		if refusal == all {

@@ -48,6 +48,10 @@ type Reconciler struct {
 	Windows Windows
 	// Signatures wakes Kymas when other rules for signatures come into force; nil: they never do.
 	Signatures source.Source
+	// Login wakes Kymas when the login of the registry changed; nil: it never does.
+	Login source.Source
+	// Requeues counts what is tried again, and why.
+	Requeues Requeues
 	// Shard says which Kymas are this replica's.
 	Shard shard.Owner
 	// Events tells people what happened.
@@ -116,6 +120,9 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 // converge is steps 5 to 8.
 func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (ctrl.Result, error) {
 	side := r.meet(ctx, kyma)
+	if side.Access != nil {
+		r.requeued(side.retry, "sync_context_retrieval", !side.Access.Passing)
+	}
 	effective, known := side.effective()
 	world, retry, err := r.observe(ctx, effective)
 	if err != nil {
@@ -129,18 +136,28 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 		verdicts = module.Await(world, *side.Access)
 	}
 	results, again := r.act(ctx, module.MakePlan(world, verdicts))
+	r.requeued(again, "manifest_reconciliation", true)
 	r.keepCopy(ctx, side)
 	kyma.Status = module.Fold(world, module.Rollup(world, verdicts, results), side.Side)
 	r.Metrics.ObserveMandatory(kyma.Namespace, kyma.Name, module.MandatoryStates(world, verdicts, results))
 	if err := r.patchStatus(ctx, kyma, before); err != nil {
 		return ctrl.Result{}, err
 	}
-	again = soonest(again, r.reflect(ctx, side, &kyma.Status))
+	told := r.reflect(ctx, side, &kyma.Status)
+	r.requeued(told, "status_sync_to_remote", true)
+	again = soonest(again, told)
 	if slices.ContainsFunc(verdicts, held) {
 		again = soonest(again, retryHeld)
 	}
 	again = soonest(again, module.NextWake(verdicts, world.Now.Time))
 	return ctrl.Result{RequeueAfter: soonest(soonest(retry, again), side.retry)}, nil
+}
+
+// requeued counts a pass that is to be followed by another one without an event.
+func (r *Reconciler) requeued(pause time.Duration, reason string, unexpected bool) {
+	if pause > 0 && r.Requeues != nil {
+		r.Requeues.Requeued(reason, unexpected)
+	}
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {

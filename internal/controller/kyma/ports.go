@@ -31,6 +31,11 @@ type Metrics interface {
 	ForgetKyma(namespace, name string)
 }
 
+// Requeues counts what is tried again without an event, by upstream's words.
+type Requeues interface {
+	Requeued(reason string, unexpected bool)
+}
+
 // Interest is a kind in a runtime that a Kyma wants to hear of.
 type Interest struct {
 	GVK schema.GroupVersionKind

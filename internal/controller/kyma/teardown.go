@@ -59,6 +59,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	}
 	kyma.Status = module.Fold(p.world, module.Rollup(p.world, module.Resolve(p.world), results), p.Side)
 	p.tell()
+	r.requeued(p.retry, "kyma_deletion", err != nil)
 	return ctrl.Result{RequeueAfter: p.retry}, r.patchStatus(ctx, kyma, before)
 }
 

@@ -61,6 +61,9 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 	if r.Windows != nil {
 		controlled = controlled.WatchesRawSource(r.policyChanged())
 	}
+	if r.Login != nil {
+		controlled = controlled.WatchesRawSource(r.Login)
+	}
 	if r.Signatures != nil {
 		controlled = controlled.WatchesRawSource(r.Signatures)
 	}

@@ -1,0 +1,164 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/controller/kyma"
+	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+	"github.com/kyma-project/lifecycle-manager/internal/metrics"
+	"github.com/kyma-project/lifecycle-manager/internal/mirror"
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// assembly is what the manager is made of, while it is being put together.
+type assembly struct {
+	mgr    ctrl.Manager
+	hub    *rest.Config
+	config *Config
+	log    logr.Logger
+	hooks  Hooks
+
+	registry   prometheus.Registerer
+	states     *metrics.States
+	requeues   *metrics.Requeues
+	file       *policy.RegistryFile
+	signatures *policy.SignatureFile
+	windows    *policy.WindowFile
+	watched    secrets
+	runtimes   *fleet.Fleet
+	registries *registries
+	store      *content.Store
+	contents   *artifact.Contents
+	components *componentsPort
+}
+
+// assemble is the one list of what the manager has.
+func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config, log logr.Logger, hooks Hooks) error {
+	a := &assembly{mgr: mgr, hub: hub, config: c, log: log, hooks: hooks, registry: registererOf(hooks)}
+	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	a.runtimes = a.newFleet()
+	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), newCatalogs(mgr, c, a.runtimes)
+	kymas.Catalog = catalogs
+	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)
+	return errors.Join(
+		mgr.Add(a.runtimes),
+		mgr.Add(a.file),
+		mgr.Add(a.windows),
+		mgr.Add(a.signatures),
+		mgr.Add(manifests.AuditReferences(c.AuditInterval)),
+		serveContent(mgr, hub, c, a.contents, hooks),
+		serveWebhooks(mgr, hub, c, hooks),
+		mgr.Add(&janitor{store: a.store, log: log.WithName("content")}),
+		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
+		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
+		newReleases(mgr, a.states).Setup(mgr, c.controller(releaseWorkers, hooks)),
+		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddReadyzCheck("caches", cachesSynced(mgr)),
+	)
+}
+
+func (a *assembly) index(ctx context.Context) error {
+	return a.mgr.GetFieldIndexer().IndexField(ctx, &corev1.Secret{}, fleet.SecretIndex, fleet.IndexSecret)
+}
+
+func (a *assembly) measure(context.Context) (err error) {
+	if a.states, err = metrics.New(a.registry); err != nil {
+		return err
+	}
+	a.requeues, err = metrics.NewRequeues(a.registry)
+	return err
+}
+
+// readPolicies reads the watched files and Secrets that flags name.
+func (a *assembly) readPolicies(context.Context) (err error) {
+	if a.file, err = policy.Registries(a.config.RegistriesFile, a.log.WithName("registries")); err != nil {
+		return err
+	}
+	if a.signatures, err = policy.Signatures(a.config.SignaturesFile, a.log.WithName("signatures")); err != nil {
+		return err
+	}
+	if a.windows, err = newWindows(a.config, a.registry, a.log); err != nil {
+		return err
+	}
+	a.watched, err = watchSecrets(a.mgr, a.config)
+	return err
+}
+
+// reachRegistries makes what reads components and content.
+func (a *assembly) reachRegistries(ctx context.Context) error {
+	a.registries = &registries{config: a.config, file: a.file, log: a.log.WithName("registries")}
+	if err := a.registries.start(ctx, a.mgr.GetAPIReader()); err != nil {
+		return err
+	}
+	a.store = &content.Store{Dir: a.config.ContentDir, MaxBytes: a.config.ContentBytes}
+	a.contents = artifact.NewContents(&content.OCI{Store: a.store, Registries: a.registries.content()}, a.mgr.GetAPIReader())
+	a.contents.Policy = a.file.Host
+	a.components = newComponents(func() *artifact.Components {
+		return newVerified(a.registries.components(), a.signatures, a.log.WithName("signatures"))
+	})
+	a.registries.follow(a.watched.login, a.components, a.contents)
+	return nil
+}
+
+func (a *assembly) newFleet() *fleet.Fleet {
+	return fleet.New(fleet.Config{
+		Hub: a.hub, Secrets: a.mgr.GetClient(), SecretIndexed: true,
+		QPS: float32(a.config.RuntimeQPS), Burst: a.config.RuntimeBurst,
+		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval,
+		Pinned:        pins{reader: a.mgr.GetClient()}.of,
+		WrapTransport: a.hooks.WrapRuntime, Log: a.log.WithName("fleet"),
+	})
+}
+
+func (a *assembly) newKymas() *kyma.Reconciler {
+	kymas := &kyma.Reconciler{
+		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
+		Components: a.components, Windows: a.windows,
+		Fleet: kymaFleet{a.runtimes}, Mirror: &mirror.Mirror{}, RuntimeVersions: a.config.RuntimeVersions,
+		Shard: shard.All{}, Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now,
+	}
+	if a.watched.pull != nil {
+		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
+	}
+	if a.watched.login != nil {
+		kymas.Login = (&everyKyma{secret: a.watched.login, kymas: a.mgr.GetClient()}).Source()
+	}
+	return kymas
+}
+
+func (a *assembly) newManifests() *manifest.Reconciler {
+	manifests := &manifest.Reconciler{
+		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
+		Fleet:   &fleetPort{fleet: a.runtimes, account: a.config.LocalAccount},
+		Content: &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
+		Shard:   shard.All{}, Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Backoff: flowcontrol.NewBackOff(time.Second, 5*time.Minute), Now: metav1.Now,
+		Requeues: a.requeues, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer,
+	}
+	if a.watched.login != nil {
+		manifests.Login = a.watched.login
+	}
+	return manifests
+}
