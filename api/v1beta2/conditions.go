@@ -11,7 +11,7 @@ const (
 	// ConditionCRDsSync of a Kyma: the runtime holds the CustomResourceDefinitions that its users need.
 	ConditionCRDsSync = "CRDsSync"
 	// ConditionImagePullSecret of a Kyma: the runtime holds the image pull Secret; only with --skr-image-pull-secret.
-	ConditionImagePullSecret = "SKRImagePullSecretSync"
+	ConditionImagePullSecret = "SKRImagePullSecretSync" //nolint:gosec // no secret
 	// ConditionSpecSync of a Kyma: what was asked for on the hub and in the runtime does not contradict.
 	ConditionSpecSync = "SpecSync"
 	// ConditionMandatoryModules of a Kyma: the modules that every Kyma has are ready; they do not count for its state.
@@ -35,8 +35,8 @@ const (
 	MessageCRDsSynced           = "CRDs are synchronized to the SKR"
 	MessageCRDsNotSynced        = "CRDs are not synchronized to the SKR"
 	MessageCRDsUnknown          = "CRDs synchronization state is unknown"
-	MessagePullSecretSynced     = "skr image pull secret is synchronized"
-	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized"
+	MessagePullSecretSynced     = "skr image pull secret is synchronized"                               //nolint:gosec // no secret
+	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized" //nolint:gosec // no secret
 	MessageSpecsAgree           = "hub and runtime ask for the same, or one of them has the say"
 	MessageSpecsDiffer          = "the runtime's user changed the same as the hub and has the say: "
 	MessageSpecsUnknown         = "the Kyma in the runtime was not read yet"
@@ -230,7 +230,7 @@ const (
 	// ReasonRuntimeForbidden: the credentials do not allow what the module needs.
 	ReasonRuntimeForbidden = "RuntimeForbidden"
 	// ReasonHubSecretUnusable: a Secret of the hub whose data the content asks for is missing, not meant for the module, or empty.
-	ReasonHubSecretUnusable = "HubSecretUnusable"
+	ReasonHubSecretUnusable = "HubSecretUnusable" //nolint:gosec // no secret
 	// ReasonLocalAccessMissing: installing into the hub itself needs the kustomize component "local".
 	ReasonLocalAccessMissing = "LocalAccessMissing"
 	// ReasonDeletionBlocked: custom resources of the module still exist; the message names them.

@@ -159,22 +159,35 @@ func (r rank) weight() int {
 	return r.count
 }
 
-// choose says which kinds are watched. Kinds without priority of their own wait until the sizes of all of them are known, so that no
-// stream is opened only to be closed again.
+// free says that a stream of the kind does not count: what the hub itself keeps in every runtime is few and small kinds, always the same
+// ones, and must not take the streams from what modules consist of.
+func (r rank) free() bool { return r.needs.copies && !r.useless }
+
+// choose says which kinds are watched: those that are free, and as many others as are allowed. Kinds without priority of their own wait
+// until the sizes of all of them are known, so that no stream is opened only to be closed again.
 func choose(kinds []rank, most int) map[schema.GroupKind]bool {
-	chosen := make(map[schema.GroupKind]bool, min(len(kinds), most))
+	chosen := make(map[schema.GroupKind]bool, len(kinds))
 	sized := !slices.ContainsFunc(kinds, func(r rank) bool { return r.class() == 3 && !r.settled })
-	sorted := slices.Clone(kinds)
-	slices.SortFunc(sorted, func(a, b rank) int {
+	var others []rank
+	for _, r := range kinds {
+		if r.free() {
+			chosen[r.gk] = true
+		} else {
+			others = append(others, r)
+		}
+	}
+	slices.SortFunc(others, func(a, b rank) int {
 		return cmp.Or(cmp.Compare(a.class(), b.class()), cmp.Compare(b.weight(), a.weight()),
 			cmp.Compare(a.gk.Group, b.gk.Group), cmp.Compare(a.gk.Kind, b.gk.Kind))
 	})
-	for _, r := range sorted {
-		if len(chosen) == most {
+	left := most
+	for _, r := range others {
+		if left == 0 {
 			break
 		}
-		if len(kinds) <= most || sized || r.watched || r.class() < 3 {
+		if len(others) <= most || sized || r.watched || r.class() < 3 {
 			chosen[r.gk] = true
+			left--
 		}
 	}
 	return chosen

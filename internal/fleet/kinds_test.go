@@ -19,6 +19,7 @@ func TestTheKindsThatDeserveAStream(t *testing.T) {
 	}
 	workload := func(r *rank) { r.needs.health = true }
 	moduleCR := func(r *rank) { r.needs.state = true }
+	copied := func(r *rank) { r.needs.copies = true }
 	sized := func(n int) func(*rank) { return func(r *rank) { r.count = n } }
 	crd := rank{gk: crdKind, settled: true}
 
@@ -50,6 +51,11 @@ func TestTheKindsThatDeserveAStream(t *testing.T) {
 			[]rank{ranked("A", workload), ranked("B", func(r *rank) { workload(r); r.count = 99 })}, 1, []string{"A"}},
 		{"a kind that cannot be listed comes last",
 			[]rank{ranked("A", func(r *rank) { workload(r); r.useless = true }), ranked("B", nil)}, 1, []string{"B"}},
+		{"what the hub keeps everywhere takes no stream from what modules consist of",
+			[]rank{ranked("Copy", copied), ranked("Other", copied), ranked("Map", sized(3)), ranked("Workload", workload)}, 2,
+			[]string{"Copy", "Map", "Other", "Workload"}},
+		{"but it does when it cannot be listed",
+			[]rank{ranked("Copy", func(r *rank) { copied(r); r.useless = true }), ranked("A", nil), ranked("B", nil)}, 2, []string{"A", "B"}},
 		{"no streams at all", []rank{ranked("A", workload)}, 0, nil},
 	}
 	for _, c := range cases {

@@ -25,7 +25,7 @@ import (
 //  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and what is installed is Removed.
 //  10. The template is mandatory: refused.
 //  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and what is installed is Removed; the
-//      operator's list and the release contradict each other: refused.
+//     operator's list and the release contradict each other: refused.
 //  12. The previous installation is being deleted or lets go of its objects: Waiting until it is gone.
 //  13. The version is lower than the installed one: refused.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.

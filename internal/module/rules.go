@@ -71,7 +71,8 @@ var (
 	running = []Kind{Run}
 )
 
-// rules is the table. What a module that was refused has installed stays installed, but for what this Kyma is no longer allowed to have: the two rules of reason NotAllowed, and the selector of a restricted module.
+// rules is the table. What a module that was refused has installed stays installed, but for what this Kyma is no longer allowed to have:
+// the two rules of reason NotAllowed, and the selector of a restricted module.
 var rules = [...]Rule{
 	ruleReady: {Kinds: running, State: v1beta2.StateReady, Reason: v1beta2.ReasonReady},
 	ruleManifestPending: {Kinds: running, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonManifestPending,

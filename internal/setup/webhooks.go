@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"net/url"
@@ -40,14 +41,14 @@ func (c *Config) webhookProblems() []error {
 			problems = append(problems, err)
 		}
 		if c.WebhookURL != "" {
-			problems = append(problems, fmt.Errorf("--webhook-service and --webhook-url are exclusive: one says where the webhooks are"))
+			problems = append(problems, errors.New("--webhook-service and --webhook-url are exclusive: one says where the webhooks are"))
 		}
 	}
 	if c.WebhookURL != "" {
 		address, err := url.Parse(c.WebhookURL)
 		if err != nil || address.Scheme != "https" || address.Hostname() == "" || address.User != nil || address.Path != "" ||
 			address.RawQuery != "" || address.Fragment != "" {
-			problems = append(problems, fmt.Errorf("--webhook-url: write https://host[:port] and nothing else"))
+			problems = append(problems, errors.New("--webhook-url: write https://host[:port] and nothing else"))
 		}
 	}
 	if c.Webhooks && c.WebhookLifetime < time.Second {

@@ -162,9 +162,14 @@ var _ = Describe("The playground", Ordered, func() {
 		file := filepath.Join(root, "tests", "e2e", "testdata", "upstream.yaml")
 		Expect(first.hub("apply", "--validate=strict", "--filename="+file)).To(ContainSubstring("kyma.operator.kyma-project.io/upstream created"))
 		first.hub("wait", "--for=condition=Ready=false", minute, "kyma/upstream")
-		Eventually(func() string {
+		says := func() string {
 			return first.hub("get", "kyma", "upstream", "-o", "jsonpath={.status.state} {.status.modules[0].message}")
-		}).Should(HavePrefix("Error component example.com/module/keda-like:1.8.0 was not found"))
+		}
+		Eventually(says).Should(HavePrefix("Error no Secret in namespace kcp-system has the label operator.kyma-project.io/kyma-name=upstream"))
+
+		By("being told to keep out of the runtime, which is not there, it looks at the modules at once")
+		first.hub("label", "kyma", "upstream", "operator.kyma-project.io/sync=false")
+		Eventually(says).Should(HavePrefix("Error component example.com/module/keda-like:1.8.0 was not found"))
 		first.hub("delete", minute, "--filename="+file)
 	})
 

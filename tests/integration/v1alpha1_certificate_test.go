@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
 	"net"
 	"strings"
@@ -149,7 +148,7 @@ func (d *days) load() func() (failures []string, conversions, handshakes int64) 
 	go func() {
 		defer func() { finished <- struct{}{} }()
 		for n := 0; running.Err() == nil; n++ {
-			patch, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{"round": fmt.Sprint(n)}}})
+			patch := fmt.Appendf(nil, `{"metadata":{"labels":{"round":"%d"}}}`, n)
 			if _, err := kymas.Patch(ctx(), "kyma-sample", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 				told <- err.Error()
 			}

@@ -209,7 +209,7 @@ func (r *Reconciler) release(ctx context.Context, p *parting) (ctrl.Result, erro
 	if id, _ := r.pullSecretID(); slices.Contains(p.step.Actions, module.ActionDeletePullSecret) {
 		if err := p.remove(ctx, id); err != nil {
 			p.runtime.Report(err)
-			return ctrl.Result{RequeueAfter: retryFailed}, nil //nolint:nilerr // a runtime's failure is no error of the hub, and is tried again
+			return ctrl.Result{RequeueAfter: retryFailed}, nil // a runtime that fails is no error of the hub
 		}
 	}
 	before := kyma.DeepCopy()

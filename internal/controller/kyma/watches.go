@@ -37,8 +37,8 @@ const (
 //   - a Manifest wakes its Kyma, also by its status;
 //   - an access Secret wakes its Kyma, and so does what happens in the runtime to what the Kyma needs there;
 //   - a catalog that came into order, or out of it, wakes its Kyma, the image pull Secret wakes all of them;
-//   - a ModuleReleaseMeta or ModuleTemplate wakes the Kymas that have the module, or all when it is mandatory, spread over rollout when that
-//     is set;
+//   - a ModuleReleaseMeta or ModuleTemplate wakes the Kymas that have the module, or all when it is mandatory, spread over rollout when
+//     that is set;
 //   - another maintenance policy wakes the Kymas that wait, other rules for signatures wake all of them.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout time.Duration) error {
 	if err := addIndexes(mgr); err != nil {
@@ -124,9 +124,9 @@ var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool
 	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }}
 
-// dependents enqueues the Kymas that have one of the modules which an object speaks of, or all when it is mandatory. Without a rollout delay they come at once; with
-// one, each waits a random part of it, so that a release does not reach every runtime in the same second. What is there when the manager
-// starts wakes nobody: every Kyma is looked at then anyway.
+// dependents enqueues the Kymas that have one of the modules which an object speaks of, or all when it is mandatory. Without a rollout
+// delay they come at once; with one, each waits a random part of it, so that a release does not reach every runtime in the same second.
+// What is there when the manager starts wakes nobody: every Kyma is looked at then anyway.
 func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Object) []string) handler.EventHandler {
 	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], seen ...client.Object) {
 		for _, name := range modules(seen[0]) {
