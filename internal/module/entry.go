@@ -15,7 +15,7 @@ func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, t
 	if v.Kind == Removed && manifest == nil {
 		return nil
 	}
-	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(told.message)}
+	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(cmp.Or(told.message, v.Doubt))}
 	entry.Maintenance = !v.WakeAt.IsZero()
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {

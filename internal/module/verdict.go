@@ -58,6 +58,8 @@ type Verdict struct {
 	Policy          v1beta2.CustomResourcePolicy
 	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
 	AllowCRDChanges []v1beta2.CRDRule
+	// Doubt is what a person should know of a component that is installed all the same; empty when there is nothing.
+	Doubt string
 	// Manifest that exists for the module, nil when none does.
 	Manifest *v1beta2.Manifest
 	// Surplus are further Manifests of the same module, such as one with an earlier name. They go once Manifest is ready.
@@ -79,7 +81,7 @@ func (v *Verdict) stands(have installed) {
 func (v *Verdict) install(found target, component Component) {
 	v.Channel, v.Version, v.ComponentName = found.Channel, found.Version, found.Component
 	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
-	v.Extras = component.Extras
+	v.Extras, v.Doubt = component.Extras, component.Warning
 }
 
 // disallow takes away what this Kyma may no longer have.

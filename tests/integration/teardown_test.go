@@ -115,9 +115,9 @@ func count(since calls.Counts, verb, resource string) int {
 }
 
 const (
-	kymas       = "kymas.operator.kyma-project.io"
-	manifests   = "manifests.operator.kyma-project.io"
-	definitionz = "customresourcedefinitions.apiextensions.k8s.io"
+	kymas     = "kymas.operator.kyma-project.io"
+	manifests = "manifests.operator.kyma-project.io"
+	crds      = "customresourcedefinitions.apiextensions.k8s.io"
 )
 
 var _ = Describe("A Kyma with its runtime", Ordered, func() {
@@ -175,7 +175,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		Expect(count(there, calls.Patch, kymas+"/status")).To(Equal(1), there.String())
 		Expect(count(there, calls.Delete, kymas)).To(Equal(1), there.String())
 		Expect(count(there, calls.Delete, "secrets")).To(Equal(1), there.String())
-		Expect(count(there, calls.Delete, definitionz)).To(Equal(4), there.String())
+		Expect(count(there, calls.Delete, crds)).To(Equal(4), there.String())
 		Expect(writes(there).Where(ofModules).Total()).To(BeZero(), there.String())
 	})
 
@@ -318,7 +318,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 	},
 		Entry("after it told the runtime", calls.Patch, kymas+"/status", &runtimeCalls),
 		Entry("after it deleted the Manifests", calls.Delete, manifests, &hubCalls),
-		Entry("after it deleted a definition", calls.Delete, definitionz, &runtimeCalls),
+		Entry("after it deleted a definition", calls.Delete, crds, &runtimeCalls),
 		Entry("after it deleted the Kyma in the runtime", calls.Delete, kymas, &runtimeCalls),
 		Entry("after it told the hub", calls.Patch, kymas+"/status", &hubCalls),
 	)

@@ -129,7 +129,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	world.Unpinnable = side.refused
+	world.Unpinnable = r.unpinnable(kyma, effective)
 	var verdicts []module.Verdict
 	if known {
 		verdicts = module.Resolve(world)

@@ -31,16 +31,21 @@ var told = []string{"kyma-project.io/runtime-id", "kyma-project.io/global-accoun
 // readCopy is the last rule of meet. What the runtime's users write is hostile input: what is not accepted leaves in force what was seen
 // last, and so does a user who writes faster than anybody edits.
 func (r *Reconciler) readCopy(s *side) {
-	if object, ok := s.runtime.Object(copyID); ok {
+	object, ok := s.runtime.Object(copyID)
+	if known, _ := s.runtime.Known(client.ObjectKeyFromObject(s.hub)); !known {
+		s.lost() // else what nobody knows any more would be taken for what does not exist
+		return
+	}
+	if ok {
 		kyma, err := kymaOf(object)
 		if err == nil {
+			s.copy = kyma // also of a refused one the users see the status
 			err = module.CheckRuntimeSpec(&kyma.Spec)
 		}
 		if err != nil {
 			s.refuse(err)
 			return
 		}
-		s.copy = kyma
 	}
 	sides := module.Sides{Hub: module.SeenOf(&s.hub.Spec), Last: s.hub.Status.LastSeen}
 	if s.copy != nil {
@@ -53,7 +58,6 @@ func (r *Reconciler) readCopy(s *side) {
 	}
 	merged := module.Merge(sides)
 	s.merged = &merged
-	s.refused = r.unpinnable(s.hub, &merged.Effective)
 }
 
 // kymaOf reads what the runtime holds. Fields that this version does not know are nobody's business.
@@ -70,13 +74,13 @@ func (s *side) refuse(err error) {
 	s.Syncs = append(s.Syncs, module.Sync{
 		Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonRuntimeSpecRefused, Message: err.Error(),
 	})
-	if s.hub.Status.LastSeen == nil {
+	if last := s.hub.Status.LastSeen; last == nil || last.Runtime == nil {
 		s.Access = &module.Access{Reason: v1beta2.ReasonRuntimeSpecRefused, Message: err.Error()}
 	}
 }
 
 // unpinnable are the modules whose exact version only the runtime asks for, which has to be allowed.
-func (r *Reconciler) unpinnable(hub *v1beta2.Kyma, effective *v1beta2.SeenSpec) map[string]bool {
+func (r *Reconciler) unpinnable(hub, effective *v1beta2.Kyma) map[string]bool {
 	if r.RuntimeVersions {
 		return nil
 	}
@@ -85,8 +89,8 @@ func (r *Reconciler) unpinnable(hub *v1beta2.Kyma, effective *v1beta2.SeenSpec) 
 		pinned[hub.Spec.Modules[i].Name] = hub.Spec.Modules[i].Version
 	}
 	refused := map[string]bool{}
-	for i := range effective.Modules {
-		if entry := &effective.Modules[i]; entry.Version != "" && pinned[entry.Name] != entry.Version {
+	for i := range effective.Spec.Modules {
+		if entry := &effective.Spec.Modules[i]; entry.Version != "" && pinned[entry.Name] != entry.Version {
 			refused[entry.Name] = true
 		}
 	}
@@ -105,6 +109,9 @@ func (r *Reconciler) keepCopy(ctx context.Context, s *side) {
 		err = r.createCopy(ctx, s)
 	case s.copy.DeletionTimestamp != nil:
 		err = errCopyTerminating // its end is an event, and then it is made anew
+		if seen := s.merged.Seen; !s.merged.Write {
+			s.Seen = &seen // else what is taken over of it now would be lost with it
+		}
 	default:
 		err = r.adjustCopy(ctx, s)
 	}
@@ -210,7 +217,9 @@ func (s *side) markCopy(ctx context.Context) error {
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": v1beta2.GroupVersion.String(), "kind": kymaKind.Kind,
 		"metadata": map[string]any{
-			"name": copyID.Name, "namespace": copyID.Namespace, "labels": copyLabels(s.hub), "annotations": copyAnnotations(s.hub),
+			"name": copyID.Name, "namespace": copyID.Namespace,
+			"uid":    string(s.copy.UID), // or one that is gone meanwhile would be made anew, asking for no module
+			"labels": copyLabels(s.hub), "annotations": copyAnnotations(s.hub),
 		},
 	})
 	if err != nil {

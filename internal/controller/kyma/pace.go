@@ -17,16 +17,28 @@ const (
 	editInterval = 3 * time.Second
 )
 
+// pacer is the pace of one Kyma.
+type pacer struct {
+	limiter *rate.Limiter
+	// accepted is what was taken over last. It counts until it changes, also while the status cannot tell of it yet: to take it over and
+	// back again would install and uninstall modules.
+	accepted *v1beta2.SeenSpec
+}
+
 // paced says how long what a runtime asks for is to be left as it was seen last; zero means that it is taken over now.
 func (r *Reconciler) paced(s *side, seen *v1beta2.SeenSpec) time.Duration {
 	last := s.hub.Status.LastSeen
 	if last == nil || last.Runtime == nil || equality.Semantic.DeepEqual(last.Runtime, seen) {
 		return 0
 	}
-	known, _ := r.paces.LoadOrStore(client.ObjectKeyFromObject(s.hub), rate.NewLimiter(rate.Every(editInterval), editsAtOnce))
-	limiter, ok := known.(*rate.Limiter)
-	if !ok || limiter.AllowN(r.Now().Time, 1) {
-		return 0
+	known, _ := r.paces.LoadOrStore(client.ObjectKeyFromObject(s.hub), &pacer{limiter: rate.NewLimiter(rate.Every(editInterval), editsAtOnce)})
+	held, ok := known.(*pacer)
+	switch {
+	case !ok, held.accepted != nil && equality.Semantic.DeepEqual(held.accepted, seen):
+	case held.limiter.AllowN(r.Now().Time, 1):
+		held.accepted = seen
+	default:
+		return editInterval
 	}
-	return editInterval
+	return 0
 }

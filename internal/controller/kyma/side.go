@@ -40,7 +40,7 @@ type side struct {
 	runtime Runtime       // nil when it cannot be used
 	copy    *v1beta2.Kyma // what the runtime holds; nil when it holds none
 	merged  *module.Merged
-	refused map[string]bool // modules whose version the runtime's user may not pin
+	now     time.Time
 	retry   time.Duration
 }
 
@@ -53,8 +53,12 @@ type side struct {
 //  5. The namespace, the definitions and the pull Secret are there and unchanged, or are put there.
 //  6. What the runtime's Kyma asks for is checked and merged with what the hub's asks for.
 func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
-	s := &side{hub: kyma, remote: module.Synced(kyma)}
-	if !s.remote || !r.connect(ctx, s) || r.shared(ctx, s) {
+	s := &side{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}
+	if !s.remote {
+		r.untrack(client.ObjectKeyFromObject(kyma)) // it may have been synchronised before
+		return s
+	}
+	if !r.connect(ctx, s) || r.shared(ctx, s) {
 		return s
 	}
 	r.supply(ctx, s)
@@ -88,6 +92,7 @@ func (r *Reconciler) connect(ctx context.Context, s *side) bool {
 		s.Access = &module.Access{
 			Reason: v1beta2.ReasonRuntimeConnecting, Message: "what the runtime holds is being read for the first time", Passing: true,
 		}
+		s.retry = soonest(s.retry, retryFailed) // the end of a list that another owner asked for is no event of this one
 		return false
 	}
 	s.runtime = runtime
@@ -109,13 +114,24 @@ func (r *Reconciler) shared(ctx context.Context, s *side) bool {
 	if found, err := r.get(ctx, key, other); err != nil || !found || other.DeletionTimestamp != nil || !module.Synced(other) || isCopy(other) {
 		return false
 	}
+	if other.Status.RuntimeID != "" && s.ID != "" && other.Status.RuntimeID != s.ID {
+		return false // it has another runtime: the users of this one wrote the mark
+	}
 	s.unusable(&Problem{
 		Reason: v1beta2.ReasonOwnershipConflict, Retry: retryHeld,
 		Message: fmt.Sprintf("the runtime belongs to Kyma %s: correct the access Secret of one of the two, or label this one %s=false "+
 			"to have modules installed only", key, v1beta2.LabelSync),
 	})
-	s.runtime = nil
+	s.runtime, s.ID = nil, "" // or the Kyma would be bound to a cluster that is not its own
 	return true
+}
+
+// lost is a connection that was replaced or withdrawn during the pass: what it shows does not count any more.
+func (s *side) lost() {
+	s.unusable(&Problem{
+		Reason: v1beta2.ReasonRuntimeConnecting, Message: "the connection to the runtime is being replaced", Retry: retrySoon,
+	})
+	s.runtime, s.Syncs = nil, nil
 }
 
 func (s *side) unusable(problem *Problem) {

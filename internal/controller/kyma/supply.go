@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,16 +122,29 @@ func (s *side) sync(kind string, err error) {
 
 // failed tells that something is not as it has to be, and plans another try where no event will bring one.
 func (s *side) failed(kind string, err error) {
-	reason := v1beta2.ReasonSyncFailed
-	var waits *apply.Error
-	if passes(err) || mirror.Passing(apply.Classify(err)) || errors.Is(err, errNotEstablished) || errors.Is(err, errCopyTerminating) ||
-		errors.As(err, &waits) && mirror.Passing(waits.Class) {
-		reason = v1beta2.ReasonSyncPending
-		s.retry = soonest(s.retry, retrySoon)
-	} else {
+	reason := v1beta2.ReasonSyncPending
+	switch class := apply.Classify(err); {
+	case errors.Is(err, errCopyTerminating): // its end is an event
+	case passes(err), mirror.Passing(class), errors.Is(err, errNotEstablished):
+		s.retry = soonest(s.retry, s.patience(kind, err))
+	default:
+		reason = v1beta2.ReasonSyncFailed
 		s.retry = soonest(s.retry, retryFailed)
 	}
 	s.Syncs = append(s.Syncs, module.Sync{Type: kind, Reason: reason, Message: texts[kind][1] + ": " + err.Error()})
+}
+
+// patience is how long to wait before what passes by itself is looked at again: as long as the error says, or else a quarter of the time
+// for which it has not passed yet, since a finalizer in the runtime can make that forever.
+func (s *side) patience(kind string, err error) time.Duration {
+	if waits, ok := errors.AsType[*apply.Error](err); ok && waits.RetryAfter > 0 {
+		return waits.RetryAfter
+	}
+	was := conditions.Find(s.hub.Status.Conditions, kind)
+	if was == nil || was.Status == metav1.ConditionTrue {
+		return retrySoon
+	}
+	return min(max(s.now.Sub(was.LastTransitionTime.Time)/4, retrySoon), retryFailed)
 }
 
 // definitionID is the CustomResourceDefinition of a kind of ours.

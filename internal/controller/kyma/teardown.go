@@ -42,7 +42,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := &parting{side: &side{hub: kyma, remote: module.Synced(kyma)}, before: before}
+	p := &parting{side: &side{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}, before: before}
 	p.world = module.World{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
 	p.step = module.NextTeardownRemote(p.world, r.leftovers(ctx, p.side))
 	if p.step.Step == module.StepRelease {
@@ -109,6 +109,10 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 	}
 	if id, configured := r.pullSecretID(); configured {
 		left.PullSecret = there(id)
+	}
+	if known, _ := s.runtime.Known(client.ObjectKeyFromObject(s.hub)); !known {
+		s.lost() // else what nobody knows any more would be taken for what is gone
+		return module.Leftovers{Problem: s.Access.Message}
 	}
 	return left
 }
