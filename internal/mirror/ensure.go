@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -24,6 +25,8 @@ const (
 	fewReads = 4
 	// pageSize bounds what one list brings.
 	pageSize = 200
+	// maxPages ends a list whose continue tokens never do.
+	maxPages = 1000
 )
 
 type object = *unstructured.Unstructured
@@ -132,7 +135,7 @@ func (p *pass) readMany(ctx context.Context, tasks []*task) {
 		if len(some) <= fewReads || p.stopped() {
 			continue
 		}
-		found, err := p.list(ctx, at.gvk, some[0].id)
+		found, err := p.list(ctx, at.gvk, some)
 		if err != nil {
 			p.failed("list", some[0].id, err)
 		}
@@ -142,28 +145,36 @@ func (p *pass) readMany(ctx context.Context, tasks []*task) {
 	}
 }
 
-// list reads all objects of a kind and namespace that carry the label, in pages.
-func (p *pass) list(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (map[inventory.ID]object, error) {
-	client, err := p.client(ctx, gvk, id)
+// list reads all objects of a kind and namespace that carry the label, in pages, and keeps those that are asked for: whoever writes to the
+// runtime can label any number of others.
+func (p *pass) list(ctx context.Context, gvk schema.GroupVersionKind, some []*task) (map[inventory.ID]object, error) {
+	client, err := p.client(ctx, gvk, some[0].id)
 	if err != nil {
 		return nil, err
 	}
 	options := metav1.ListOptions{
 		Limit: pageSize, LabelSelector: labels.Set{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}.String(),
 	}
-	found := map[inventory.ID]object{}
-	for {
+	found := make(map[inventory.ID]object, len(some))
+	for _, one := range some {
+		found[one.id] = nil
+	}
+	for range maxPages {
 		page, err := client.List(ctx, options)
 		if err != nil {
 			return nil, err
 		}
-		for i := range page.Items {
-			found[inventory.IDOf(&page.Items[i])] = &page.Items[i]
+		for _, item := range page.Items {
+			id := inventory.IDOf(&item)
+			if _, asked := found[id]; asked {
+				found[id] = &item
+			}
 		}
 		if options.Continue = page.GetContinue(); options.Continue == "" {
 			return found, nil
 		}
 	}
+	return nil, fmt.Errorf("the list of %s has more than %d pages", gvk.GroupKind(), maxPages)
 }
 
 // client finds where an object is served.

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,8 +39,9 @@ type Side struct {
 	Seen *v1beta2.LastSeen
 	// WatcherGone says that nothing of upstream's watcher is left in the runtime; until then the condition that tells of it stays.
 	WatcherGone bool
-	// Syncs are the conditions that are known now; others stay as they were.
+	// Syncs are the conditions that are known now; others stay as they were, but for those of type Moot, which go.
 	Syncs []Sync
+	Moot  []string
 }
 
 // Await holds everything as it is until it is known what the runtime asks for: one verdict for each module of spec, status and Manifests,
@@ -62,6 +64,10 @@ func Await(w World, access Access) []Verdict {
 		v.stands(installedOf(r.status[name], v.Manifest))
 		verdicts = append(verdicts, v)
 	}
+	switch access.Reason {
+	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonKubeconfigRefused:
+		return verdicts // the cluster is another's: nothing new goes there
+	}
 	return r.withMandatory(verdicts) // those are not for the runtime's users to decide
 }
 
@@ -79,13 +85,16 @@ func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
 	}
 	if webhook := conditions.Find(w.Kyma.Status.Conditions, ConditionWebhook); webhook != nil && !side.WatcherGone && Synced(w.Kyma) {
 		status.Conditions = append(status.Conditions, *webhook)
+		slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	}
 	if status.RuntimeID == "" {
 		status.RuntimeID = side.ID
 	}
+	moot := side.Moot
 	if !Synced(w.Kyma) {
-		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return slices.Contains(syncTypes, c.Type) })
+		moot = syncTypes
 	}
+	status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return slices.Contains(moot, c.Type) })
 	for _, sync := range side.Syncs {
 		conditions.Set(&status.Conditions, sync.Type, conditionStatus(sync.Holds), sync.Reason, sync.Message,
 			w.Kyma.Generation, w.Now)

@@ -27,7 +27,8 @@ type door struct {
 // doorOf opens a door in front of a runtime.
 func doorOf(runtime *testkit.Cluster) *door {
 	GinkgoHelper()
-	d := &door{runtime: runtime, address: "127.0.0.1:0", against: strings.TrimPrefix(runtime.Config.Host, "https://"), open: map[net.Conn]struct{}{}}
+	d := &door{runtime: runtime, address: "127.0.0.1:0", open: map[net.Conn]struct{}{}}
+	d.against = strings.Trim(strings.TrimPrefix(runtime.Config.Host, "https:"), "/")
 	d.reopen()
 	DeferCleanup(d.shut)
 	return d

@@ -39,12 +39,13 @@ func modulesIn(runtime *testkit.Cluster) func() ([]string, error) {
 	}
 }
 
-var _ = Describe("The Kyma in a runtime", Ordered, func() {
+var _ = Describe("The Kyma in a runtime", Ordered, Serial, func() {
 	var runtime *testkit.Cluster
 	var kyma *v1beta2.Kyma
 	var first, second string
 
 	BeforeAll(func() {
+		emptyHub()
 		runtime = env.AddRuntime(testkit.Unique("own"))
 		first, second = offerMaps("1.0.0", "2.0.0"), offerMaps("1.0.0")
 		kyma = newKyma(runtime, testkit.WithModule(first), testkit.Labelled("kyma-project.io/runtime-id", "id-of-it"),

@@ -73,7 +73,10 @@ var _ = Describe("A component that has to be signed", func() {
 	installed := func() (string, error) { return versionIn(env.Runtimes[0], module+"-0")() }
 	BeforeEach(func() {
 		module, key = testkit.Unique("signed"), signingKey()
+		inForce := func() int { return env.Log.Times("signatures", "File is in force") }
+		before := inForce()
 		writeSignatures(requiring("enforce", module, key))
+		Eventually(inForce).Should(BeNumerically(">", before))
 		DeferCleanup(func() { writeSignatures() })
 	})
 

@@ -120,7 +120,7 @@ const (
 	crds      = "customresourcedefinitions.apiextensions.k8s.io"
 )
 
-var _ = Describe("A Kyma with its runtime", Ordered, func() {
+var _ = Describe("A Kyma with its runtime", Serial, Ordered, func() {
 	var runtime *testkit.Cluster
 	var way *door
 
@@ -304,7 +304,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		expectBare()
 	})
 
-	DescribeTable("goes in spite of a restart", Serial, func(verb, resource string, of *calls.Counter) {
+	DescribeTable("goes in spite of a restart", func(verb, resource string, of *calls.Counter) {
 		maps := offerMaps("1.0.0")
 		kyma := readySynced(way.kubeconfig(), testkit.WithModule(maps))
 		atRest()

@@ -18,6 +18,7 @@ type Log struct {
 
 	mu     sync.Mutex
 	lines  int
+	times  map[string]int // of each logger, by the beginning of its lines
 	errors []string
 }
 
@@ -46,6 +47,13 @@ func (l *Log) Count() int {
 	return l.lines
 }
 
+// Times is how often a logger said something: name and message as they stand in the log.
+func (l *Log) Times(name, message string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.times[name+" "+message]
+}
+
 func (l *Log) write(level, prefix, args string, isError bool) {
 	line := level + " " + prefix + " " + args
 	l.mu.Lock()
@@ -55,6 +63,15 @@ func (l *Log) write(level, prefix, args string, isError bool) {
 		l.errors = append(l.errors, line)
 	}
 	_, _ = fmt.Fprintln(l.out, line) // a log that cannot be written has nowhere to say so
+}
+
+func (l *Log) count(name, message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.times == nil {
+		l.times = map[string]int{}
+	}
+	l.times[name+" "+message]++
 }
 
 // logSink adapts Log to logr.
@@ -69,6 +86,7 @@ func (s *logSink) Enabled(level int) bool { return level <= 1 }
 // Info logs a line.
 func (s *logSink) Info(level int, message string, pairs ...any) {
 	prefix, args := s.FormatInfo(level, message, pairs)
+	s.log.count(prefix, message)
 	s.log.write("INFO ", prefix, args, false)
 }
 

@@ -122,6 +122,8 @@ func (r *Reconciler) conclude(key types.NamespacedName, outcome mirror.Outcome, 
 	switch {
 	case err != nil:
 		r.say(key, said{reason: v1beta2.ReasonSyncFailed, message: v1beta2.MessageCatalogNotSynced + ": " + line(err)})
+	case !outcome.Synced() && r.Backoff.Get(key.String()) == 0:
+		// Not at once: after a start, and on a new connection, the runtime is being listed, which is over in a moment.
 	case !outcome.Synced():
 		r.say(key, said{reason: v1beta2.ReasonSyncPending, message: v1beta2.MessageCatalogNotSynced + ": " + line(outcome.Pending)})
 	default:

@@ -253,6 +253,10 @@ func TestACatalogIsBroughtAndThenLeftAlone(t *testing.T) {
 	if retry := b.pass(); retry == 0 {
 		t.Error("does not look again although the runtime is being listed")
 	}
+	b.expect(false, false, "", 0) // that passes in a moment
+	if retry := b.pass(); retry == 0 {
+		t.Error("does not look again although the runtime is still being listed")
+	}
 	b.expect(true, false, v1beta2.ReasonSyncPending, 1)
 	if held := b.held(); held != 2 {
 		t.Errorf("%d objects in the runtime, want release and template", held)

@@ -108,7 +108,9 @@ func (r *Reconciler) keepCopy(ctx context.Context, s *side) {
 	case s.copy == nil:
 		err = r.createCopy(ctx, s)
 	case s.copy.DeletionTimestamp != nil:
-		err = errCopyTerminating // its end is an event, and then it is made anew
+		if err = s.letGo(ctx); err == nil {
+			err = errCopyTerminating // its end is an event, and then it is made anew
+		}
 		if seen := s.merged.Seen; !s.merged.Write {
 			s.Seen = &seen // else what is taken over of it now would be lost with it
 		}

@@ -43,8 +43,13 @@ func (r *Reconciler) supply(ctx context.Context, s *side) {
 	s.sync(v1beta2.ConditionCRDsSync, r.ensure(ctx, s, append([]mirror.Copy{runtimeNamespace()}, mirror.RuntimeCRDs()...)...))
 	if r.PullSecret != nil {
 		s.sync(v1beta2.ConditionImagePullSecret, r.supplyPullSecret(ctx, s))
+	} else {
+		s.Moot = append(s.Moot, v1beta2.ConditionImagePullSecret)
 	}
 	known, synced, reason, message := r.Catalog.State(client.ObjectKeyFromObject(s.hub))
+	if !synced && reason != v1beta2.ReasonSyncPending && reason != v1beta2.ReasonSyncFailed {
+		known = false // it speaks of an outage that is over
+	}
 	if known {
 		s.Syncs = append(s.Syncs, module.Sync{Type: v1beta2.ConditionModuleCatalog, Holds: synced, Reason: reason, Message: message})
 	} else if conditions.Find(s.hub.Status.Conditions, v1beta2.ConditionModuleCatalog) == nil {

@@ -181,15 +181,22 @@ func (s *side) remove(ctx context.Context, id inventory.ID) error {
 	return nil
 }
 
-// removeCopy deletes the Kyma in the runtime, and takes from it the finalizers that nobody else would.
+// letGo takes from the Kyma in the runtime the finalizers that nobody else would.
+func (s *side) letGo(ctx context.Context) error {
+	foreign, held := module.ForeignFinalizers(s.copy.Finalizers)
+	if !held {
+		return nil
+	}
+	wanted := s.copy.DeepCopy()
+	wanted.Finalizers = foreign
+	return s.patchCopy(ctx, wanted)
+}
+
+// removeCopy deletes the Kyma in the runtime.
 func (p *parting) removeCopy(ctx context.Context) error {
 	if p.copy != nil {
-		if foreign, held := module.ForeignFinalizers(p.copy.Finalizers); held {
-			wanted := p.copy.DeepCopy()
-			wanted.Finalizers = foreign
-			if err := p.patchCopy(ctx, wanted); err != nil {
-				return err
-			}
+		if err := p.letGo(ctx); err != nil {
+			return err
 		}
 		if p.copy.DeletionTimestamp != nil {
 			return nil

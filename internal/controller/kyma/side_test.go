@@ -1,0 +1,109 @@
+package kyma
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+var noon = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+
+func TestWhatTheRuntimesUsersMayNotPin(t *testing.T) {
+	kyma := kymaWith("kyma", []string{"follows"}, nil)
+	kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: "pinned", Version: "2.0.0"})
+	seen := v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{
+		{Name: "follows", Version: "1.0.0"}, {Name: "pinned", Version: "2.0.0"}, {Name: "theirs", Version: "3.0.0"}, {Name: "plain"},
+	}}
+	kyma.Status.LastSeen = &v1beta2.LastSeen{Hub: &v1beta2.SeenSpec{}, Runtime: &seen}
+	refused := map[string]bool{"follows": true, "theirs": true}
+	for name, test := range map[string]struct {
+		side    side
+		allowed bool
+		want    map[string]bool
+	}{
+		"what was merged now":                        {side: side{remote: true, merged: &module.Merged{Effective: seen}}, want: refused},
+		"what was seen last, without a connection":   {side: side{remote: true}, want: refused},
+		"everything, where the operator allows it":   {side: side{remote: true}, allowed: true},
+		"nothing of what only the hub has asked for": {side: side{}, want: map[string]bool{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.side.hub = kyma
+			effective, known := test.side.effective()
+			r := &Reconciler{RuntimeVersions: test.allowed}
+			if diff := cmp.Diff(test.want, r.unpinnable(kyma, effective)); diff != "" || !known {
+				t.Errorf("known %v; differs (-want +got):\n%s", known, diff)
+			}
+		})
+	}
+}
+
+func TestHowOftenTheRuntimesUsersMayEdit(t *testing.T) {
+	now := noon
+	r := &Reconciler{Now: func() metav1.Time { return now }}
+	kyma := kymaWith("kyma", nil, nil)
+	kyma.Status.LastSeen = &v1beta2.LastSeen{Runtime: &v1beta2.SeenSpec{Channel: "regular"}}
+	s := &side{hub: kyma}
+	edit := func(n int) *v1beta2.SeenSpec {
+		return &v1beta2.SeenSpec{Channel: "fast", SkipMaintenanceWindows: n%2 == 0}
+	}
+	for range 10 * editsAtOnce {
+		if pause := r.paced(s, edit(0)); pause != 0 {
+			t.Fatalf("an edit that was taken over is taken back for %s while the status does not tell of it", pause)
+		}
+	}
+	paused := 0
+	for n := range 2 * editsAtOnce {
+		if r.paced(s, edit(n+1)) > 0 {
+			paused++
+		}
+	}
+	if paused == 0 {
+		t.Error("whoever edits all the time is never made to wait")
+	}
+	if pause := r.paced(s, kyma.Status.LastSeen.Runtime); pause != 0 {
+		t.Errorf("what was seen last has to wait for %s", pause)
+	}
+	now = metav1.NewTime(now.Add(editInterval))
+	if pause := r.paced(s, &v1beta2.SeenSpec{Channel: "rapid"}); pause != 0 {
+		t.Errorf("the next edit still has to wait for %s", pause)
+	}
+}
+
+func TestHowLongToWaitForWhatPasses(t *testing.T) {
+	failing := func(since time.Duration) []metav1.Condition {
+		return []metav1.Condition{{
+			Type: v1beta2.ConditionCRDsSync, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(noon.Add(-since)),
+		}}
+	}
+	going := &apply.Error{Class: apply.ClassNamespaceTerminating}
+	for name, test := range map[string]struct {
+		before []metav1.Condition
+		err    error
+		reason string
+		want   time.Duration
+	}{
+		"a moment at first":                  {nil, going, v1beta2.ReasonSyncPending, retrySoon},
+		"and while it is young":              {failing(3 * time.Second), going, v1beta2.ReasonSyncPending, retrySoon},
+		"longer when it takes its time":      {failing(40 * time.Second), going, v1beta2.ReasonSyncPending, 10 * time.Second},
+		"never longer than for a failure":    {failing(time.Hour), going, v1beta2.ReasonSyncPending, retryFailed},
+		"as long as the error says":          {nil, &apply.Error{Class: apply.ClassConflict, RetryAfter: 7 * time.Second}, v1beta2.ReasonSyncPending, 7 * time.Second},
+		"not at all for what has an event":   {nil, errCopyTerminating, v1beta2.ReasonSyncPending, 0},
+		"a failure is no matter of a moment": {nil, errors.New("denied"), v1beta2.ReasonSyncFailed, retryFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &side{hub: kymaWith("kyma", nil, nil), now: noon.Time}
+			s.hub.Status.Conditions = test.before
+			s.failed(v1beta2.ConditionCRDsSync, test.err)
+			if s.retry != test.want || s.Syncs[0].Reason != test.reason {
+				t.Errorf("%s, again after %s; want %s, %s", s.Syncs[0].Reason, s.retry, test.reason, test.want)
+			}
+		})
+	}
+}

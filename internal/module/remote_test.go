@@ -1,0 +1,150 @@
+package module
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+func had(kind string, status metav1.ConditionStatus, reason string) func(*World) {
+	return func(w *World) {
+		conditions.Set(&w.Kyma.Status.Conditions, kind, status, reason, "as before", 1, metav1.NewTime(noon.Add(-time.Hour)))
+	}
+}
+
+func synced(kind string) Sync { return Sync{Type: kind, Holds: true, Reason: v1beta2.ReasonSynced} }
+
+func TestWhatARuntimeMakesOfAKyma(t *testing.T) {
+	refusedSpec := Sync{Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonRuntimeSpecRefused, Message: "no"}
+	met := func(w *World) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }
+	for _, test := range []struct {
+		name   string
+		world  []func(*World)
+		side   Side
+		state  v1beta2.State
+		reason string
+	}{
+		{"everything is there", []func(*World){met}, Side{Syncs: []Sync{synced(v1beta2.ConditionCRDsSync)}}, "Ready", "Ready"},
+		{"something is on its way", []func(*World){met}, Side{Syncs: []Sync{{Type: v1beta2.ConditionCRDsSync, Reason: v1beta2.ReasonSyncPending}}},
+			"Processing", "SyncPending"},
+		{"something was not in order and nothing new is known of it",
+			[]func(*World){met, had(v1beta2.ConditionModuleCatalog, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, Side{}, "Processing", "SyncFailed"},
+		{"something was not in order and is of no interest any more",
+			[]func(*World){met, had(v1beta2.ConditionImagePullSecret, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)},
+			Side{Moot: []string{v1beta2.ConditionImagePullSecret}}, "Ready", "Ready"},
+		{"the hub's edit was overruled", []func(*World){met},
+			Side{Syncs: []Sync{{Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonOverruled}}}, "Ready", "Ready"},
+		{"the runtime asks for something impossible", []func(*World){met}, Side{Syncs: []Sync{refusedSpec}}, "Warning", "RuntimeSpecRefused"},
+		{"the runtime does not answer", []func(*World){met}, Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}},
+			"Error", "RuntimeUnreachable"},
+		{"the runtime is awaited and was never met", nil, Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
+			"Processing", "RuntimeConnecting"},
+		{"the runtime is awaited and was in order before", []func(*World){met}, Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
+			"Ready", "Ready"},
+		{"nothing is synchronised any more", []func(*World){met, labelled(v1beta2.LabelSync, "false"),
+			had(v1beta2.ConditionCRDsSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, Side{}, "Ready", "Ready"},
+		{"the Kyma is being deleted and the runtime does not answer", []func(*World){met, kymaDeleted},
+			Side{Access: &Access{Reason: "RuntimeUnreachable"}}, "Deleting", "Deleting"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := sampleWorld(append([]func(*World){installedAt("regular", "1.0.0")}, test.world...)...)
+			status := Fold(w, Rollup(w, Resolve(w), nil), test.side)
+			if got := []any{status.State, readyOf(status).Reason}; !cmp.Equal(got, []any{test.state, test.reason}) {
+				t.Errorf("%v, want %v %v", got, test.state, test.reason)
+			}
+			if broken := conditions.Check(w.Kyma.Generation, status.Conditions); len(broken) > 0 {
+				t.Errorf("conditions: %v", broken)
+			}
+			w.Kyma.Status = status
+			w.Now = metav1.NewTime(noon.Add(time.Hour))
+			if diff := cmp.Diff(status, Fold(w, Rollup(w, Resolve(w), nil), test.side)); diff != "" {
+				t.Errorf("it is written again although nothing changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestARuntimeThatCannotBeUsedIsToldByItsModules(t *testing.T) {
+	w := sampleWorld(installedAt("regular", "1.0.0"))
+	w.Kyma.Spec.Modules = append(w.Kyma.Spec.Modules, v1beta2.Module{Name: "free", Managed: new(bool)})
+	status := Fold(w, Rollup(w, Resolve(w), nil), Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}})
+	told := map[string][2]string{}
+	for _, entry := range status.Modules {
+		told[entry.Name] = [2]string{string(entry.State), entry.Message}
+	}
+	want := map[string][2]string{operator: {"Error", "no answer"}, "free": {"Unmanaged", ruleUnmanaged.message()}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	if status.ModulesReady != "1/2" || conditions.IsTrue(status.Conditions, v1beta2.ConditionModules) {
+		t.Errorf("ready %s, conditions %v", status.ModulesReady, status.Conditions)
+	}
+}
+
+func TestWhatIsKnownOfARuntimeIsKept(t *testing.T) {
+	w := sampleWorld(had(ConditionWebhook, metav1.ConditionTrue, "Ready"))
+	seen := &v1beta2.LastSeen{Overruled: []string{"channel"}}
+	status := Fold(w, Rollup(w, Resolve(w), nil), Side{ID: "one", Seen: seen})
+	if status.RuntimeID != "one" || status.LastSeen != seen || conditions.Find(status.Conditions, ConditionWebhook) == nil {
+		t.Errorf("status %+v", status)
+	}
+	w.Kyma.Status = status
+	status = Fold(w, Rollup(w, Resolve(w), nil), Side{ID: "other", WatcherGone: true})
+	if status.RuntimeID != "one" || status.LastSeen == nil || conditions.Find(status.Conditions, ConditionWebhook) != nil {
+		t.Errorf("status %+v", status)
+	}
+}
+
+func TestNothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
+	for _, passing := range []bool{true, false} {
+		w := sampleWorld(installedAt("regular", "0.9.0"))
+		w.Kyma.Spec.Modules = append(w.Kyma.Spec.Modules, v1beta2.Module{Name: "wanted"})
+		state := map[bool]v1beta2.State{true: "Processing", false: "Error"}[passing]
+		verdicts := Await(w, Access{Reason: "RuntimeConnecting", Message: "wait", Passing: passing})
+		var got []any
+		for _, v := range verdicts {
+			got = append(got, []any{v.Module, v.Kind, v.State, v.Version})
+		}
+		want := []any{[]any{operator, Waiting, state, "0.9.0"}, []any{"wanted", Waiting, state, ""}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if plan := MakePlan(w, verdicts); !plan.Empty() {
+			t.Errorf("it writes: %+v", plan)
+		}
+	}
+}
+
+func TestMandatoryModulesGoIntoNobodyElsesCluster(t *testing.T) {
+	for reason, goes := range map[string]bool{
+		v1beta2.ReasonOwnershipConflict: false, v1beta2.ReasonKubeconfigRefused: false, v1beta2.ReasonRuntimeConnecting: true,
+	} {
+		w := sampleWorld(decreed("policy", v1))
+		if plan := MakePlan(w, Await(w, Access{Reason: reason, Message: "no"})); plan.Empty() == goes {
+			t.Errorf("%s: %+v", reason, plan)
+		}
+	}
+}
+
+func TestTheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
+	w := sampleWorld(installedAt("regular", "1.0.0"))
+	status := Fold(w, Rollup(w, Resolve(w), nil), Side{ID: "one", Seen: &v1beta2.LastSeen{}})
+	before := *status.DeepCopy()
+	told := Reflection(&status, 7)
+	if told.RuntimeID != "" || told.LastSeen != nil || told.ObservedGeneration != 7 || told.Conditions[0].ObservedGeneration != 7 ||
+		told.Modules[0].Manifest != nil || told.Modules[0].Template.Namespace != v1beta2.RuntimeNamespace {
+		t.Errorf("told %+v", told)
+	}
+	if diff := cmp.Diff(before, status); diff != "" {
+		t.Errorf("the hub's own changed: %s", diff)
+	}
+	last := Parting(&told, 8)
+	if last.State != v1beta2.StateDeleting || last.Operation != v1beta2.OperationSetDeleting || last.ObservedGeneration != 8 {
+		t.Errorf("parting %+v", last)
+	}
+}
