@@ -88,6 +88,14 @@ func waitsFor(manifests []string, left Leftovers) string {
 	if len(manifests) > 0 {
 		parts = append(parts, "Manifests that are being deleted: "+first(manifests))
 	}
+	return sentence(append(parts, hangs(left)...))
+}
+
+// Held says what a deletion waits for in a runtime, beside modules; empty when that is nothing.
+func Held(left Leftovers) string { return sentence(hangs(left)) }
+
+func hangs(left Leftovers) []string {
+	var parts []string
 	if len(left.Terminating) > 0 {
 		parts = append(parts, "what is being deleted in the runtime: "+first(left.Terminating))
 	}
@@ -98,6 +106,10 @@ func waitsFor(manifests []string, left Leftovers) string {
 		}
 		parts = append(parts, part+"; delete its access Secret to leave behind what it holds")
 	}
+	return parts
+}
+
+func sentence(parts []string) string {
 	if len(parts) == 0 {
 		return ""
 	}

@@ -39,7 +39,8 @@ type pins struct{ reader client.Reader }
 func (p pins) of(namespace, name string) string {
 	known := &v1beta2.Kyma{}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	if err := p.reader.Get(context.Background(), key, known, client.DisableReadYourWritesConsistency); err != nil {
+	err := p.reader.Get(context.Background(), key, known, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+	if err != nil {
 		return "" // there is no such Kyma, or the cache is shutting down
 	}
 	return known.Status.RuntimeID

@@ -31,6 +31,7 @@ type parting struct {
 	world  module.World
 	before *v1beta2.Kyma
 	step   module.Teardown
+	held   string // what it waits for beside modules
 }
 
 // teardown takes the next step of a Kyma's deletion, as far as it goes in one pass.
@@ -44,7 +45,8 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	}
 	p := &parting{side: &side{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}, before: before}
 	p.world = module.World{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
-	p.step = module.NextTeardownRemote(p.world, r.leftovers(ctx, p.side))
+	left := r.leftovers(ctx, p.side)
+	p.step, p.held = module.NextTeardownRemote(p.world, left), module.Held(left)
 	if p.step.Step == module.StepRelease {
 		return r.release(ctx, p)
 	}
@@ -55,7 +57,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 		if passes(err) {
 			p.retry = retrySoon
 		}
-		p.step.Message = err.Error()
+		p.step.Message, p.held = err.Error(), err.Error()
 	}
 	kyma.Status = module.Fold(p.world, module.Rollup(p.world, module.Resolve(p.world), results), p.Side)
 	p.tell()
@@ -63,11 +65,15 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	return ctrl.Result{RequeueAfter: p.retry}, r.patchStatus(ctx, kyma, before)
 }
 
-// tell adds to the status what the deletion waits for, when it is not a module.
+// tell adds to the status what the deletion waits for, when it is not a module, or not only that.
 func (p *parting) tell() {
-	status := &p.hub.Status
-	if ready := conditions.Find(status.Conditions, v1beta2.ConditionReady); ready != nil && p.step.Message != "" && len(status.Modules) == 0 {
+	ready := conditions.Find(p.hub.Status.Conditions, v1beta2.ConditionReady)
+	switch {
+	case ready == nil:
+	case len(p.hub.Status.Modules) == 0 && p.step.Message != "":
 		ready.Message = conditions.Cut(p.step.Message)
+	case len(p.hub.Status.Modules) > 0 && p.held != "":
+		ready.Message = conditions.Cut(ready.Message + "; " + p.held)
 	}
 }
 
