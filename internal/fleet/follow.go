@@ -19,6 +19,7 @@ const (
 	lastPause      = time.Minute
 	firstAbsent    = time.Second
 	firstForbidden = 4 * time.Second
+	lastForbidden  = 5 * time.Minute // rights are given by people, who want to see that it helped
 	steady         = 30 * time.Second // a stream that lived this long has earned a fresh start
 )
 
@@ -117,7 +118,7 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 		r.sleep(ctx, k, p.next(firstAbsent, r.cfg.AuditInterval))
 	case class == apply.ClassForbidden:
 		r.forbidden(k, err)
-		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
+		r.sleep(ctx, k, p.next(firstForbidden, min(lastForbidden, r.cfg.AuditInterval)))
 	default:
 		r.conn.doubt()
 		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))
@@ -140,7 +141,7 @@ func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
 		r.conn.trip(err)
 	case class == apply.ClassForbidden:
 		r.forbidden(k, err)
-		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
+		r.sleep(ctx, k, p.next(firstForbidden, min(lastForbidden, r.cfg.AuditInterval)))
 	default:
 		r.conn.doubt()
 		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))

@@ -19,8 +19,8 @@ const (
 	Catalogs Role = "catalog"
 )
 
-// roleMark stands between role and namespace of an owner. No namespace has it in its name, so that no owner mark in a runtime can name an
-// owner of another role than Manifests with effect.
+// roleMark stands between role and namespace of an owner; no namespace has it in its name. Somebody in a runtime may write it into an owner
+// mark all the same, and wakes an owner who tracks that runtime anyway.
 const roleMark = "|"
 
 // Owner is how an object on the hub tracks runtimes in a role.

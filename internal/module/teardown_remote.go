@@ -12,7 +12,7 @@ import (
 type Leftovers struct {
 	// Reachable says that the runtime was looked at: there is a client, it answers, and it is the cluster that it has to be.
 	Reachable bool
-	// Gone says that there is no access Secret: the runtime is left as it is. It outweighs everything else.
+	// Gone says that there is no access Secret, or that the runtime was never met: it is left as it is. It outweighs everything else.
 	Gone bool
 	// Problem is why the runtime is not Reachable, in a sentence for people.
 	Problem string

@@ -96,7 +96,7 @@ data: {version: {{ .Chart.Version | quote }}, colour: {{ .Values.colour | quote 
 	})
 	s.offerParts(charted, version, testkit.Content{}, []component.Resource{
 		{Name: "chart", Type: "helmChart", MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Data: chart.Gzip()},
-		{Name: "config", Data: []byte("configs:\n- name: chart\n  overrides: colour=violet\n")},
+		{Name: "config", Data: []byte("configs:\n- name: charted\n  overrides: colour=violet\n")},
 	}, channels...)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 // Reconciler keeps the catalogs of runtimes. Make it with New.
@@ -74,8 +75,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // concerns says that a Kyma has a runtime of its own with a Kyma in it, and that it is ours to look after. Before its Kyma is there the
 // runtime may be somebody else's, and lacks the definitions.
 func (r *Reconciler) concerns(kyma *v1beta2.Kyma) bool {
-	return kyma.DeletionTimestamp.IsZero() && module.Synced(kyma) && kyma.Status.LastSeen != nil &&
+	return kyma.DeletionTimestamp.IsZero() && module.Synced(kyma) && hasRuntime(kyma) &&
 		r.Shard.Mine(shard.Bucket(kyma.Namespace, kyma.Name))
+}
+
+// hasRuntime says that the Kyma has taken possession of its runtime, and that no other one of this hub has.
+func hasRuntime(kyma *v1beta2.Kyma) bool {
+	ready := conditions.Find(kyma.Status.Conditions, v1beta2.ConditionReady)
+	return kyma.Status.LastSeen != nil && (ready == nil || ready.Reason != v1beta2.ReasonOwnershipConflict)
 }
 
 // bring does the work and says when to look again.

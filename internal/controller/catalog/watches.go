@@ -39,11 +39,11 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 		Complete(r)
 }
 
-// met passes the moment at which the runtime has its Kyma.
+// met passes the moment at which the runtime has its Kyma, or turns out to be another Kyma's.
 var met = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, known := e.ObjectOld.(*v1beta2.Kyma)
 	after, ok := e.ObjectNew.(*v1beta2.Kyma)
-	return known && ok && before.Status.LastSeen == nil && after.Status.LastSeen != nil
+	return known && ok && hasRuntime(before) != hasRuntime(after)
 }}
 
 var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {

@@ -56,6 +56,7 @@ func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
 	s := &side{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}
 	if !s.remote {
 		r.untrack(client.ObjectKeyFromObject(kyma)) // it may have been synchronised before
+		r.identify(ctx, s)
 		return s
 	}
 	if !r.connect(ctx, s) || r.shared(ctx, s) {
@@ -64,6 +65,16 @@ func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
 	r.supply(ctx, s)
 	r.readCopy(s)
 	return s
+}
+
+// identify binds a Kyma to its cluster where nothing else is synchronised. What is wrong with the connection its Manifests tell.
+func (r *Reconciler) identify(ctx context.Context, s *side) {
+	if s.hub.Status.RuntimeID != "" || s.hub.Spec.Remote != nil && !*s.hub.Spec.Remote {
+		return
+	}
+	if runtime, err := r.Fleet.Get(ctx, client.ObjectKeyFromObject(s.hub)); err == nil {
+		s.ID = runtime.ID()
+	}
 }
 
 // connect is rules 2 and 3.

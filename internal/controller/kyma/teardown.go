@@ -43,7 +43,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := &parting{side: &side{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}, before: before}
+	p := &parting{side: &side{hub: kyma, remote: hasCopy(kyma), now: r.Now().Time}, before: before}
 	p.world = module.World{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
 	left := r.leftovers(ctx, p.side)
 	p.step, p.held = module.NextTeardownRemote(p.world, left), module.Held(left)
@@ -65,6 +65,11 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	return ctrl.Result{RequeueAfter: p.retry}, r.patchStatus(ctx, kyma, before)
 }
 
+// hasCopy says that the runtime holds a Kyma, or may hold one: one that was made before the label said to stop goes all the same.
+func hasCopy(kyma *v1beta2.Kyma) bool {
+	return module.Synced(kyma) || kyma.Status.LastSeen != nil && (kyma.Spec.Remote == nil || *kyma.Spec.Remote)
+}
+
 // tell adds to the status what the deletion waits for, when it is not a module, or not only that.
 func (p *parting) tell() {
 	ready := conditions.Find(p.hub.Status.Conditions, v1beta2.ConditionReady)
@@ -84,7 +89,7 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 	}
 	if !r.connect(ctx, s) {
 		gone := s.Access.Reason == v1beta2.ReasonAccessSecretNotFound
-		return module.Leftovers{Gone: gone, Problem: s.Access.Message}
+		return module.Leftovers{Gone: gone || !s.Access.Passing && !met(s.hub), Problem: s.Access.Message}
 	}
 	left := module.Leftovers{Reachable: true}
 	if r.shared(ctx, s) {
@@ -98,8 +103,11 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 		foreign, held := module.ForeignFinalizers(object.GetFinalizers())
 		left.Kyma = object.GetDeletionTimestamp() == nil || held
 		if !left.Kyma {
-			left.Terminating = append(left.Terminating, fmt.Sprintf("%s (held by %s)", copyID, strings.Join(foreign, ", ")))
+			left.Terminating = append(left.Terminating, heldBy(foreign))
 		}
+	}
+	if r.removeWatcher(ctx, s); conditions.Find(s.hub.Status.Conditions, module.ConditionWebhook) != nil && !s.WatcherGone {
+		left.Terminating = append(left.Terminating, "the webhook of an earlier version")
 	}
 	there := func(id inventory.ID) bool {
 		live := s.runtime.Live(id)
@@ -121,6 +129,20 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 		return module.Leftovers{Problem: s.Access.Message}
 	}
 	return left
+}
+
+// met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there that could be left behind.
+func met(kyma *v1beta2.Kyma) bool {
+	status := &kyma.Status
+	return status.RuntimeID != "" || status.LastSeen != nil || conditions.Find(status.Conditions, v1beta2.ConditionCRDsSync) != nil
+}
+
+// heldBy names the Kyma in the runtime, and whose finalizers hold it.
+func heldBy(finalizers []string) string {
+	if len(finalizers) == 0 {
+		return copyID.String()
+	}
+	return fmt.Sprintf("%s (held by %s)", copyID, strings.Join(finalizers, ", "))
 }
 
 // pullSecretID is the copy of the image pull Secret in a runtime.
