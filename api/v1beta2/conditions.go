@@ -34,7 +34,6 @@ const (
 	MessageCatalogUnknown       = "module templates synchronization state is unknown"
 	MessageCRDsSynced           = "CRDs are synchronized to the SKR"
 	MessageCRDsNotSynced        = "CRDs are not synchronized to the SKR"
-	MessageCRDsUnknown          = "CRDs synchronization state is unknown"
 	MessagePullSecretSynced     = "skr image pull secret is synchronized"                               //nolint:gosec // no secret
 	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized" //nolint:gosec // no secret
 	MessageSpecsAgree           = "hub and runtime ask for the same, or one of them has the say"

@@ -16,7 +16,7 @@ type Target struct {
 	Local bool
 	// ServiceAccount ("<namespace>/<name>") is impersonated in the hub. Empty is refused: nothing local is done as the operator itself.
 	ServiceAccount string
-	// Owner is the Manifest that asks. When it is set, Get never holds a worker for a runtime that does not answer: it returns a Problem
+	// Owner is the Manifest that asks, or what a Role makes of another object. When it is set, Get never holds a worker for a runtime that does not answer: it returns a Problem
 	// and enqueues Owner as soon as the runtime answers. When it is empty, Get waits for the first answer.
 	Owner types.NamespacedName
 }
@@ -42,7 +42,7 @@ func (t Target) String() string {
 type Problem struct {
 	// Reason is one of the API's: AccessSecretNotFound, AccessSecretAmbiguous, KubeconfigInvalid, KubeconfigRefused, RuntimeConnecting
 	// (no failure: the first answer is awaited and the owner will be enqueued), RuntimeUnreachable, RuntimeUnauthorized,
-	// RuntimeForbidden, LocalAccessMissing, Internal.
+	// RuntimeForbidden, RuntimeReplaced, LocalAccessMissing, Internal.
 	Reason string
 	// Message says what a person can do; it never holds a credential.
 	Message string

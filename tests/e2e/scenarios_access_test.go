@@ -131,7 +131,7 @@ func (s *scene) deletion() {
 	three.line.mend()
 	kept, err := testkit.Live(three.runtime, deployment(scaler))()
 	Expect(err).NotTo(HaveOccurred())
-	s.Hub.Create(testkit.NewAccessSecret(three.kyma.Name, three.goodKubeconfig()), three.kyma.DeepCopy())
+	s.join(three)
 	s.labelled(three.kyma.DeepCopy(), account, "one")
 	s.sees(three, testkit.HaveState(v1beta2.StateReady), HaveField("Status.ModulesReady", "10/10"))
 	Expect(testkit.Live(three.runtime, deployment(scaler))()).To(HaveField("UID", kept.UID))

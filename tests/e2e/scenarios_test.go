@@ -22,6 +22,10 @@ var _ = Describe("Three Kymas with ten modules each", Ordered, func() {
 	BeforeAll(func() {
 		s = setScene()
 		s.offerAll()
+		const both, none = v1beta2.CustomResourcePolicyCreateAndDelete, v1beta2.CustomResourcePolicyIgnore
+		for i, modules := range [][]v1beta2.Module{ten(both, both), ten(none, none), ten(none, both)} {
+			s.members = append(s.members, newMember([]string{"one", "two", "three"}[i], s.Runtimes[i], modules))
+		}
 	})
 
 	JustAfterEach(func() {
@@ -51,13 +55,12 @@ var _ = Describe("Three Kymas with ten modules each", Ordered, func() {
 
 func (s *scene) install() {
 	GinkgoHelper()
-	const both, none = v1beta2.CustomResourcePolicyCreateAndDelete, v1beta2.CustomResourcePolicyIgnore
 	s.Hub.Create(hubCredentials("one"))
-	s.members = append(s.members,
-		s.join("one", s.Runtimes[0], ten(both, both), testkit.Labelled(account, "one")),
-		s.join("two", s.Runtimes[1], ten(none, none), testkit.Labelled(account, "one")),
-		s.join("three", s.Runtimes[2], ten(none, both)))
 	last := s.members[2]
+	delete(last.kyma.Labels, account)
+	for _, m := range s.members {
+		s.join(m)
+	}
 	s.sees(last, tells(v1beta2.StateError, v1beta2.ReasonModuleRestricted, guarded),
 		testkit.HaveModule(guarded, testkit.HaveState(v1beta2.StateError)), HaveField("Status.ModulesReady", "9/10"))
 	gone(last.runtime, configMap(guarded+"-0"), releaseIn(guarded))

@@ -92,18 +92,23 @@ func (s *scene) dockerSecret(name, password string) *corev1.Secret {
 	}
 }
 
-// join makes a Kyma for a runtime, with all modules, and the way there.
-func (s *scene) join(name string, runtime *testkit.Cluster, modules []v1beta2.Module, options ...testkit.KymaOption) *member {
+// newMember is a Kyma with its modules, and a line to its runtime.
+func newMember(name string, runtime *testkit.Cluster, modules []v1beta2.Module) *member {
 	GinkgoHelper()
 	address, err := url.Parse(runtime.Config.Host)
 	Expect(err).NotTo(HaveOccurred())
 	m := &member{runtime: runtime, line: layLine(address.Host), before: everythingIn(runtime)}
 	DeferCleanup(m.line.cut)
-	m.kyma = testkit.Kyma(name, append(options, testkit.Labelled("kyma-project.io/broker-plan-name", "azure"),
-		testkit.Labelled("kyma-project.io/instance-id", "instance-of-"+name))...)
+	m.kyma = testkit.Kyma(name, testkit.Labelled(account, "one"), testkit.Labelled("kyma-project.io/broker-plan-name", "azure"),
+		testkit.Labelled("kyma-project.io/instance-id", "instance-of-"+name))
 	m.kyma.Spec.Modules = modules
-	s.Hub.Create(testkit.NewAccessSecret(name, m.goodKubeconfig()), m.kyma.DeepCopy())
 	return m
+}
+
+// join creates a member's Kyma and access Secret.
+func (s *scene) join(m *member) {
+	GinkgoHelper()
+	s.Hub.Create(testkit.NewAccessSecret(m.kyma.Name, m.goodKubeconfig()), m.kyma.DeepCopy())
 }
 
 // goodKubeconfig leads to the runtime by the line, and may do everything there.
