@@ -1,10 +1,14 @@
 package testkit
 
 import (
+	"bytes"
 	"maps"
+	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,8 +35,31 @@ func (e *Env) AddRuntime(name string) *Cluster {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	cluster, err := startCluster(ctx, provision.Options{Name: name, Assets: assets, Workloads: true})
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	ginkgo.DeferCleanup(func() { gomega.Expect(cluster.Stop()).To(gomega.Succeed()) })
+	ginkgo.DeferCleanup(func() {
+		e.abandon(cluster)
+		gomega.Expect(cluster.Stop()).To(gomega.Succeed())
+	})
 	return cluster
+}
+
+// abandon deletes the Kymas that lead to a runtime which is about to end: later specs are not to see them fail.
+func (e *Env) abandon(cluster *Cluster) {
+	ginkgo.GinkgoHelper()
+	ctx, cancel := background()
+	defer cancel()
+	secrets := &corev1.SecretList{}
+	gomega.Expect(e.Hub.Client.List(ctx, secrets, client.HasLabels{v1beta2.LabelKymaName})).To(gomega.Succeed())
+	for i := range secrets.Items {
+		secret := &secrets.Items[i]
+		if !bytes.Contains(secret.Data[v1beta2.AccessSecretKey], []byte(strings.TrimPrefix(cluster.Config.Host, "https://"))) {
+			continue
+		}
+		kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Labels[v1beta2.LabelKymaName]}}
+		for _, object := range []client.Object{kyma, secret} {
+			gomega.Expect(client.IgnoreNotFound(e.Hub.Client.Delete(ctx, object))).To(gomega.Succeed())
+		}
+		gomega.Eventually(Gone(e.Hub, kyma)).WithTimeout(time.Minute).Should(gomega.BeTrue())
+	}
 }
 
 func (u *Upstream) leaveRuntime() {
