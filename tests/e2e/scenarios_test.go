@@ -146,10 +146,9 @@ func (s *scene) atRest() {
 		testkit.Edit(m.runtime, deployment(web), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32) })
 		deleted, err := testkit.Live(m.runtime, configMap(maps+"-0"))()
 		Expect(err).NotTo(HaveOccurred())
-		m.runtime.Delete(deleted, clusterRole(scaler))
+		m.runtime.Delete(deleted)
 		Eventually(testkit.Live(m.runtime, deployment(web))).WithTimeout(inTime).Should(HaveField("Spec.Replicas", HaveValue(BeEquivalentTo(1))))
 		Eventually(testkit.Live(m.runtime, configMap(maps+"-0"))).WithTimeout(inTime).Should(HaveField("UID", Not(Equal(deleted.UID))))
-		Eventually(testkit.Gone(m.runtime, clusterRole(scaler))).WithTimeout(inTime).Should(BeFalse())
 	}
 	s.whole()
 

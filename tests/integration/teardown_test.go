@@ -128,6 +128,7 @@ var _ = Describe("A Kyma with its runtime", Serial, Ordered, ContinueOnFailure, 
 		runtime = env.AddRuntime(testkit.Unique("bare"))
 		way = doorOf(runtime)
 	})
+	AfterEach(emptyHub) // what a failed one left would hold the runtime
 	expectBare := func() {
 		GinkgoHelper()
 		expectGone(runtime, definitions()...)
@@ -169,7 +170,7 @@ var _ = Describe("A Kyma with its runtime", Serial, Ordered, ContinueOnFailure, 
 		By("what it cost")
 		atRest()
 		spent, there := hubCalls.Since(hub), runtimeCalls.Since(far)
-		Expect(count(spent, calls.Patch, kymas+"/status")).To(BeNumerically("<=", 4), spent.String())
+		Expect(count(spent, calls.Patch, kymas+"/status")).To(BeNumerically("<=", 6), spent.String())
 		Expect(count(spent, calls.Patch, kymas)).To(Equal(1), spent.String())
 		Expect(count(spent, calls.Delete, manifests)).To(Equal(2), spent.String())
 		Expect(count(there, calls.Patch, kymas+"/status")).To(Equal(1), there.String())
@@ -269,7 +270,7 @@ var _ = Describe("A Kyma with its runtime", Serial, Ordered, ContinueOnFailure, 
 
 		By("its end: everything is made anew")
 		testkit.Edit(runtime, stuck, func(c *corev1.ConfigMap) { c.Finalizers = nil })
-		Eventually(testkit.Live(env.Hub, kyma), "60s").Should(testkit.HaveState(v1beta2.StateReady))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		Eventually(copyGone(runtime)).Should(BeFalse())
 
 		By("once more, with the Kyma deleted meanwhile")

@@ -152,6 +152,7 @@ func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
 		return fmt.Errorf("create the Kyma in the runtime: %w", err)
 	}
 	s.learn(made)
+	r.Catalog.Wake(client.ObjectKeyFromObject(s.hub)) // namespace or definition may have been made anew, too
 	r.tellRuntime(s.hub)
 	return nil
 }

@@ -76,6 +76,8 @@ type Fleet interface {
 type Catalog interface {
 	// State tells how the catalog of a Kyma's runtime stands; known is false before it was looked at.
 	State(kyma types.NamespacedName) (known, synced bool, reason, message string)
+	// Wake has the catalog of a Kyma's runtime looked at now: what it waited for may be there.
+	Wake(kyma types.NamespacedName)
 	// Source enqueues the Kymas whose State changed.
 	Source() source.Source
 }
