@@ -16,8 +16,9 @@ type Target struct {
 	Local bool
 	// ServiceAccount ("<namespace>/<name>") is impersonated in the hub. Empty is refused: nothing local is done as the operator itself.
 	ServiceAccount string
-	// Owner is the Manifest that asks, or what a Role makes of another object. When it is set, Get never holds a worker for a runtime that does not answer: it returns a Problem
-	// and enqueues Owner as soon as the runtime answers. When it is empty, Get waits for the first answer.
+	// Owner is the Manifest that asks, or what a Role makes of another object. When it is set, Get never holds a worker for a runtime that
+	// does not answer: it returns a Problem and enqueues Owner as soon as the runtime answers. When it is empty, Get waits for the first
+	// answer.
 	Owner types.NamespacedName
 }
 

@@ -69,6 +69,27 @@ func spelledActions(actions []Action) string {
 	return strings.Join(words, " ")
 }
 
+func TestHeld(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		left Leftovers
+		want string
+	}{
+		{"nothing is waited for where nothing is left", Leftovers{Reachable: true}, ""},
+		{"nor in a runtime that is left as it is", Leftovers{Gone: true, Problem: "no Secret"}, ""},
+		{"what hangs is named", Leftovers{Reachable: true, Terminating: []string{"a", "b"}},
+			"waiting for what is being deleted in the runtime: a, b"},
+		{"a runtime that cannot be reached is, with what to do", Leftovers{Problem: "refused"},
+			"waiting for the runtime, which cannot be reached (refused); delete its access Secret to leave behind what it holds"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := Held(tc.left); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestForeignFinalizers(t *testing.T) {
 	foreign, held := ForeignFinalizers([]string{"a", v1beta2.FinalizerKyma, "b", v1beta2.FinalizerPurge, v1beta2.FinalizerWatcher})
 	if !held || !cmp.Equal(foreign, []string{"a", "b"}) {

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,7 +116,7 @@ func webAt(name, version string) testkit.Content {
 	content := testkit.Deployment(name, version)
 	for _, object := range content.Objects {
 		if object.GetKind() == "Deployment" {
-			containers := []any{map[string]any{"name": "manager", "image": "build.example.com/dev/operator:" + first, "env": []any{
+			containers := []any{map[string]any{"name": "manager", "image": "build.example.com/dev/operator:" + version, "env": []any{
 				map[string]any{"name": "PROXY_IMAGE", "value": "build.example.com/dev/proxy:2.0.0"},
 			}}}
 			Expect(unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers")).To(Succeed())
@@ -273,4 +274,9 @@ func releaseIn(module string) *v1beta2.ModuleReleaseMeta {
 	shown := testkit.ModuleReleaseMeta(module)
 	shown.Namespace = v1beta2.RuntimeNamespace
 	return shown
+}
+
+// definitionIn is that of one of our kinds.
+func definitionIn(plural string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + v1beta2.GroupVersion.Group}}
 }

@@ -112,7 +112,7 @@ func (s *scene) deletion() {
 	s.sees(two, tells(v1beta2.StateDeleting, v1beta2.ReasonDeleting, maps, v1beta2.ReasonForeignFinalizers, foreignFinalizer))
 	s.sees(three, blocked)
 	there(one.runtime, deployment(scaler), clusterRole(scaler))
-	Eventually(testkit.Live(one.runtime, one.copied())).WithTimeout(inTime).Should(HaveField("Status.State", v1beta2.StateDeleting))
+	gone(one.runtime, definitionIn("kymas"), definitionIn("moduletemplates"), definitionIn("modulereleasemetas"))
 
 	By("2: the runtime is lost, which holds the Kyma until the access Secret goes")
 	three.line.cut()

@@ -6,6 +6,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,8 +32,14 @@ func (s *scene) stateOfWorkloads() {
 		s.sees(m, testkit.HaveState(v1beta2.StateProcessing), testkit.HaveModule(state, testkit.HaveVersion("1.0.1"), testkit.HaveState(v1beta2.StateProcessing)))
 	}
 	Consistently(testkit.Live(s.Hub, m.kyma)).WithTimeout(awhile).Should(testkit.HaveState(v1beta2.StateProcessing))
-	By("one whose pods run")
+	By("one whose pods run; Kubernetes leaves it to people to delete a StatefulSet's pod that never ran")
 	s.Offer(state, "1.0.2", stateAt("1.0.2"), regular, fast)
+	for _, m := range s.members {
+		s.manifest(m, state, testkit.HaveVersion("1.0.2"))
+		Eventually(testkit.Live(m.runtime, &appsv1.StatefulSet{ObjectMeta: inDefault(state)})).WithTimeout(inTime).Should(
+			HaveField("Spec.Template.Spec.NodeSelector", BeEmpty()))
+		m.runtime.Delete(&corev1.Pod{ObjectMeta: inDefault(state + "-0")})
+	}
 	s.runs(state, "1.0.2", s.members...)
 	s.whole()
 }

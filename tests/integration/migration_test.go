@@ -173,7 +173,10 @@ var _ = Describe("What upstream left", Serial, func() {
 		}
 		takeOver()
 		Eventually(testkit.Gone(env.Hub, upstream.Kyma)).Should(BeTrue())
-		expectGone(upstream.Runtime, objectsOf(upstream)...)
+		expectGone(upstream.Runtime, append(objectsOf(upstream), definitions()...)...)
+		for _, object := range testkit.UpstreamWebhook() {
+			Eventually(testkit.Gone(upstream.Runtime, object)).Should(BeTrue(), object.GetKind()+" "+object.GetName())
+		}
 	})
 
 	It("is let go of when it was marked as unmanaged and nobody came to do it", func() {
@@ -197,12 +200,20 @@ var _ = Describe("What upstream left", Serial, func() {
 	It("in the runtime is taken over too: the copies stay untouched, and what only upstream needed goes", func() {
 		takeOver := beforeTheSwitch()
 		upstream := legacy()
+		for _, plural := range []string{"kymas", "moduletemplates"} {
+			stored := definition(plural)
+			Expect(upstream.Runtime.Client.Get(ctx(), client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+			stored.Status.StoredVersions = []string{"v1beta1", "v1beta2"}
+			Expect(upstream.Runtime.Client.Status().Update(ctx(), stored)).To(Succeed())
+		}
 		copies := copiesOf(upstream)
-		before := versionsOf(upstream.Runtime, copies...)
+		before, running := versionsOf(upstream.Runtime, copies...), rollouts(upstream.Runtime)
+		far := runtimeCalls.Snapshot()
 		takeOver()
 		Eventually(testkit.Live(env.Hub, upstream.Kyma)).Should(And(testkit.HaveState(v1beta2.StateReady),
 			testkit.HaveCondition(v1beta2.ConditionModuleCatalog, metav1.ConditionTrue, ""),
-			testkit.HaveCondition(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, "")))
+			testkit.HaveCondition(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, ""),
+			HaveField("Status.Conditions", Not(ContainElement(HaveField("Type", "SKRWebhook"))))))
 		for _, object := range testkit.UpstreamWebhook() {
 			Eventually(testkit.Gone(upstream.Runtime, object)).Should(BeTrue(), object.GetKind()+" "+object.GetName())
 		}
@@ -211,15 +222,33 @@ var _ = Describe("What upstream left", Serial, func() {
 		delete(before, "Kyma "+v1beta2.RuntimeKymaName) // its status is told anew
 		delete(after, "Kyma "+v1beta2.RuntimeKymaName)
 		Expect(after).To(Equal(before))
+		Expect(rollouts(upstream.Runtime)).To(Equal(running), "no workload was restarted")
+		spent, offered := writes(runtimeCalls.Since(far)), &v1beta2.ModuleReleaseMetaList{}
+		Expect(env.Hub.Client.List(ctx(), offered, client.InNamespace(v1beta2.DefaultNamespace))).To(Succeed())
+		for resource, most := range map[string]int{
+			"namespaces": 0, crds: len(runtimeDefinitions) + 1, crds + "/status": 2, kymas: 1, kymas + "/status": 3,
+			"modulereleasemetas.operator.kyma-project.io": len(offered.Items) - len(upstream.Modules), // what other specs offer is new there
+		} {
+			Expect(spent.Where(func(c calls.Call) bool { return c.Resource == resource }).Total()).To(BeNumerically("<=", most), spent.String())
+		}
 		for _, plural := range runtimeDefinitions {
-			definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + v1beta2.GroupVersion.Group}}
-			Expect(testkit.Live(upstream.Runtime, definition)()).To(And(HaveField("Spec.Versions", ConsistOf(HaveField("Name", "v1beta2"))),
+			Expect(testkit.Live(upstream.Runtime, definition(plural))()).To(And(HaveField("Spec.Versions", ConsistOf(HaveField("Name", "v1beta2"))),
+				HaveField("Status.StoredVersions", ConsistOf("v1beta2")),
 				HaveField("Labels", HaveKeyWithValue(v1beta2.LabelManagedBy, v1beta2.ManagedByKyma))))
 		}
 		runtimeKyma, err := testkit.Live(upstream.Runtime, upstream.RuntimeKyma())()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(runtimeKyma.Generation).To(BeEquivalentTo(1), "its spec is as it was")
 		Expect(runtimeKyma.Status.State).To(Equal(v1beta2.StateReady))
+
+		By("and a restart writes nothing")
+		hub, far := hubCalls.Snapshot(), runtimeCalls.Snapshot()
+		whileDown(func() {})
+		Eventually(func() int { return runtimeCalls.Since(far).Total() }).ShouldNot(BeZero())
+		atRest()
+		Expect(writes(hubCalls.Since(hub))).To(BeEmpty())
+		Expect(writes(runtimeCalls.Since(far))).To(BeEmpty())
+		remove(upstream.Kyma)
 	})
 })
 
