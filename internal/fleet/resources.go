@@ -38,6 +38,7 @@ type definition struct {
 	namespaced bool
 	versions   []string
 	at         time.Time
+	doubted    bool // it was not there when it was asked for; what it says is only a hint until it is read again
 }
 
 // discovered is what one group and version serves.
@@ -76,11 +77,14 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := s.definition(gvk.GroupKind())
-	if slices.Contains(d.versions, gvk.Version) {
+	if !d.doubted && slices.Contains(d.versions, gvk.Version) {
 		gvr := gvk.GroupVersion().WithResource(d.plural)
 		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced}, nil, true
 	}
 	asked := d.at
+	if d.doubted {
+		asked = time.Time{}
+	}
 	if list := s.listed[gvk.GroupVersion()]; list != nil {
 		if resource, found := list.kinds[gvk.Kind]; found {
 			return resource, nil, true
@@ -171,13 +175,16 @@ func (s *resources) dropped(name string) {
 	s.forgetGroup(group)
 }
 
-// forget makes the next question about a group a call again, because what was known of it turned out to be wrong.
+// forget makes the next question about a group a call again, because what was known of it turned out to be wrong. An API server answers
+// so for a moment after a definition was made or changed, and the definition is not read again by itself: what it said stays as a hint,
+// so that nobody takes a version that is not served for a kind that is not.
 func (s *resources) forget(group string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, d := range s.defined {
 		if d.kind.Group == group {
-			delete(s.defined, name)
+			d.doubted = true
+			s.defined[name] = d
 		}
 	}
 	s.gone = time.Now()

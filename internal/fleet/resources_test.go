@@ -103,6 +103,19 @@ func TestAKindThatIsMissingIsAskedForAgainWhenItsDefinitionCame(t *testing.T) {
 	if len(asked) != 1 {
 		t.Fatalf("calls %v, want none for what the definition told", asked)
 	}
+	s.forget(gvk.Group) // it is not served for a moment
+	for _, version := range []string{gvk.Version, "v9"} {
+		if _, err := s.find(t.Context(), gvk.GroupKind().WithVersion(version)); !errors.As(err, &unknown) || len(unknown.Served) != 1 {
+			t.Fatalf("%v, want the hint to stay", err)
+		}
+	}
+	if len(asked) != 2 {
+		t.Fatalf("calls %v, want what is doubted to be asked for", asked)
+	}
+	s.learn(crd)
+	if resource, err := s.find(t.Context(), gvk); resource.Resource != "widgets" || err != nil {
+		t.Fatalf("%+v, %v", resource, err)
+	}
 	s.dropped(crd.GetName())
 	if _, err := s.find(t.Context(), gvk); !errors.As(err, &unknown) {
 		t.Fatalf("%v, want an unknown kind", err)

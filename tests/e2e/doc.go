@@ -1,5 +1,6 @@
-// Package e2e answers: does a newcomer get what `make run` promises?
+// Package e2e answers: does a newcomer get what `make run` promises, and does the program survive what happens to it?
 //
-// The suite builds the programs as make does, starts the playground in a folder of its own, and uses it as a person would: by kubectl,
-// with the env file that the playground wrote, and by the commands that it printed. It knows no Go type of the API.
+// The suite builds the programs as make does. It starts the playground in a folder of its own and uses it as a person would: by kubectl,
+// with the env file that the playground wrote, and by the commands that it printed; that part knows no Go type of the API. Then it runs the
+// manager's program for three runtimes with ten modules each, and goes with them through the scenarios of upstream's end-to-end tests.
 package e2e

@@ -52,7 +52,10 @@ func (s *scene) skip() {
 	m, whole := s.members[0], s.members[1]
 	manifest := s.manifest(m, web, HaveField("Labels", HaveKeyWithValue(v1beta2.LabelChannel, regular)))
 	s.labelled(manifest, v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
-	m.runtime.Delete(deployment("web-next"))
+	Eventually(func(g Gomega) { // the label comes by another way than the deletion, and may come later
+		m.runtime.Delete(deployment("web-next"))
+		g.Consistently(testkit.Gone(m.runtime, deployment("web-next"))).WithTimeout(awhile / 3).Should(BeTrue())
+	}).WithTimeout(inTime).Should(Succeed())
 	s.labelled(whole.kyma.DeepCopy(), v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
 	s.edit(whole, without(notes))
 	Consistently(func(g Gomega) {

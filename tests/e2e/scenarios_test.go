@@ -16,7 +16,7 @@ import (
 
 // The numbers are those of the end-to-end tests of upstream, see docs/compatibility.md, which also says why 5, 15, 25 and 31 do not exist
 // here. 18, the rules of RBAC, holds all the time: the manager has no other rights than those of config/default.
-var _ = Describe("Three Kymas with ten modules each", Ordered, ContinueOnFailure, func() {
+var _ = Describe("Three Kymas with ten modules each", Ordered, func() {
 	var s *scene
 
 	BeforeAll(func() {

@@ -279,7 +279,7 @@ func gone(cluster *testkit.Cluster, objects ...client.Object) {
 	}
 }
 
-// explainScene shows what a person would look at after a failure.
+// explain shows what a person would look at after a failure.
 func (s *scene) explain() {
 	for _, m := range s.members {
 		kyma, err := testkit.Live(s.Hub, m.kyma)()

@@ -152,21 +152,52 @@ func (w *work) deleteModuleCR(ctx context.Context, resource schema.GroupVersionR
 	return apierrors.IsNotFound(err) || (err == nil && len(own.GetFinalizers()) == 0), client.IgnoreNotFound(err)
 }
 
-// listModuleCRs reads live: what is deleted next takes every custom resource of the kind with it.
+// listModuleCRs reads live: what is deleted next takes every custom resource of the kind with it. That there is nothing of the kind is only
+// believed when its definition is gone, too: an API server does not serve a kind for a moment after its definition was made or changed.
 func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVersionResource, []unstructured.Unstructured, error) {
-	cluster, id := w.runtime.Cluster(), inventory.IDOf(w.manifest.Spec.Resource)
-	resource, known, err := served(ctx, cluster, w.manifest.Spec.Resource.GroupVersionKind())
-	if err != nil || !known {
+	cluster, gvk, id := w.runtime.Cluster(), w.manifest.Spec.Resource.GroupVersionKind(), inventory.IDOf(w.manifest.Spec.Resource)
+	resource, known, err := served(ctx, cluster, gvk)
+	if err != nil {
 		return schema.GroupVersionResource{}, nil, w.clusterProblem(id, err)
+	}
+	if !known {
+		return schema.GroupVersionResource{}, nil, w.undefined(ctx, gvk.GroupKind())
 	}
 	list, err := cluster.Dynamic.Resource(resource.GroupVersionResource).List(ctx, metav1.ListOptions{Limit: 100})
 	if apierrors.IsNotFound(err) {
-		return resource.GroupVersionResource, nil, nil
+		return resource.GroupVersionResource, nil, w.undefined(ctx, gvk.GroupKind())
 	}
 	if err != nil {
 		return resource.GroupVersionResource, nil, w.clusterProblem(id, err)
 	}
 	return resource.GroupVersionResource, list.Items, nil
+}
+
+// undefined is an error while a definition that we installed still stands for a kind that is not served.
+func (w *work) undefined(ctx context.Context, kind schema.GroupKind) error {
+	definitions := w.runtime.Cluster().Dynamic.Resource(schema.GroupVersionResource{
+		Group: crdKind.Group, Version: "v1", Resource: "customresourcedefinitions",
+	})
+	for _, entry := range w.recorded {
+		if entry.GroupKind() != crdKind || !strings.HasSuffix(entry.Name, "."+kind.Group) {
+			continue
+		}
+		live, err := definitions.Get(ctx, entry.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return w.clusterProblem(entry.ID, err)
+		}
+		named, _, _ := unstructured.NestedString(live.Object, "spec", "names", "kind")
+		if named == kind.Kind && live.GetDeletionTimestamp().IsZero() {
+			return &Problem{
+				Reason: v1beta2.ReasonWaitingForDeletion, Passing: true, Retry: time.Second,
+				Message: fmt.Sprintf("%s: %s exists and the runtime does not serve the kind yet", v1beta2.OperationWaitingModuleCRs, entry.ID),
+			}
+		}
+	}
+	return nil
 }
 
 // served finds a kind in the version that is asked for, or in another one that the runtime serves: the version may be one that an upgrade
@@ -176,7 +207,9 @@ func served(ctx context.Context, cluster *apply.Cluster, gvk schema.GroupVersion
 	unknown, isUnknown := errors.AsType[*apply.UnknownKindError](err)
 	if isUnknown && len(unknown.Served) > 0 {
 		resource, err = cluster.Resource(ctx, gvk.GroupKind().WithVersion(unknown.Served[0]))
-	} else if isUnknown {
+		_, isUnknown = errors.AsType[*apply.UnknownKindError](err)
+	}
+	if isUnknown {
 		return resource, false, nil
 	}
 	return resource, err == nil, err
