@@ -11,6 +11,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/webhook"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
 // Config is everything that can be set from outside.
@@ -43,6 +44,8 @@ type Config struct {
 	RegistrySecret string
 	// PullSecret names a Secret in OperatorNamespace that runtimes get, and workloads pull their images with. It is watched.
 	PullSecret string
+	// NameMapping is how names of components become repositories: urlPath (also when empty) or sha256-digest.
+	NameMapping string
 	// RegistrySubPath lies between the registry's host and its components.
 	RegistrySubPath string
 	// ContentDir keeps what was fetched; ContentBytes bounds it.
@@ -100,6 +103,10 @@ func (c *Config) registryProblems() []error {
 	case c.RegistryHost != "" && !hostPattern.MatchString(c.RegistryHost):
 		problems = append(problems, fmt.Errorf(
 			"--oci-registry-host %q is no host: write host[:port], with http:// in front for a registry without TLS", c.RegistryHost))
+	}
+	if mapping := descriptor.Mapping(c.NameMapping); mapping != "" && mapping != descriptor.URLPath && mapping != descriptor.SHA256 {
+		problems = append(problems, fmt.Errorf(
+			"--component-name-mapping %q is unknown: write %s or %s", c.NameMapping, descriptor.URLPath, descriptor.SHA256))
 	}
 	if c.RegistrySubPath != strings.Trim(path.Clean("/"+c.RegistrySubPath), "/") {
 		problems = append(problems, fmt.Errorf(

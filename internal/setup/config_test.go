@@ -30,6 +30,7 @@ func TestValidate(t *testing.T) {
 		"a path in the registry's host":          {func(c *Config) { c.RegistryHost = "registry.example.com/prod" }, []string{`"registry.example.com/prod"`, "host[:port]"}},
 		"another scheme":                         {func(c *Config) { c.RegistryHost = "ftp://registry.example.com" }, []string{"host[:port]"}},
 		"credentials in the registry's host":     {func(c *Config) { c.RegistryHost = "user:secret@registry.example.com" }, []string{"host[:port]"}},
+		"a mapping that nobody knows":            {func(c *Config) { c.NameMapping = "md5" }, []string{"--component-name-mapping", "sha256-digest"}},
 		"a sub path with a slash in front":       {func(c *Config) { c.RegistrySubPath = "/prod" }, []string{"--modules-repository-subpath"}},
 		"a sub path that climbs out":             {func(c *Config) { c.RegistrySubPath = "../prod" }, []string{"--modules-repository-subpath"}},
 		"nobody who works on Kymas":              {func(c *Config) { c.KymaWorkers = 0 }, []string{"--max-concurrent-"}},

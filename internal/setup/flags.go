@@ -95,6 +95,8 @@ func bindModules(set *flag.FlagSet, c *Config) {
 		"Secret with the login for exactly one registry, which is used")
 	set.StringVar(&c.PullSecret, "skr-image-pull-secret", c.PullSecret,
 		"Secret that every runtime gets a copy of, for workloads to pull their images with")
+	set.StringVar(&c.NameMapping, "component-name-mapping", c.NameMapping,
+		"how names of components become repositories: urlPath (default) or sha256-digest, for registries with short paths")
 	set.StringVar(&c.RegistrySubPath, "modules-repository-subpath", c.RegistrySubPath, "path between the registry's host and its components")
 	set.StringVar(&c.ContentDir, "content-dir", c.ContentDir, "folder that keeps what was fetched (default: one in the temporary folder)")
 	set.Int64Var(&c.ContentBytes, "content-max-bytes", c.ContentBytes, "size that the folder is kept below")

@@ -46,7 +46,7 @@ func (r *registries) where() (host string, plainHTTP bool) {
 func (r *registries) components() *descriptor.Reader {
 	host, plainHTTP := r.where()
 	return &descriptor.Reader{
-		Registry: host, SubPath: r.config.RegistrySubPath,
+		Registry: host, SubPath: r.config.RegistrySubPath, Mapping: descriptor.Mapping(r.config.NameMapping),
 		Registries: descriptor.Registries{PlainHTTP: plainHTTP, Credentials: r.credentials, Policy: r.file.Host},
 	}
 }

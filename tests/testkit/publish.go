@@ -44,7 +44,7 @@ func (e *Env) Publish(name, version string, layers ...component.Resource) Publis
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
 	defer cancel()
-	registry := component.Registry{Host: e.Registry.Host, PlainHTTP: true}
+	registry := component.Registry{Host: e.Registry.Host, PlainHTTP: true, Mapping: e.Mapping}
 	content := component.Version{Name: name, Version: version, Provider: "kyma-project.io", Resources: layers}
 	digest, err := component.Push(ctx, registry, content, component.Overwrite)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())

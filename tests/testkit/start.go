@@ -15,6 +15,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
 const (
@@ -48,6 +49,8 @@ type Env struct {
 	Runtimes []*Cluster
 	// Registry is empty at first; Publish and Offer fill it.
 	Registry *provision.Registry
+	// Mapping is how Publish makes repositories of the names of components; empty means as usual.
+	Mapping descriptor.Mapping
 	// Log records what a manager logs that is given Log.Logger(), and what controller-runtime and client-go log.
 	Log *Log
 	// Watch follows every Kyma and Manifest.
