@@ -3,6 +3,7 @@ package arch
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,9 @@ type layer struct {
 // middle is what most of internal/ may import: never each other, setup joins them.
 var middle = []string{"api", "pkg", "internal/module", "internal/shard"}
 
+// reading is what those may import that work on what a cluster says of modules.
+var reading = append([]string{"internal/view", "internal/gather"}, middle...)
+
 // layers holds the direction of imports. The first one that matches counts.
 var layers = []layer{
 	{"api", nil},
@@ -26,10 +30,18 @@ var layers = []layer{
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
 	{"internal/provision", []string{"api", "pkg"}},
 	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},
-	{"internal/cli", append([]string{"internal/view"}, middle...)},
-	{"internal/web", append([]string{"internal/view"}, middle...)},
+	{"internal/cli", append(slices.Clone(reading), "internal/packaging", "internal/edit", "internal/follow", "internal/direct", "internal/login",
+		"internal/sandbox", "internal/operator", "internal/provision", "internal/playground", "samples")},
+	{"internal/web", append(slices.Clone(reading), "internal/edit", "internal/follow", "internal/direct")},
+	{"internal/gather", append([]string{"internal/view"}, middle...)},
+	{"internal/follow", reading},
+	{"internal/edit", reading},
+	{"internal/direct", reading},
+	{"internal/operator", append([]string{"config"}, middle...)},
+	{"internal/sandbox", append([]string{"internal/provision", "internal/playground", "samples"}, middle...)},
 	{"internal/setup", []string{"api", "pkg", "internal"}},
 	{"config/crd", nil}, // generated definitions, embedded
+	{"config", nil},     // what installs the operator, embedded
 	{"internal/mirror", []string{"api", "pkg", "config/crd"}},
 	{"internal/controller/*", append([]string{"internal/mirror"}, middle...)},
 	{"internal/*", middle},

@@ -1,0 +1,18 @@
+// Command kyma packages, signs, publishes, installs, enables and watches Kyma modules. As kubectl-kyma it is a plugin of kubectl.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+)
+
+func main() {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, release) // a second Ctrl-C ends at once
+	os.Exit(cli.Run(ctx, console.Of(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+}

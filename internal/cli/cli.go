@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/changecmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/hostcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/modulecmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/showcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+)
+
+// The groups of the help text, in its order.
+const (
+	GroupModules = "modules"
+	GroupAuthors = "authors"
+	GroupHosts   = "hosts"
+)
+
+// Run runs one command line and returns the exit code.
+func Run(ctx context.Context, c *console.Console, args []string) int {
+	root := New(c, target.New())
+	root.SetArgs(args)
+	return c.Fail(root.ExecuteContext(ctx))
+}
+
+// New is the root command with everything below it.
+func New(c *console.Console, t *target.Target) *cobra.Command {
+	root := &cobra.Command{
+		Use:           program(),
+		Short:         "Package, sign, publish, install, enable and watch Kyma modules",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          help,
+	}
+	root.SetIn(c.In)
+	root.SetOut(c.Out)
+	root.SetErr(c.Err)
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return console.Usage("%w", err).With("%s --help lists the flags", command.CommandPath())
+	})
+	t.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().BoolVarP(&c.Yes, "yes", "y", false, "answer yes to questions, as scripts must")
+	root.AddGroup(
+		&cobra.Group{ID: GroupModules, Title: "Modules of a cluster:"},
+		&cobra.Group{ID: GroupAuthors, Title: "For authors of modules:"},
+		&cobra.Group{ID: GroupHosts, Title: "Clusters and the lifecycle manager itself:"},
+	)
+	add(root, GroupModules, showcmd.Commands(c, t))
+	add(root, GroupModules, changecmd.Commands(c, t))
+	add(root, GroupAuthors, modulecmd.Commands(c, t))
+	add(root, GroupHosts, hostcmd.Commands(c, t))
+	add(root, "", []*cobra.Command{version(c)})
+	return root
+}
+
+// add puts commands into a group. Of two with one name the second gives its subcommands to the first: showcmd and changecmd both
+// have some of `kyma kyma` and `kyma catalog`.
+func add(root *cobra.Command, group string, commands []*cobra.Command) {
+	for _, command := range commands {
+		if there := named(root, command.Name()); there != nil {
+			there.AddCommand(command.Commands()...)
+			continue
+		}
+		command.GroupID = group
+		root.AddCommand(command)
+	}
+}
+
+func named(root *cobra.Command, name string) *cobra.Command {
+	for _, command := range root.Commands() {
+		if command.Name() == name {
+			return command
+		}
+	}
+	return nil
+}
+
+// help is what a command without a verb does. A word that is no verb is a mistake, not a reason to print everything.
+func help(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return command.Help()
+	}
+	failure := console.Usage("there is no command %q", command.CommandPath()+" "+args[0])
+	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
+		return failure.With("did you mean %s?", strings.Join(similar, " or "))
+	}
+	return failure.With("%s --help lists the commands", command.CommandPath())
+}
+
+// program is how the help text calls kyma: as a kubectl plugin it is "kubectl kyma".
+func program() string {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-") {
+		return "kubectl kyma"
+	}
+	return "kyma"
+}

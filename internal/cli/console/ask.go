@@ -1,0 +1,89 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// errNo is the answer no.
+var errNo = &Failure{Code: CodeError, Err: errors.New("you said no: nothing was changed")}
+
+// Confirm asks a yes-or-no question and returns nil for yes. Without a terminal it is a usage error that names --yes.
+func (c *Console) Confirm(ctx context.Context, question string) error {
+	if c.Yes {
+		return nil
+	}
+	if !c.Asks {
+		return Usage("%s: there is no terminal to ask on", question).With("say --yes if you are sure")
+	}
+	answer, err := c.read(ctx, question+" [y/N] ")
+	if err != nil {
+		return err
+	}
+	if answer := strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errNo
+	}
+	return nil
+}
+
+// ConfirmTyped asks for a word to be typed, for what should not happen by habit. flags are what says the same without a terminal,
+// such as "--unmanaged --yes"; given says that they were given.
+func (c *Console) ConfirmTyped(ctx context.Context, question, word, flags string, given bool) error {
+	if given {
+		return nil
+	}
+	if !c.Asks {
+		return Usage("%s: there is no terminal to ask on", question).With("say %s if you are sure", flags)
+	}
+	answer, err := c.read(ctx, fmt.Sprintf("%s\nType %q to go on: ", question, word))
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(answer) != word {
+		return errNo
+	}
+	return nil
+}
+
+// read reads one line, or gives up when the context ends: the goroutine that is left waits for input of a process that ends.
+func (c *Console) read(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(c.Err, prompt)
+	type line struct {
+		text string
+		err  error
+	}
+	lines := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(c.In).ReadString('\n')
+		lines <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(c.Err)
+		return "", ctx.Err()
+	case got := <-lines:
+		if got.err != nil && !errors.Is(got.err, io.EOF) {
+			return "", got.err
+		}
+		return got.text, nil
+	}
+}
+
+// Password asks for something that must not be seen. Without a terminal it is refused: use a flag that reads standard input.
+func (c *Console) Password(prompt string) (string, error) {
+	file, ok := c.In.(*os.File)
+	if !ok || !c.Asks {
+		return "", Usage("%s: there is no terminal to ask on", prompt)
+	}
+	fmt.Fprint(c.Err, prompt+": ")
+	secret, err := term.ReadPassword(int(file.Fd()))
+	fmt.Fprintln(c.Err)
+	return string(secret), err
+}

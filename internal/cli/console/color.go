@@ -1,0 +1,34 @@
+package console
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// colours of states: what is well, what is under way, what needs somebody.
+var colours = map[string]string{
+	"Ready": "32", "Installed": "32", "True": "32",
+	"Processing": "36", "Installing": "36", "Upgrading": "36", "Deleting": "36",
+	"Warning": "33", "Outdated": "33",
+	"Error": "31", "Failed": "31", "False": "31",
+}
+
+var word = regexp.MustCompile(`[A-Za-z]+`)
+
+// paint colours the words that are states, in tables that have such columns.
+func (c *Console) paint(text string, columns []Column) string {
+	if !c.Color || !slices.ContainsFunc(columns, func(column Column) bool { return column.State }) {
+		return text
+	}
+	head, body, _ := strings.Cut(text, "\n")
+	return head + "\n" + word.ReplaceAllStringFunc(body, c.State)
+}
+
+// State is a state, coloured where that may be.
+func (c *Console) State(state string) string {
+	if colour := colours[state]; c.Color && colour != "" {
+		return "\x1b[" + colour + "m" + state + "\x1b[0m"
+	}
+	return state
+}

@@ -1,0 +1,46 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Console is what a command is given to speak with. Make it by Of, or set the fields for a test.
+type Console struct {
+	// In is where answers, passwords and documents named "-" come from.
+	In io.Reader
+	// Out takes data, Err everything else.
+	Out, Err io.Writer
+	// Asks says that somebody can answer questions: In and Err are a terminal.
+	Asks bool
+	// Live says that lines on Err can be redrawn.
+	Live bool
+	// Color says that Out may be coloured.
+	Color bool
+	// Yes answers every question that --yes is allowed to answer.
+	Yes bool
+	// Width is how many columns a line of Err may have; 0 means that nobody knows.
+	Width int
+}
+
+// Of is the console of this process. NO_COLOR and TERM=dumb are honoured.
+func Of(in, out, err *os.File) *Console {
+	dumb := os.Getenv("TERM") == "dumb"
+	live := term.IsTerminal(int(err.Fd())) && !dumb
+	width, _, _ := term.GetSize(int(err.Fd())) // 0 where it is no terminal
+	return &Console{
+		In: in, Out: out, Err: err,
+		Asks:  term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(err.Fd())),
+		Live:  live,
+		Color: term.IsTerminal(int(out.Fd())) && !dumb && os.Getenv("NO_COLOR") == "",
+		Width: width,
+	}
+}
+
+// Say writes one line for people.
+func (c *Console) Say(format string, args ...any) {
+	fmt.Fprintf(c.Err, format+"\n", args...)
+}

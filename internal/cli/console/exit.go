@@ -1,0 +1,108 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The exit codes of kyma. `kyma diff` has those of diff(1) instead: 0 for no difference, 1 for some, 2 for a failure.
+const (
+	CodeOK          = 0
+	CodeError       = 1
+	CodeWarning     = 2 // what was asked about is in state Warning
+	CodeTimeout     = 3 // it was waited for, and did not come
+	CodeNotFound    = 4
+	CodeUsage       = 64
+	CodeInterrupted = 130
+)
+
+// Failure is an error with an exit code.
+type Failure struct {
+	// Code is one of the exit codes above.
+	Code int
+	// Err says what, where and why; nil says nothing, for commands that have told everything already.
+	Err error
+	// Hint says what to do, in a sentence of its own; may be empty.
+	Hint string
+}
+
+// Error is the text without the hint.
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return fmt.Sprintf("exit code %d", f.Code)
+	}
+	return f.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Usage is a command line that makes no sense.
+func Usage(format string, args ...any) *Failure {
+	return &Failure{Code: CodeUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// NotFound is something that was named and is not there.
+func NotFound(format string, args ...any) *Failure {
+	return &Failure{Code: CodeNotFound, Err: fmt.Errorf(format, args...)}
+}
+
+// TimedOut is something that was waited for and did not come.
+func TimedOut(format string, args ...any) *Failure {
+	return &Failure{Code: CodeTimeout, Err: fmt.Errorf(format, args...)}
+}
+
+// Quiet ends a command with a code and no further word.
+func Quiet(code int) error {
+	if code == CodeOK {
+		return nil
+	}
+	return &Failure{Code: code}
+}
+
+// With adds a hint.
+func (f *Failure) With(format string, args ...any) *Failure {
+	f.Hint = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Code is the exit code of an error:
+//
+//  1. that of the first Failure that it wraps
+//  2. 130 for a cancelled context, which is Ctrl-C
+//  3. 3 for a deadline
+//  4. 1
+func Code(err error) int {
+	var failure *Failure
+	switch {
+	case err == nil:
+		return CodeOK
+	case errors.As(err, &failure):
+		return failure.Code
+	case errors.Is(err, context.Canceled):
+		return CodeInterrupted
+	case errors.Is(err, context.DeadlineExceeded):
+		return CodeTimeout
+	}
+	return CodeError
+}
+
+// Fail tells what went wrong and returns the exit code.
+func (c *Console) Fail(err error) int {
+	code := Code(err)
+	var failure *Failure
+	quiet := errors.As(err, &failure) && failure.Err == nil
+	switch {
+	case err == nil || quiet:
+	case code == CodeInterrupted:
+		c.Say("Interrupted.")
+	default:
+		c.Say("Error: %s", strings.TrimSpace(err.Error()))
+	}
+	if failure != nil && failure.Hint != "" {
+		c.Say("Hint: %s", failure.Hint)
+	}
+	return code
+}

@@ -1,0 +1,43 @@
+package target
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Scheme has the kinds of Kubernetes and ours.
+var Scheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
+	utilruntime.Must(v1beta2.AddToScheme(scheme))
+	return scheme
+}()
+
+// known answers for the kinds that commands use, and asks the other mapper for the rest.
+func known(others meta.RESTMapper) meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	add := func(gv schema.GroupVersion, scope meta.RESTScope, kinds ...string) {
+		for _, kind := range kinds {
+			mapper.Add(gv.WithKind(kind), scope)
+		}
+	}
+	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Secret", "ConfigMap", "Event", "Pod", "ServiceAccount", "Service")
+	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Namespace", "Node")
+	add(appsv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+	add(apiextensionsv1.SchemeGroupVersion, meta.RESTScopeRoot, "CustomResourceDefinition")
+	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectAccessReview")
+	add(v1beta2.GroupVersion, meta.RESTScopeNamespace, "Manifest", "ModuleTemplate", "ModuleReleaseMeta")
+	kyma := v1beta2.GroupVersion.WithKind("Kyma")
+	mapper.AddSpecific(kyma, v1beta2.GroupVersion.WithResource("kymas"), v1beta2.GroupVersion.WithResource("kyma"), meta.RESTScopeNamespace)
+	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{mapper, others}}
+}

@@ -1,0 +1,101 @@
+package target
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+)
+
+// Target is the cluster that a command was pointed at. The zero value is of no use; make it by New.
+type Target struct {
+	flags    *genericclioptions.ConfigFlags
+	config   *rest.Config
+	client   client.WithWatch
+	requests atomic.Int64
+}
+
+// New is a target without a connection yet.
+func New() *Target {
+	return &Target{flags: genericclioptions.NewConfigFlags(true)}
+}
+
+// Of is a target with a given connection, for programs and tests that have one.
+func Of(config *rest.Config) *Target {
+	t := New()
+	t.config = t.counted(config)
+	return t
+}
+
+// AddFlags adds the flags that say which cluster: --kubeconfig, --context, --namespace and the others of kubectl.
+func (t *Target) AddFlags(flags *pflag.FlagSet) { t.flags.AddFlags(flags) }
+
+// Config is the connection. It has no client-side rate limit: API servers have their own.
+func (t *Target) Config() (*rest.Config, error) {
+	if t.config != nil {
+		return t.config, nil
+	}
+	config, err := t.flags.ToRESTConfig()
+	if err != nil {
+		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("which cluster? %w", err)}).
+			With("set KUBECONFIG, or say --kubeconfig and --context")
+	}
+	t.config = t.counted(config)
+	return t.config, nil
+}
+
+// counted is a copy of a connection whose requests are counted.
+func (t *Target) counted(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			t.requests.Add(1)
+			return next.RoundTrip(request)
+		})
+	})
+	return config
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// Requests is how many requests were sent so far.
+func (t *Target) Requests() int { return int(t.requests.Load()) }
+
+// Client reads, writes and watches without a cache. The kinds of mapper.go need no discovery; others are found by it.
+func (t *Target) Client() (client.WithWatch, error) {
+	if t.client != nil {
+		return t.client, nil
+	}
+	config, err := t.Config()
+	if err != nil {
+		return nil, err
+	}
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	discovered, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	t.client, err = client.NewWithWatch(config, client.Options{
+		HTTPClient: httpClient, Scheme: Scheme, Mapper: known(discovered),
+	})
+	return t.client, err
+}
+
+// Namespace is what --namespace or the kubeconfig's context says; explicit says that it was the flag.
+func (t *Target) Namespace() (namespace string, explicit bool, err error) {
+	namespace, _, err = t.flags.ToRawKubeConfigLoader().Namespace()
+	return namespace, t.flags.Namespace != nil && *t.flags.Namespace != "", err
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+)
+
+// Version is set by the linker in releases; builds from a checkout say their commit.
+var Version = ""
+
+type versionDocument struct {
+	console.Versioned
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// version says which kyma this is. It asks no cluster, so that it always answers.
+func version(c *console.Console) *cobra.Command {
+	output := console.OutputFlag(console.Table, console.JSON, console.YAML)
+	command := &cobra.Command{
+		Use:     "version",
+		Short:   "Say which version of kyma this is",
+		Example: "  kyma version\n  kyma version -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			d := versionDocument{
+				Versioned: console.Kind("Version"), Version: Version,
+				Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+			}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, setting := range info.Settings {
+					if setting.Key == "vcs.revision" {
+						d.Commit = setting.Value
+					}
+				}
+			}
+			if d.Version == "" {
+				d.Version = "dev"
+			}
+			return c.Print(output.Format, console.Document{
+				Data:    d,
+				Columns: []console.Column{{Name: "VERSION"}, {Name: "COMMIT"}, {Name: "GO"}, {Name: "PLATFORM"}},
+				Rows:    [][]string{{d.Version, d.Commit, d.Go, d.Platform}},
+			})
+		},
+	}
+	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
+	return command
+}
