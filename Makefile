@@ -61,6 +61,14 @@ reference-docs: $(BIN)/crd-ref-docs ## Write docs/reference/api.md from the API 
 	$(BIN)/crd-ref-docs --log-level=ERROR --config=hack/crd-ref-docs.yaml --source-path=api/v1beta2 \
 		--renderer=markdown --output-path=docs/reference/api.md
 
+.PHONY: cli-docs
+cli-docs: ## Write docs/reference/cli from the commands of kyma.
+	$(GO) run ./hack/clidocs -markdown docs/reference/cli
+
+.PHONY: man
+man: ## Write man pages of kyma into dist/man.
+	$(GO) run ./hack/clidocs -man $(DIST)/man
+
 .PHONY: fmt
 fmt: $(BIN)/golangci-lint ## Format the code and sort imports.
 	$(BIN)/golangci-lint fmt
@@ -80,11 +88,11 @@ verify: ## Check that generated files are up to date and the tree is tidy.
 	@hack/stages.sh verify-generated verify-modules verify-format vet lint verify-arch verify-config
 
 .PHONY: verify-generated
-verify-generated: generate manifests reference-docs
+verify-generated: generate manifests reference-docs cli-docs
 	@changed=$$(git status --porcelain -- $(GENERATED)); \
 	if [ -n "$$changed" ]; then \
 		git --no-pager diff --stat -- $(GENERATED); \
-		printf 'generated files differ from what is committed; run make generate manifests reference-docs and commit:\n%s\n' "$$changed"; \
+		printf 'generated files differ from what is committed; run make generate manifests reference-docs cli-docs and commit:\n%s\n' "$$changed"; \
 		exit 1; \
 	fi
 
@@ -177,6 +185,13 @@ build: build-manager ## Build every program into bin/.
 .PHONY: build-manager
 build-manager:
 	$(GO) build -trimpath -o $(BIN)/manager ./cmd
+
+.PHONY: cli
+cli: ## Build kyma into bin/, also as a plugin of kubectl (put bin/ into PATH: kubectl kyma).
+	$(GO) build -trimpath -o $(BIN)/kyma ./cmd/kyma
+	ln -sf kyma $(BIN)/kubectl-kyma
+	printf '#!/bin/sh\nexec kubectl-kyma __complete "$$@"\n' >$(BIN)/kubectl_complete-kyma
+	chmod +x $(BIN)/kubectl_complete-kyma
 
 .PHONY: build-playground
 build-playground: # the playground and the programs that it runs

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +59,30 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	add(root, GroupAuthors, modulecmd.Commands(c, t))
 	add(root, GroupHosts, hostcmd.Commands(c, t))
 	add(root, "", []*cobra.Command{version(c)})
+	tidy(root)
 	return root
+}
+
+// tidy gives every command the same manners: arguments that do not fit are a usage error that names the help text, and a group of
+// commands says which of its verbs was meant.
+func tidy(command *cobra.Command) {
+	command.SuggestionsMinimumDistance = 2
+	if !command.Runnable() {
+		command.Args, command.RunE = cobra.ArbitraryArgs, help
+	}
+	if fits := command.Args; fits != nil {
+		command.Args = func(command *cobra.Command, args []string) error {
+			err := fits(command, args)
+			var failure *console.Failure
+			if err == nil || errors.As(err, &failure) {
+				return err
+			}
+			return console.Usage("%w", err).With("%s --help tells how it is called", command.CommandPath())
+		}
+	}
+	for _, below := range command.Commands() {
+		tidy(below)
+	}
 }
 
 // add puts commands into a group. Of two with one name the second gives its subcommands to the first: showcmd and changecmd both

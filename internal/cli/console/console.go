@@ -40,7 +40,7 @@ func Of(in, out, err *os.File) *Console {
 	}
 }
 
-// Say writes one line for people.
-func (c *Console) Say(format string, args ...any) {
+// Sayf writes one line for people.
+func (c *Console) Sayf(format string, args ...any) {
 	fmt.Fprintf(c.Err, format+"\n", args...)
 }

@@ -97,12 +97,12 @@ func (c *Console) Fail(err error) int {
 	switch {
 	case err == nil || quiet:
 	case code == CodeInterrupted:
-		c.Say("Interrupted.")
+		c.Sayf("Interrupted.")
 	default:
-		c.Say("Error: %s", strings.TrimSpace(err.Error()))
+		c.Sayf("Error: %s", strings.TrimSpace(err.Error()))
 	}
 	if failure != nil && failure.Hint != "" {
-		c.Say("Hint: %s", failure.Hint)
+		c.Sayf("Hint: %s", failure.Hint)
 	}
 	return code
 }

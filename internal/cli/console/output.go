@@ -131,7 +131,7 @@ func (c *Console) Print(format Format, d Document) error {
 func (c *Console) table(wide bool, d Document) error {
 	if len(d.Rows) == 0 {
 		if d.Empty != "" {
-			c.Say("%s", d.Empty)
+			c.Sayf("%s", d.Empty)
 		}
 		return nil
 	}

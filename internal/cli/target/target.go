@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/spf13/pflag"
@@ -24,7 +25,10 @@ type Target struct {
 
 // New is a target without a connection yet.
 func New() *Target {
-	return &Target{flags: genericclioptions.NewConfigFlags(true)}
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.CacheDir = nil // nothing is cached between two commands
+	flags.DisableCompression = nil
+	return &Target{flags: flags}
 }
 
 // Of is a target with a given connection, for programs and tests that have one.
@@ -34,8 +38,18 @@ func Of(config *rest.Config) *Target {
 	return t
 }
 
+// shown are the flags that help texts list. The others of kubectl work as well.
+var shown = []string{"kubeconfig", "context", "namespace"}
+
 // AddFlags adds the flags that say which cluster: --kubeconfig, --context, --namespace and the others of kubectl.
-func (t *Target) AddFlags(flags *pflag.FlagSet) { t.flags.AddFlags(flags) }
+func (t *Target) AddFlags(flags *pflag.FlagSet) {
+	own := pflag.NewFlagSet("target", pflag.ContinueOnError)
+	t.flags.AddFlags(own)
+	own.VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = !slices.Contains(shown, flag.Name)
+		flags.AddFlag(flag)
+	})
+}
 
 // Config is the connection. It has no client-side rate limit: API servers have their own.
 func (t *Target) Config() (*rest.Config, error) {

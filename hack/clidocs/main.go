@@ -1,0 +1,86 @@
+// Command clidocs writes the reference of the kyma commands: one page of Markdown for each, or man pages.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+)
+
+func main() {
+	markdown := flag.String("markdown", "", "`folder` for Markdown; what is in it goes first")
+	man := flag.String("man", "", "`folder` for man pages")
+	flag.Parse()
+	if err := write(*markdown, *man); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func write(markdown, man string) error {
+	root := cli.New(&console.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, target.New())
+	root.InitDefaultCompletionCmd()
+	quiet(root)
+	if markdown != "" {
+		if err := pages(root, markdown); err != nil {
+			return err
+		}
+	}
+	if man == "" {
+		return nil
+	}
+	if err := os.MkdirAll(man, 0o755); err != nil {
+		return err
+	}
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "KYMA", Section: "1", Source: "kyma"}, man)
+}
+
+// quiet leaves out the line that says who generated a page and when: it would change every day.
+func quiet(command *cobra.Command) {
+	command.DisableAutoGenTag = true
+	for _, below := range command.Commands() {
+		quiet(below)
+	}
+}
+
+// pages writes one page a command. The folder is emptied, so that no page outlives its command.
+func pages(root *cobra.Command, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return page(root, dir)
+}
+
+func page(command *cobra.Command, dir string) error {
+	var text bytes.Buffer
+	if err := doc.GenMarkdown(command, &text); err != nil {
+		return err
+	}
+	name := strings.ReplaceAll(command.CommandPath(), " ", "_") + ".md"
+	body := strings.TrimRight(text.String(), "\n") + "\n"
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o644); err != nil {
+		return err
+	}
+	for _, below := range command.Commands() {
+		if !below.IsAvailableCommand() || below.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		if err := page(below, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+)
+
+// run runs one command line in this process.
+func run(t *testing.T, args ...string) (code int, out, said string) {
+	t.Helper()
+	var outBuffer, errBuffer bytes.Buffer
+	c := &console.Console{In: strings.NewReader(""), Out: &outBuffer, Err: &errBuffer}
+	code = Run(t.Context(), c, args)
+	return code, outBuffer.String(), errBuffer.String()
+}
+
+func TestMistakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a command that there is not":                   {[]string{"frobnicate"}, `there is no command "kyma frobnicate"`},
+		"a command that is almost right names the one":  {[]string{"versio"}, "did you mean version?"},
+		"a flag that there is not":                      {[]string{"version", "--colour"}, "kyma version --help lists the flags"},
+		"a format that there is not lists those":        {[]string{"version", "-o", "xml"}, "table|json|yaml"},
+		"an argument too many":                          {[]string{"version", "1"}, "kyma version --help"},
+		"a verb of a group that there is not":           {[]string{"module", "frobnicate"}, `there is no command "kyma module frobnicate"`},
+		"another group's verb that there is not either": {[]string{"kyma", "frobnicate"}, `there is no command "kyma kyma frobnicate"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, said := run(t, c.args...)
+			if code != console.CodeUsage {
+				t.Errorf("exit code %d, want %d", code, console.CodeUsage)
+			}
+			if !strings.Contains(said, c.want) {
+				t.Errorf("said %q, want %q in it", said, c.want)
+			}
+			if out != "" {
+				t.Errorf("wrote %q to standard output", out)
+			}
+		})
+	}
+}
+
+// commands calls do for every command that help texts show.
+func commands(t *testing.T, do func(t *testing.T, command *cobra.Command)) {
+	t.Helper()
+	var walk func(*cobra.Command)
+	walk = func(command *cobra.Command) {
+		if command.Hidden || command.Name() == "help" {
+			return
+		}
+		t.Run(command.CommandPath(), func(t *testing.T) { do(t, command) })
+		for _, below := range command.Commands() {
+			walk(below)
+		}
+	}
+	walk(New(&console.Console{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, target.New()))
+}
+
+func TestEveryCommandSaysWhatItIs(t *testing.T) {
+	commands(t, func(t *testing.T, command *cobra.Command) {
+		if command.Short == "" || strings.HasSuffix(command.Short, ".") {
+			t.Errorf("Short is %q: one sentence without a full stop", command.Short)
+		}
+		if command.Runnable() && !command.HasAvailableSubCommands() && command.Example == "" {
+			t.Error("there is no example")
+		}
+	})
+}
+
+func TestEveryExampleParses(t *testing.T) {
+	commands(t, func(t *testing.T, command *cobra.Command) {
+		for line := range strings.SplitSeq(command.Example, "\n") {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			if err := parses(line, command); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	})
+}
