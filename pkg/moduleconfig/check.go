@@ -1,0 +1,234 @@
+package moduleconfig
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+)
+
+var (
+	channelPattern = regexp.MustCompile(`^[a-z]{3,32}$`)
+	kindPattern    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+	// drivePattern is how absolute paths of Windows begin.
+	drivePattern = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+	// templateVersion and templateModule are what the definition of ModuleTemplates takes.
+	templateVersion = regexp.MustCompile(`^\d+\.\d+\.\d+(-[a-zA-Z-][0-9a-zA-Z-]*)?$`)
+	templateModule  = regexp.MustCompile(`^[a-z]{3,}(-[a-z]{3,})*$`)
+
+	renderers   = []string{"helm-chart", "kustomize", "bundle"}
+	readinesses = []string{"Workloads", "ModuleCR", "Both"}
+
+	// oldKeys only the old CLI had, newKeys came later.
+	oldKeys = []string{"channel", "resourceName", "customStateCheck"}
+	newKeys = []string{
+		"repository", "documentation", "icons", "team", "manager", "associatedResources", "resources", "requiresDowntime",
+		"securityScanEnabled", "renderer", "readiness", "allowCRDChanges", "images",
+	}
+)
+
+// maxTemplateVersion is how long the version in a ModuleTemplate may be, minModule how short the name of a module.
+const (
+	maxTemplateVersion = 32
+	minModule          = 3
+)
+
+// dialect is the old CLI's when a key is there that only it had and none that came later.
+func (c *Config) dialect() Dialect {
+	there := func(key string) bool { _, ok := c.at[key]; return ok }
+	if slices.ContainsFunc(oldKeys, there) && !slices.ContainsFunc(newKeys, there) {
+		return OldCLI
+	}
+	return Modulectl
+}
+
+// check judges the configuration as a whole. What is said of links, kinds and state checks one by one was said while they were read.
+func (r *reader) check(c *Config) {
+	r.checkRequired(c)
+	r.checkName(c)
+	r.checkVersion(c)
+	r.location(c, "manifest", c.Manifest)
+	r.location(c, "defaultCR", c.DefaultCR)
+	r.web(c, "repository", c.Repository)
+	r.web(c, "documentation", c.Documentation)
+	r.checkMetadata(c)
+	r.checkStates(c)
+	if c.Channel != "" && !channelPattern.MatchString(c.Channel) {
+		r.failAt(c, RuleChannel, "channel", quoted(c.Channel)+" is no channel", "use 3 to 32 lower-case letters")
+	}
+	if c.Namespace != "" && len(validation.IsDNS1123Label(c.Namespace)) > 0 {
+		r.failAt(c, RuleNamespace, "namespace", quoted(c.Namespace)+" is no namespace", "use lower-case letters, digits and dashes between them")
+	}
+	if c.ResourceName != "" && len(validation.IsDNS1123Subdomain(c.ResourceName)) > 0 {
+		r.failAt(c, RuleName, "resourceName", quoted(c.ResourceName)+" is no name of an object",
+			"use lower-case letters, digits, and dashes and dots between them")
+	}
+	r.choice(c, "renderer", c.Renderer, renderers)
+	r.choice(c, "readiness", c.Readiness, readinesses)
+	for i, rule := range c.AllowCRDChanges {
+		r.choice(c, fmt.Sprintf("allowCRDChanges[%d]", i), rule, crdsafety.Rules())
+	}
+}
+
+// member is a field of an object and what it holds.
+type member struct{ key, value string }
+
+// checkRequired: both dialects want name, version and manifest; the old one a channel, the other what people want to know of a module.
+func (r *reader) checkRequired(c *Config) {
+	want := []member{{"name", c.Name}, {"version", c.Version}, {"manifest", c.Manifest}}
+	if c.Dialect == OldCLI {
+		want = append(want, member{"channel", c.Channel})
+	} else {
+		want = append(want, member{"repository", c.Repository}, member{"documentation", c.Documentation})
+	}
+	for _, m := range want {
+		if m.value == "" {
+			r.missing(c, m.key, "add it")
+		}
+	}
+	if c.Dialect == OldCLI {
+		return
+	}
+	if len(c.Icons) == 0 {
+		r.missing(c, "icons", "add at least one icon, with name and link")
+	}
+	if c.Team == "" && c.SecurityScanEnabled {
+		r.missing(c, "team", "name the team that answers for security, or set securityScanEnabled: false")
+	}
+}
+
+// missing notes that a field is missing, unless what stands there was refused already.
+func (r *reader) missing(c *Config, field, fix string) {
+	if !slices.ContainsFunc(r.findings, func(f finding.Finding) bool { return f.Field == field }) {
+		r.failAt(c, RuleRequired, field, "is missing", fix)
+	}
+}
+
+func (r *reader) checkName(c *Config) {
+	if c.Name == "" {
+		return
+	}
+	if err := descriptor.CheckIdentity(c.Name, "0.0.0"); err != nil {
+		r.failAt(c, RuleName, "name", quoted(c.Name)+" is no component name",
+			"use a domain, a slash and a path in lower case, such as kyma-project.io/module/notes")
+		return
+	}
+	module := c.ModuleName()
+	switch {
+	case len(module) < minModule || len(validation.IsDNS1035Label(module)) > 0:
+		r.failAt(c, RuleName, "name", "the last part of it, "+quoted(module)+", is no DNS label of 3 to 63 characters",
+			"use lower-case letters, digits and dashes, and begin with a letter")
+	case !templateModule.MatchString(module):
+		r.warnAt(c, RuleTemplate, "name", fmt.Sprintf("a ModuleTemplate does not take the module's name %s", quoted(module)),
+			"use words of at least 3 lower-case letters with dashes between them")
+	}
+}
+
+// checkVersion takes a leading "v" from files of the old CLI, which allowed it.
+func (r *reader) checkVersion(c *Config) {
+	if c.Version == "" {
+		return
+	}
+	if without, has := strings.CutPrefix(c.Version, "v"); has && c.Dialect == OldCLI {
+		r.warnAt(c, RuleVersion, "version", "begins with v, which is left out", "write "+quoted(without))
+		c.Version = without
+	}
+	switch _, err := semver.StrictNewVersion(c.Version); {
+	case err != nil:
+		r.failAt(c, RuleVersion, "version", quoted(c.Version)+" is no semantic version", "write major.minor.patch, such as 1.2.3, without v")
+	case len(c.Version) > maxTemplateVersion || !templateVersion.MatchString(c.Version):
+		r.warnAt(c, RuleTemplate, "version", fmt.Sprintf("a ModuleTemplate does not take the version %s", quoted(c.Version)),
+			"use at most 32 characters, and after a dash one word that begins with a letter, such as 1.2.3-rc1")
+	}
+}
+
+// location judges what is a link or a path.
+func (r *reader) location(c *Config, field, value string) {
+	if IsURL(value) {
+		r.web(c, field, value)
+		return
+	}
+	switch {
+	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, `\`), drivePattern.MatchString(value):
+		r.failAt(c, RulePath, field, quoted(value)+" is an absolute path", "write it relative to this file")
+	case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c == 0x7f }):
+		r.failAt(c, RulePath, field, quoted(value)+" is no path", "remove the control characters")
+	}
+}
+
+// web judges a link that may be left out.
+func (r *reader) web(c *Config, field, value string) {
+	if problem, fix := badLink(value); value != "" && problem != "" {
+		r.failAt(c, RuleLink, field, problem, fix)
+	}
+}
+
+// link judges a link of a list or mapping, which must be there.
+func (r *reader) link(node *yaml.Node, field, value string) {
+	if value == "" {
+		r.failIn(node, RuleRequired, field, "is missing", "add a https link")
+		return
+	}
+	if problem, fix := badLink(value); problem != "" {
+		r.failIn(node, RuleLink, field, problem, fix)
+	}
+}
+
+// badLink says why a text is no https link. A login is not repeated.
+func badLink(value string) (problem, fix string) {
+	const asHTTPS = "write a link that begins with https://"
+	parsed, err := url.Parse(value)
+	switch {
+	case err != nil:
+		return "is no link", asHTTPS
+	case parsed.User != nil:
+		return "is a link with a login in it", "remove what stands before the @"
+	case parsed.Scheme == "http":
+		return quoted(value) + " is a link without encryption", "use https"
+	case parsed.Scheme != "https":
+		return quoted(value) + " is no https link", asHTTPS
+	case parsed.Hostname() == "":
+		return quoted(value) + " is a link without a host", asHTTPS
+	default:
+		return "", ""
+	}
+}
+
+func (r *reader) checkMetadata(c *Config) {
+	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
+		field := join("labels", key)
+		if errs := validation.IsQualifiedName(key); len(errs) > 0 {
+			r.failAt(c, RuleMetadata, field, "is no name of a label", errs[0])
+		}
+		if errs := validation.IsValidLabelValue(c.Labels[key]); len(errs) > 0 {
+			r.failAt(c, RuleMetadata, field, quoted(c.Labels[key])+" is no value of a label", errs[0])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Annotations)) {
+		if errs := validation.IsQualifiedName(strings.ToLower(key)); len(errs) > 0 {
+			r.failAt(c, RuleMetadata, join("annotations", key), "is no name of an annotation", errs[0])
+		}
+	}
+}
+
+// choice judges a field that has one of a few values.
+func (r *reader) choice(c *Config, field, value string, values []string) {
+	if value == "" || slices.Contains(values, value) {
+		return
+	}
+	fix := "use one of " + strings.Join(values, ", ")
+	if near := closest(value, values); near != "" {
+		fix = "did you mean " + near + "?"
+	}
+	r.failAt(c, RuleChoice, field, quoted(value)+" is not known here", fix)
+}

@@ -1,0 +1,141 @@
+package moduleconfig
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Config is what a module configuration says: the fields of the old CLI and of modulectl, and our own.
+type Config struct {
+	// File is the name that Parse was given.
+	File string
+	// Dialect tells which tool the file was written for, which decides what it must have.
+	Dialect Dialect
+
+	// Name is the OCM component name, such as kyma-project.io/module/notes.
+	Name string
+	// Version is a semantic version without a leading "v".
+	Version string
+	// Manifest is a https URL or a path relative to the file: a YAML file, or a folder for the other renderers.
+	Manifest string
+	// DefaultCR is a https URL or a relative path too; empty when the module has none.
+	DefaultCR string
+	// Repository and Documentation are https URLs.
+	Repository    string
+	Documentation string
+	// Icons and Resources are https links, in the order of the file.
+	Icons     []Link
+	Resources []Link
+	// Team is who answers for the module's security findings.
+	Team string
+	// Labels and Annotations of the ModuleTemplate.
+	Labels      map[string]string
+	Annotations map[string]string
+	// Manager is the object that runs the module's operator; nil when there is none.
+	Manager *Manager
+	// AssociatedResources are the kinds that users make with the module.
+	AssociatedResources []Kind
+	RequiresDowntime    bool
+	Internal            bool
+	Beta                bool
+	// Mandatory is of the old CLI: the module is in every cluster.
+	Mandatory bool
+	// SecurityScanEnabled is true unless the file says otherwise.
+	SecurityScanEnabled bool
+
+	// Channel that the version belongs to; the old CLI wants it.
+	Channel string
+	// ResourceName is what the old CLI names the ModuleTemplate; empty means that the name is made as usual.
+	ResourceName string
+	// Namespace of the ModuleTemplate.
+	Namespace string
+	// CustomStateCheck maps values in the default CR to states.
+	CustomStateCheck []StateCheck
+
+	// Renderer is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
+	Renderer string
+	// Readiness is Workloads, ModuleCR or Both; empty for the default.
+	Readiness string
+	// AllowCRDChanges names rules of CRD safety that an upgrade to this version may break.
+	AllowCRDChanges []string
+	// Images that the module needs and that its manifest does not name.
+	Images []string
+
+	at map[string]position
+}
+
+// Dialect is the tool whose rules a file follows.
+type Dialect string
+
+// The dialects: the `create module` of the old CLI, and modulectl with our additions.
+const (
+	OldCLI    Dialect = "old-cli"
+	Modulectl Dialect = "modulectl"
+)
+
+// Link is a https link with a name.
+type Link struct {
+	Name string
+	Link string
+}
+
+// Kind is a kind of the Kubernetes API.
+type Kind struct {
+	Group   string
+	Version string
+	Kind    string
+}
+
+// Manager is one object.
+type Manager struct {
+	Kind
+
+	Name string
+	// Namespace may be empty: any.
+	Namespace string
+}
+
+// StateCheck maps a value in the default CR to a state.
+type StateCheck struct {
+	JSONPath    string
+	Value       string
+	MappedState string
+}
+
+// position is where a field stands.
+type position struct{ line, column int }
+
+// ModuleName is the last segment of the component's name.
+func (c *Config) ModuleName() string {
+	return path.Base(c.Name)
+}
+
+// Position is where a field stands in the file, such as icons[0].link; where its nearest parent stands when it is not there; 0 and 0 when
+// nobody knows.
+func (c *Config) Position(field string) (line, column int) {
+	for field != "" {
+		if at, ok := c.at[field]; ok {
+			return at.line, at.column
+		}
+		cut := strings.LastIndexAny(field, ".[")
+		if cut < 0 {
+			break
+		}
+		field = field[:cut]
+	}
+	return 0, 0
+}
+
+// IsURL says whether a manifest or default CR is a link rather than a path.
+func IsURL(location string) bool { return strings.Contains(location, "://") }
+
+// LinkField is the field of an icon or a resource, by its position in [Config.Icons] or [Config.Resources]: the file has them as a list
+// or as a mapping.
+func (c *Config) LinkField(list string, index int, link Link) string {
+	field := join(list, link.Name)
+	if _, isMapping := c.at[field]; isMapping {
+		return field
+	}
+	return list + "[" + strconv.Itoa(index) + "].link"
+}

@@ -1,0 +1,172 @@
+package modulelint
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// Module is what is judged.
+type Module struct {
+	// Config as moduleconfig.Parse read it.
+	Config *moduleconfig.Config
+	// Manifest is the text of the manifest, and ManifestFile the name that findings carry. Nil means that nobody has it, which is no
+	// finding: what stands in the manifest is not judged then.
+	Manifest     []byte
+	ManifestFile string
+	// Objects are what the manifest renders to, when it is no plain YAML (a chart, a kustomization, a folder). Nil: Manifest is parsed.
+	Objects []*unstructured.Unstructured
+	// Tree are the files that Objects come from, if it is a folder, which ManifestFile names then. What stands in them as it was rendered
+	// gets a file and a line.
+	Tree *content.Tree
+	// DefaultCR is the text of the default custom resource, if the module has one.
+	DefaultCR     []byte
+	DefaultCRFile string
+}
+
+// Options select what is judged.
+type Options struct {
+	// Rules by name; none means all.
+	Rules []string
+	// Fetch asks for a link. Without it links are not looked at.
+	Fetch FetchFunc
+}
+
+// FetchFunc says why a link does not lead anywhere; nil when it does.
+type FetchFunc func(link string) error
+
+// linter gathers the findings about one module.
+type linter struct {
+	Module
+
+	options  Options
+	manifest *source
+	cr       *source
+	findings []finding.Finding
+}
+
+// Lint judges a module whose configuration has been read, and returns what is wrong in the order of [finding.Sort].
+//
+//  1. A manifest that cannot be parsed is one finding, and nothing else in it is judged.
+//  2. Images, manager and definitions are judged in the manifest, images of the configuration too.
+//  3. The default custom resource is judged by its definition, which must be in the manifest and valid.
+//  4. Links are asked for last, if there is something to ask with.
+func Lint(module Module, options Options) []finding.Finding {
+	if module.Config == nil {
+		module.Config = &moduleconfig.Config{}
+	}
+	l := &linter{
+		Module: module, options: options,
+		manifest: &source{file: module.ManifestFile, data: module.Manifest, tree: module.Tree},
+		cr:       &source{file: module.DefaultCRFile, data: module.DefaultCR},
+	}
+	if objects, ok := l.parse(); ok {
+		l.images(objects)
+		l.manager(objects)
+		definitions := l.definitions(objects)
+		l.defaultCR(definitions)
+		l.associated(definitions)
+	}
+	l.links()
+	return finding.Sort(finding.Select(l.findings, options.Rules))
+}
+
+func (l *linter) selects(rule string) bool {
+	return len(l.options.Rules) == 0 || slices.Contains(l.options.Rules, rule)
+}
+
+// inConfig notes what is wrong with a field of the configuration.
+func (l *linter) inConfig(rule string, severity finding.Severity, field, message, fix string) {
+	line, column := l.Config.Position(field)
+	l.findings = append(l.findings, finding.Finding{
+		Rule: rule, Severity: severity, File: l.Config.File, Line: line, Column: column, Field: field, Message: message, Fix: fix,
+	})
+}
+
+// inObject notes what is wrong with a field of an object, which the message names.
+func (l *linter) inObject(from *source, id inventory.ID, rule string, severity finding.Severity, field, message, fix string) {
+	if !l.selects(rule) {
+		return // where it stands takes a while to find
+	}
+	file, line, column := from.place(id, field)
+	l.findings = append(l.findings, finding.Finding{
+		Rule: rule, Severity: severity, File: file, Line: line, Column: column, Field: field, Message: message, Fix: fix,
+	})
+}
+
+// errorLine finds the last line that an error of the parser names: the innermost place.
+var errorLine = regexp.MustCompile(`\bline (\d+)`)
+
+// unreadable notes that a file cannot be parsed.
+func (l *linter) unreadable(from *source, rule string, err error, fix string) {
+	line := 0
+	if matches := errorLine.FindAllStringSubmatch(err.Error(), -1); len(matches) > 0 {
+		line, _ = strconv.Atoi(matches[len(matches)-1][1]) // digits, or 0
+	}
+	l.findings = append(l.findings, finding.Finding{
+		Rule: rule, Severity: finding.Error, File: from.file, Line: line, Message: "cannot be read: " + err.Error(), Fix: fix,
+	})
+}
+
+// parse gives the objects of the manifest; not ok when there is nothing to judge.
+func (l *linter) parse() (objects []*unstructured.Unstructured, ok bool) {
+	if l.Objects != nil {
+		return l.Objects, true
+	}
+	if l.Manifest == nil {
+		return nil, false
+	}
+	objects, err := render.Parse(bytes.NewReader(l.Manifest), render.DefaultLimit)
+	if err != nil {
+		l.unreadable(l.manifest, RuleManifest, err, "correct it there")
+		return nil, false
+	}
+	if len(objects) == 0 {
+		l.findings = append(l.findings, finding.Finding{
+			Rule: RuleManifest, Severity: finding.Error, File: l.ManifestFile,
+			Message: "declares no object", Fix: "put the module's objects into it",
+		})
+		return nil, false
+	}
+	return objects, true
+}
+
+// links asks for every link of the configuration, each once.
+func (l *linter) links() {
+	if l.options.Fetch == nil || !l.selects(RuleReachable) {
+		return
+	}
+	c, asked := l.Config, map[string]error{}
+	ask := func(field, link string) {
+		if link == "" || !moduleconfig.IsURL(link) {
+			return
+		}
+		err, done := asked[link]
+		if !done {
+			err = l.options.Fetch(link)
+			asked[link] = err
+		}
+		if err != nil {
+			l.inConfig(RuleReachable, finding.Error, field, "the link leads nowhere: "+err.Error(), "correct it, or publish what it leads to")
+		}
+	}
+	ask("repository", c.Repository)
+	ask("documentation", c.Documentation)
+	ask("manifest", c.Manifest)
+	ask("defaultCR", c.DefaultCR)
+	for i, icon := range c.Icons {
+		ask(c.LinkField("icons", i, icon), icon.Link)
+	}
+	for i, resource := range c.Resources {
+		ask(c.LinkField("resources", i, resource), resource.Link)
+	}
+}

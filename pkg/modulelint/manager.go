@@ -1,0 +1,106 @@
+package modulelint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
+)
+
+// versionLabel tells the version of what runs.
+const versionLabel = "app.kubernetes.io/version"
+
+// manager judges the object that runs the module's operator.
+//
+//  1. It must be in the manifest. A kind that runs no pods may be made by somebody else: a warning.
+//  2. One of its containers has the module's version as tag; a "v" before it is a warning.
+//  3. Where all are pinned by digest alone, the version label must tell it; without one it is a warning.
+func (l *linter) manager(objects []*unstructured.Unstructured) {
+	wanted := l.Config.Manager
+	if wanted == nil {
+		return
+	}
+	_, runsPods := podSpecs[schema.GroupKind{Group: wanted.Group, Kind: wanted.Kind.Kind}]
+	object := find(objects, wanted)
+	if object == nil {
+		severity := finding.Warning
+		if runsPods {
+			severity = finding.Error
+		}
+		l.inConfig(RuleManager, severity, "manager", fmt.Sprintf("the manifest has no %s", describe(wanted)), alternatives(objects, wanted))
+		return
+	}
+	if runsPods && l.Config.Version != "" {
+		l.managerVersion(object)
+	}
+}
+
+func describe(wanted *moduleconfig.Manager) string {
+	id := inventory.ID{Group: wanted.Group, Kind: wanted.Kind.Kind, Namespace: wanted.Namespace, Name: wanted.Name}
+	return id.String() + " in version " + wanted.Version
+}
+
+// find is the object that the configuration means; a namespace that it does not name is any.
+func find(objects []*unstructured.Unstructured, wanted *moduleconfig.Manager) *unstructured.Unstructured {
+	kind := schema.GroupVersionKind{Group: wanted.Group, Version: wanted.Version, Kind: wanted.Kind.Kind}
+	for _, object := range objects {
+		if object.GroupVersionKind() == kind && object.GetName() == wanted.Name &&
+			(wanted.Namespace == "" || wanted.Namespace == object.GetNamespace()) {
+			return object
+		}
+	}
+	return nil
+}
+
+// alternatives names objects that may have been meant.
+func alternatives(objects []*unstructured.Unstructured, wanted *moduleconfig.Manager) string {
+	var names []string
+	for _, object := range objects {
+		if object.GetKind() == wanted.Kind.Kind {
+			names = append(names, inventory.IDOf(object).String())
+		}
+	}
+	if len(names) == 0 {
+		return "correct it, or add the manager to the manifest"
+	}
+	slices.Sort(names)
+	return "name one that it has: " + strings.Join(names[:min(len(names), 5)], ", ")
+}
+
+func (l *linter) managerVersion(object *unstructured.Unstructured) {
+	version, id := l.Config.Version, inventory.IDOf(object)
+	var tags []string
+	field := ""
+	for _, use := range uses(object) {
+		if use.problem != "" || !strings.HasSuffix(use.field, "].image") || !strings.Contains(use.field, ".containers[") {
+			continue
+		}
+		if field == "" {
+			field = use.field
+		}
+		if tag := tagOf(use.image); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	label := object.GetLabels()[versionLabel]
+	note := func(severity finding.Severity, message, fix string) {
+		l.inObject(l.manifest, id, RuleManagerVersion, severity, field, fmt.Sprintf("%s: %s", id, message), fix)
+	}
+	switch {
+	case field == "" || slices.Contains(tags, version):
+	case slices.Contains(tags, "v"+version):
+		note(finding.Warning, fmt.Sprintf("has the tag v%s and the module the version %s", version, version), "write both alike")
+	case len(tags) > 0:
+		note(finding.Error, fmt.Sprintf("has the tag %s and the module the version %s", strings.Join(tags, ", "), version), "write both alike")
+	case label == "":
+		note(finding.Warning, "has images without a tag: nobody can tell which version runs", "add a tag, or the label "+versionLabel)
+	case strings.TrimPrefix(label, "v") != version:
+		note(finding.Error, fmt.Sprintf("has the label %s=%s and the module the version %s", versionLabel, label, version), "write both alike")
+	}
+}

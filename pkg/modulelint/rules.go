@@ -1,0 +1,44 @@
+package modulelint
+
+import (
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+)
+
+// The rules of this package.
+const (
+	RuleManifest       = "manifest"
+	RuleImage          = "image"
+	RuleImageTwins     = "image-twins"
+	RuleManager        = "manager"
+	RuleManagerVersion = "manager-version"
+	RuleDefinition     = "definition"
+	RuleDefaultCR      = "default-cr"
+	RuleDefaultCRKind  = "default-cr-kind"
+	RuleStateContract  = "state-contract"
+	RuleAssociated     = "associated"
+	RuleReachable      = "reachable"
+)
+
+// Rules says what each rule of this package stands for.
+func Rules() []finding.Rule {
+	return []finding.Rule{
+		{Name: RuleManifest, Text: "The manifest declares objects, and each of them once."},
+		{Name: RuleImage, Text: "Every image names a version by a tag other than latest and main, or by a digest."},
+		{Name: RuleImageTwins, Text: "Images of different repositories differ in name or tag, so that copies of them can be told apart."},
+		{Name: RuleManager, Text: "The manager that the configuration names is in the manifest."},
+		{Name: RuleManagerVersion, Text: "A container of the manager has the version of the module as its tag."},
+		{Name: RuleDefinition, Text: "An API server takes the CustomResourceDefinitions."},
+		{Name: RuleDefaultCR, Text: "The default custom resource fits its definition, by schema and by CEL rules."},
+		{Name: RuleDefaultCRKind, Text: "The kind of the default custom resource is defined in the manifest."},
+		{Name: RuleStateContract, Text: "The module's custom resource tells its state in status.state, in the words of Kyma modules."},
+		{Name: RuleAssociated, Text: "Associated resources whose group the manifest defines are among its definitions."},
+		{Name: RuleReachable, Text: "Links lead somewhere."},
+	}
+}
+
+// Known says whether there is a rule of that name.
+func Known(rule string) bool {
+	return slices.ContainsFunc(Rules(), func(r finding.Rule) bool { return r.Name == rule })
+}
