@@ -2,9 +2,11 @@ package component
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 
+	metav1 "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/meta/v1"
 	"github.com/opencontainers/go-digest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
@@ -23,6 +25,14 @@ const (
 	typeImage         = "ociImage"
 )
 
+// What a source is when nothing else is said: the words of the first Kyma CLI, which readers look for.
+const (
+	sourceName = "module-sources"
+	typeGitHub = "Github"
+	// labelRef says which branch or tag a source was built from.
+	labelRef = "git.kyma-project.io/ref"
+)
+
 // resourceNamePattern is OCM's for names of resources.
 var resourceNamePattern = regexp.MustCompile(`^[a-z0-9][-_+a-z0-9]*[a-z0-9]$`)
 
@@ -32,14 +42,35 @@ type Version struct {
 	Name string
 	// Version is a semantic version; a "+" becomes ".build-" in the tag.
 	Version string
-	// Provider is the name of who provides it.
-	Provider string
+	// Provider is the name of who provides it, and ProviderLabels say more about who that is.
+	Provider       string
+	ProviderLabels map[string]string
 	// Schema is descriptor.SchemaV2 or descriptor.SchemaV3Alpha1; empty means the former.
 	Schema string
+	// Labels, which are signed with the component, say more about it. MoreLabels are those whose value is no text, or which are not signed.
+	Labels     map[string]string
+	MoreLabels []descriptor.Label
+	// Sources are where it was made from.
+	Sources []Source
 	// Resources become layers, in this order.
 	Resources []Resource
 	// Signer signs it, if there is one. A version that is published already keeps the signatures that it has.
 	Signer *Signer
+	// Access is how Build gets at the images that it signs and that have no ImageDigest; Push does so by its registry's.
+	Access Access
+}
+
+// Source is a git repository at a commit.
+type Source struct {
+	// Name is empty for module-sources, Type for Github, and Version for that of the component.
+	Name, Type, Version string
+	// RepoURL is an https address, and Commit the full hash of a commit.
+	RepoURL, Commit string
+	// Ref is the branch or tag that was built, such as refs/heads/main; may be empty.
+	Ref string
+	// Labels, which are signed with the component, say more about it.
+	Labels     map[string]string
+	MoreLabels []descriptor.Label
 }
 
 // Resource is content that travels inside the component version as a local blob, or an image that lies elsewhere.
@@ -48,14 +79,24 @@ type Resource struct {
 	Name string
 	// Type is the OCM resource type; empty means PlainText, or directoryTree for a tar.
 	Type string
+	// Version is the resource's own; empty means that of the component.
+	Version string
+	// Relation is "local" or "external"; empty means the former for content and the latter for an image.
+	Relation string
 	// MediaType is the layer's media type; MediaTypeTar makes it a directory to readers. Empty means MediaTypeYAML.
 	MediaType string
 	// Data is the content.
 	Data []byte
 	// Image is the reference of an image instead of content.
 	Image string
-	// Labels, which are signed with the component, say more about it, such as operator.kyma-project.io/renderer: bundle.
-	Labels map[string]string
+	// ImageDigest is the digest of the image's manifest: "sha256:...". Signatures cover it. Empty means that whoever signs finds it out.
+	ImageDigest string
+	// Access is where something else than content and images lies, as JSON with a type, such as that of a Helm chart.
+	Access json.RawMessage
+	// Labels, which are signed with the component, say more about it, such as operator.kyma-project.io/renderer: bundle. MoreLabels are
+	// those whose value is no text, or which are not signed.
+	Labels     map[string]string
+	MoreLabels []descriptor.Label
 }
 
 // complete fills in what may be left out, in a copy, and refuses what OCM or some registry would choke on later.
@@ -81,6 +122,7 @@ func (v Version) complete() (Version, error) {
 			return Version{}, fmt.Errorf("component %s has two resources %s: give them different names", v.id(), r.Name)
 		}
 		seen[r.Name] = true
+		r.Version = cmp.Or(r.Version, v.Version)
 		r, err := r.complete()
 		if err != nil {
 			return Version{}, fmt.Errorf("component %s: %w", v.id(), err)
@@ -88,6 +130,21 @@ func (v Version) complete() (Version, error) {
 		resources = append(resources, r)
 	}
 	v.Resources = resources
+	return v.completeSources()
+}
+
+// completeSources does for the sources what complete does for the rest.
+func (v Version) completeSources() (Version, error) {
+	sources := make([]Source, 0, len(v.Sources))
+	for _, source := range v.Sources {
+		source.Name, source.Type = cmp.Or(source.Name, sourceName), cmp.Or(source.Type, typeGitHub)
+		source.Version = cmp.Or(source.Version, v.Version)
+		if source.RepoURL == "" || source.Commit == "" {
+			return Version{}, fmt.Errorf("component %s: source %s needs the address of its repository and a commit", v.id(), source.Name)
+		}
+		sources = append(sources, source)
+	}
+	v.Sources = sources
 	return v, nil
 }
 
@@ -96,19 +153,21 @@ func (r Resource) complete() (Resource, error) {
 	if !resourceNamePattern.MatchString(r.Name) {
 		return Resource{}, fmt.Errorf("%q is no name for a resource: use lower case letters, digits and - _ + between them", r.Name)
 	}
-	if r.Image != "" {
-		if len(r.Data) > 0 || r.MediaType != "" {
-			return Resource{}, fmt.Errorf("resource %s is an image and has content or a media type too: keep one of them", r.Name)
-		}
-		r.Type = cmp.Or(r.Type, typeImage)
-		return r, nil
+	if r.Relation != "" && r.Relation != string(metav1.LocalRelation) && r.Relation != string(metav1.ExternalRelation) {
+		return Resource{}, fmt.Errorf("resource %s has relation %q: use %s or %s",
+			r.Name, r.Relation, metav1.LocalRelation, metav1.ExternalRelation)
+	}
+	if r.Image != "" || len(r.Access) > 0 {
+		return r.completeElsewhere()
+	}
+	if r.ImageDigest != "" {
+		return Resource{}, fmt.Errorf("resource %s has the digest of an image and no image", r.Name)
 	}
 	if len(r.Data) == 0 {
 		return Resource{}, fmt.Errorf("resource %s is empty: several registries refuse empty layers", r.Name)
 	}
-	if r.MediaType == "" {
-		r.MediaType = MediaTypeYAML
-	}
+	r.Relation = cmp.Or(r.Relation, string(metav1.LocalRelation))
+	r.MediaType = cmp.Or(r.MediaType, MediaTypeYAML)
 	if r.Type == "" {
 		r.Type = typePlainText
 		if r.MediaType == MediaTypeTar {
@@ -118,45 +177,24 @@ func (r Resource) complete() (Resource, error) {
 	return r, nil
 }
 
+// completeElsewhere does it for what is not in the component.
+func (r Resource) completeElsewhere() (Resource, error) {
+	r.Relation = cmp.Or(r.Relation, string(metav1.ExternalRelation))
+	switch {
+	case len(r.Data) > 0 || r.MediaType != "":
+		return Resource{}, fmt.Errorf("resource %s lies elsewhere and has content or a media type too: keep one of them", r.Name)
+	case r.Image != "" && len(r.Access) > 0:
+		return Resource{}, fmt.Errorf("resource %s is an image and has another access too: keep one of them", r.Name)
+	case r.Image != "":
+		r.Type = cmp.Or(r.Type, typeImage)
+	case r.Type == "":
+		return Resource{}, fmt.Errorf("resource %s lies elsewhere and has no type", r.Name)
+	}
+	if known := digest.Digest(r.ImageDigest); known != "" && (known.Validate() != nil || known.Algorithm() != digest.SHA256) {
+		return Resource{}, fmt.Errorf("resource %s has %q, which is no sha256 digest of an image", r.Name, r.ImageDigest)
+	}
+	return r, nil
+}
+
 // id is how messages name the version.
 func (v Version) id() string { return v.Name + ":" + v.Version }
-
-// difference compares the version with the one that a registry has, and names the first thing that differs with both
-// sides of it. Two empty strings mean that they are the same.
-func (v Version) difference(there *descriptor.Component) (offered, existing string) {
-	pairs := [][2]string{
-		{"schema " + v.Schema, "schema " + there.Schema},
-		{"provider " + v.Provider, "provider " + there.Provider},
-	}
-	for i := range max(len(v.Resources), len(there.Resources)) {
-		pair := [2]string{"no further resource", "no further resource"}
-		if i < len(v.Resources) {
-			r := v.Resources[i]
-			pair[0] = describe(r.Name, r.Type, r.MediaType, r.content())
-		}
-		if i < len(there.Resources) {
-			r := there.Resources[i]
-			pair[1] = describe(r.Name, r.Type, r.Access.MediaType, r.Access.LocalReference+r.Access.ImageReference)
-		}
-		pairs = append(pairs, pair)
-	}
-	for _, pair := range pairs {
-		if pair[0] != pair[1] {
-			return pair[0], pair[1]
-		}
-	}
-	return "", ""
-}
-
-// content names what the resource holds: bytes by their digest, an image by its reference.
-func (r Resource) content() string {
-	if r.Image != "" {
-		return r.Image
-	}
-	return digest.FromBytes(r.Data).String()
-}
-
-// describe puts everything about a resource that counts into one line.
-func describe(name, kind, mediaType, content string) string {
-	return fmt.Sprintf("resource %s of type %s with %s %s", name, kind, mediaType, content)
-}

@@ -1,9 +1,12 @@
-// Package component answers one question: how does a component version get into a registry, so that everybody else can read it?
+// Package component answers one question: how does a component version get from a developer to everybody who reads it?
 //
-// It builds component versions out of local content and pushes them with the OCM library. It is the only importer of that
-// library, which is large; programs that only read component versions use pkg/component/descriptor instead.
+// It packs component versions out of local content (Version), writes them into archives (Build) and registries (Push), copies them between
+// both with their images (Copy), opens and unpacks them (Open, Unpack), starts from what exists (From), signs and verifies them. Archives
+// are OCM's Common Transport Format. Descriptors are written by the OCM library, of which this package is the only importer: it is large,
+// and programs that only read component versions use pkg/component/descriptor instead. Bytes are moved by oras, so that a version has the
+// same digest in every archive and registry, and so that every request goes through one Access: logins, certificates, mirrors, proxies.
 //
-// What it refuses to do: it never changes a version that the registry already has unless it is told to (Overwrite), never adds
-// anything to a version that depends on when or where it was built, and takes no configuration from the machine it runs on:
-// no ~/.ocmconfig, no Docker login. Everything comes in through its arguments.
+// What it refuses to do: it never changes a version that is there already unless it is told to (Overwrite), never adds anything to a
+// version or an archive that depends on when, where or by whom it was built, never leaves a half-written archive, and takes no
+// configuration from the machine it runs on but proxies: no ~/.ocmconfig, no Docker login. Everything comes in through its arguments.
 package component

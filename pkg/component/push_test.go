@@ -32,7 +32,8 @@ const (
 type served struct {
 	component.Registry
 	writes atomic.Int64
-	digest string // of its image
+	gone   atomic.Bool // it does not answer any more
+	digest string      // of its image
 }
 
 func serve(t *testing.T, between ...func(http.Handler) http.Handler) *served {
@@ -45,6 +46,9 @@ func serve(t *testing.T, between ...func(http.Handler) http.Handler) *served {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			found.writes.Add(1)
+		}
+		if found.gone.Load() {
+			panic(http.ErrAbortHandler)
 		}
 		handler.ServeHTTP(w, r)
 	}))

@@ -6,6 +6,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // Registry says where a component version goes and how to get in.
@@ -16,10 +17,12 @@ type Registry struct {
 	SubPath string
 	// Mapping is how component names become repositories; empty means descriptor.URLPath.
 	Mapping descriptor.Mapping
-	// PlainHTTP speaks http instead of https.
+	// PlainHTTP speaks http instead of https to this host.
 	PlainHTTP bool
-	// Credentials are what to log in with; nil means anonymous.
+	// Credentials are what to log in with at this host; nil means what Access has for it.
 	Credentials *Credentials
+	// Access is how to get into this registry and into those of the component's images; its Mapping is not looked at.
+	Access Access
 }
 
 // Credentials are a login at a registry: a user with a password, or an identity token instead of the password.
@@ -27,23 +30,40 @@ type Credentials struct {
 	Username, Password, IdentityToken string
 }
 
-// url is the registry's address with its scheme: without one, the OCM library would guess.
-func (r Registry) url() string {
+// access is the registry's Access together with what its other fields say about its host.
+func (r Registry) access() Access {
+	access := r.Access
 	if r.PlainHTTP {
-		return "http://" + r.Host
+		policy := r.Access.Policy
+		access.Policy = func(host string) (found content.HostPolicy) {
+			if policy != nil {
+				found = policy(host)
+			}
+			found.PlainHTTP = found.PlainHTTP || host == r.Host
+			return found
+		}
 	}
-	return "https://" + r.Host
-}
-
-// reader reads back what is there, with the same login.
-func (r Registry) reader() *descriptor.Reader {
-	reader := &descriptor.Reader{Registry: r.Host, SubPath: r.SubPath, Mapping: r.Mapping}
-	reader.PlainHTTP = r.PlainHTTP
 	if r.Credentials != nil {
 		login := auth.Credential{
 			Username: r.Credentials.Username, Password: r.Credentials.Password, RefreshToken: r.Credentials.IdentityToken,
 		}
-		reader.Credentials = func(context.Context, string) (auth.Credential, error) { return login, nil }
+		access.Credentials = func(ctx context.Context, host string) (auth.Credential, error) {
+			if host == r.Host {
+				return login, nil
+			}
+			if r.Access.Credentials == nil {
+				return auth.EmptyCredential, nil
+			}
+			return r.Access.Credentials(ctx, host)
+		}
 	}
+	return access
+}
+
+// reader reads back what is there, with the same access.
+func (r Registry) reader() *descriptor.Reader {
+	access := r.access()
+	reader := &descriptor.Reader{Registry: r.Host, SubPath: r.SubPath, Mapping: r.Mapping}
+	reader.PlainHTTP, reader.Policy, reader.Credentials = access.plain(r.Host), access.Policy, access.Credentials
 	return reader
 }

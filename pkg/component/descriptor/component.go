@@ -93,6 +93,8 @@ type DigestSpec struct {
 type Label struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
+	// Version is that of the value's format, for whoever writes labels; Decode leaves it empty.
+	Version string `json:"-"`
 	// Signing says that signatures cover the label.
 	Signing bool `json:"signing,omitempty"`
 }

@@ -52,7 +52,7 @@ func TestContentThatIsNoComponentVersionIsInvalid(t *testing.T) {
 			artifact{layer: good, manifest: noDigest}, "config has no valid digest", nil,
 		},
 		"a descriptor of an unknown media type": {artifact{layer: good, layerMediaType: "text/html"}, `"text/html"`, nil},
-		"a descriptor that is missing":          {artifact{layer: good, skipLayer: true}, "is missing in the registry", nil},
+		"a descriptor that is missing":          {artifact{layer: good, skipLayer: true}, "is missing: publish the component version again", nil},
 		"a descriptor of another size":          {artifact{layer: good, layerSize: 7}, "component descriptor", nil},
 		"a descriptor of negative size": {
 			artifact{layer: good, layerSize: -7}, "component descriptor has -7 bytes", ErrTooLarge,

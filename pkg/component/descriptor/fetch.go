@@ -14,17 +14,29 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// read follows the chain manifest, config, descriptor; each link is verified by the digest in the one before.
-func (r *Reader) read(ctx context.Context, from *remote.Repository, tag string) (*Component, error) {
-	manifest, root, err := fetchManifest(ctx, from, tag)
+// Document is a component version with the bytes that say so.
+type Document struct {
+	*Component
+	// Text is the component descriptor, in YAML or JSON.
+	Text []byte
+	// Manifest is the OCI manifest, of the digest in Component.Digest.
+	Manifest []byte
+}
+
+// ReadManifest reads a component version whose manifest the caller has: it follows the chain manifest, config, descriptor, and verifies
+// each link by the digest in the one before. limit is how many bytes the descriptor may have; 0 means DefaultMaxDescriptor.
+func ReadManifest(ctx context.Context, blobs content.Fetcher, data []byte, limit int64) (*Document, error) {
+	var manifest ocispec.Manifest
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		return nil, invalid("what lies there is no OCI manifest: %w", err)
+	}
+	if !slices.Contains(configMediaTypes, manifest.Config.MediaType) {
+		return nil, invalid("what lies there is no component version but %q with config %q", manifest.MediaType, manifest.Config.MediaType)
+	}
+	layer, err := fetchConfig(ctx, blobs, manifest)
 	if err != nil {
 		return nil, err
 	}
-	layer, err := fetchConfig(ctx, from, manifest)
-	if err != nil {
-		return nil, err
-	}
-	limit := r.MaxDescriptor
 	if limit <= 0 {
 		limit = DefaultMaxDescriptor
 	}
@@ -32,49 +44,54 @@ func (r *Reader) read(ctx context.Context, from *remote.Repository, tag string) 
 	if err != nil {
 		return nil, err
 	}
-	packed, err := fetchBlob(ctx, from, "component descriptor", layer, layerMax)
+	packed, err := fetchBlob(ctx, blobs, "component descriptor", layer, layerMax)
 	if err != nil {
 		return nil, err
 	}
-	data, err := unpack(layer.MediaType, packed, limit)
+	text, err := unpack(layer.MediaType, packed, limit)
 	if err != nil {
 		return nil, err
 	}
-	component, err := Decode(data)
+	component, err := Decode(text)
 	if err != nil {
 		return nil, err
 	}
-	component.Digest = root.String()
+	component.Digest = digest.FromBytes(data).String()
 	component.adoptMediaTypes(manifest.Layers)
-	return component, nil
+	return &Document{Component: component, Text: text, Manifest: data}, nil
 }
 
-// fetchManifest reads the manifest behind a tag, and returns its digest too.
-func fetchManifest(ctx context.Context, from *remote.Repository, tag string) (ocispec.Manifest, digest.Digest, error) {
-	var manifest ocispec.Manifest
+// read reads the component version behind a tag.
+func (r *Reader) read(ctx context.Context, from *remote.Repository, tag string) (*Document, error) {
+	data, err := fetchManifest(ctx, from, tag)
+	if err != nil {
+		return nil, err
+	}
+	return ReadManifest(ctx, from.Blobs(), data, r.MaxDescriptor)
+}
+
+// fetchManifest reads the manifest behind a tag.
+func fetchManifest(ctx context.Context, from *remote.Repository, tag string) ([]byte, error) {
 	found, body, err := from.Manifests().FetchReference(ctx, tag)
 	if err != nil {
-		return manifest, "", err
+		return nil, err
 	}
 	defer func() { _ = body.Close() }()
 	if err := checkSize("manifest", found.Size, maxManifest); err != nil {
-		return manifest, "", err
+		return nil, err
 	}
 	data, err := content.ReadAll(body, found)
 	if err != nil {
-		return manifest, "", readError("manifest", err)
+		return nil, readError("manifest", err)
 	}
-	if err := json.Unmarshal(data, &manifest); err != nil {
-		return manifest, "", invalid("what lies there is no OCI manifest but %q: %w", found.MediaType, err)
+	if !json.Valid(data) {
+		return nil, invalid("what lies there is no OCI manifest but %q", found.MediaType)
 	}
-	if !slices.Contains(configMediaTypes, manifest.Config.MediaType) {
-		return manifest, "", invalid("what lies there is no component version but %q with config %q", found.MediaType, manifest.Config.MediaType)
-	}
-	return manifest, found.Digest, nil
+	return data, nil
 }
 
 // fetchConfig reads the config, which says which layer is the component descriptor.
-func fetchConfig(ctx context.Context, from *remote.Repository, manifest ocispec.Manifest) (ocispec.Descriptor, error) {
+func fetchConfig(ctx context.Context, from content.Fetcher, manifest ocispec.Manifest) (ocispec.Descriptor, error) {
 	data, err := fetchBlob(ctx, from, "config", manifest.Config, maxConfig)
 	if err != nil {
 		return ocispec.Descriptor{}, err
@@ -93,16 +110,16 @@ func fetchConfig(ctx context.Context, from *remote.Repository, manifest ocispec.
 
 // fetchBlob reads a blob of at most limit bytes. One that is not there makes the component version invalid, not unknown:
 // its manifest is there.
-func fetchBlob(ctx context.Context, from *remote.Repository, what string, blob ocispec.Descriptor, limit int64) ([]byte, error) {
+func fetchBlob(ctx context.Context, from content.Fetcher, what string, blob ocispec.Descriptor, limit int64) ([]byte, error) {
 	if err := blob.Digest.Validate(); err != nil {
 		return nil, invalid("%s has no valid digest: %w", what, err)
 	}
 	if err := checkSize(what, blob.Size, limit); err != nil {
 		return nil, err
 	}
-	body, err := from.Blobs().Fetch(ctx, blob)
+	body, err := from.Fetch(ctx, blob)
 	if errors.Is(err, errdef.ErrNotFound) {
-		return nil, invalid("%s %s is missing in the registry: push the component version again", what, blob.Digest)
+		return nil, invalid("%s %s is missing: publish the component version again", what, blob.Digest)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)

@@ -64,24 +64,39 @@ type Reader struct {
 // Get reads one component version: its manifest, its config and its descriptor, three requests in all. The error is an
 // *Error unless ctx was cancelled.
 func (r *Reader) Get(ctx context.Context, name, version string) (*Component, error) {
+	document, err := r.GetDocument(ctx, name, version)
+	if err != nil {
+		return nil, err
+	}
+	return document.Component, nil
+}
+
+// GetDocument is Get for those who want the bytes too.
+func (r *Reader) GetDocument(ctx context.Context, name, version string) (*Document, error) {
 	where, repositories, err := r.open(name, version)
 	if err != nil {
 		return nil, err
 	}
-	component, err := eachOf(ctx, repositories, func(ctx context.Context, from *remote.Repository) (*Component, error) {
-		component, err := r.read(ctx, from, where.tag)
-		if err == nil && (component.Name != name || component.Version != version) {
-			return nil, invalid("its descriptor is of %s:%s", component.Name, component.Version)
+	document, err := eachOf(ctx, repositories, func(ctx context.Context, from *remote.Repository) (*Document, error) {
+		document, err := r.read(ctx, from, where.tag)
+		if err == nil && (document.Name != name || document.Version != version) {
+			return nil, invalid("its descriptor is of %s:%s", document.Name, document.Version)
 		}
-		return component, err
+		return document, err
 	})
 	if err != nil {
 		return nil, where.explain(ctx, err)
 	}
 	// Where it lies is the registry, not the mirror: whoever fetches its layers asks the mirrors again.
-	component.Repository = baseURL(r.Registry, where.repository)
-	component.RepositoryName = where.name
-	return component, nil
+	document.Repository = baseURL(r.Registry, where.repository)
+	document.RepositoryName = where.name
+	return document, nil
+}
+
+// Locate says where a component version lies in a registry: the path of its repository below the host, and its tag there.
+func Locate(subPath string, mapping Mapping, name, version string) (repository, tag string, err error) {
+	where, err := locate(subPath, mapping, name, version)
+	return where.path(), where.tag, err
 }
 
 // GetDigest returns the digest of a component version's manifest with a single HEAD request, which is enough to notice

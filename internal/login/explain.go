@@ -1,0 +1,106 @@
+package login
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+// fromFlags is the source of a login that the flags gave.
+const fromFlags = "the flags"
+
+// Refusal is a registry that does not let somebody in, told in one line.
+type Refusal struct {
+	// Host is the registry; empty when it is not known.
+	Host string
+	text string
+	err  error
+}
+
+// Error says who was refused by whom, and what to do.
+func (r *Refusal) Error() string { return r.text }
+
+// Unwrap gives the cause, whose text is longer.
+func (r *Refusal) Unwrap() error { return r.err }
+
+// Explain makes one line of an error of a call with this Access: for a refused login it says where the login came from and what to do;
+// any other error stays what it is, on one line. host is the registry that was spoken to, for errors that do not tell; empty means the
+// one that the command names.
+func (o *Options) Explain(err error, host string) error {
+	if err == nil {
+		return nil
+	}
+	status, at, refused := refusal(err)
+	if at == "" {
+		at = cmp.Or(Host(host), o.known.only())
+	}
+	if !refused {
+		if line := oneLine(err.Error()); line != err.Error() {
+			return &Refusal{Host: at, text: line, err: err}
+		}
+		return err
+	}
+	return &Refusal{Host: at, text: o.refusedText(status, at), err: err}
+}
+
+// refusedText says it by where the login came from.
+func (o *Options) refusedText(status int, host string) string {
+	where := "the registry"
+	if host != "" {
+		where, host = "registry "+host, " "+host
+	}
+	name := strings.TrimSpace(host)
+	source := o.known.source(name)
+	switch {
+	case source == "" && o.known.foreign(name):
+		return where + " wants a login: run docker login" + host // flags are for the registries that the command names
+	case source == "":
+		return where + " wants a login: give --username and --password-stdin, or run docker login" + host
+	case status == http.StatusForbidden:
+		return where + " does not allow that with the login from " + source + ": ask for the right, or use another login"
+	case source == fromFlags && o.Username != "":
+		return where + " refuses user " + o.Username + ": the user or the password is wrong"
+	case source == fromFlags:
+		return where + " refuses the token: it is wrong or expired, or the registry wants --username with it"
+	default:
+		return where + " refuses the login from " + source + ": run docker login" + host + ", or give --username and --password-stdin"
+	}
+}
+
+// refusal tells whether an error is about a login. Errors of the OCM library are text.
+func refusal(err error) (status int, host string, refused bool) {
+	var answer *errcode.ErrorResponse
+	text := err.Error()
+	if named := address.FindStringSubmatch(text); named != nil {
+		host = named[1]
+	}
+	switch {
+	case errors.As(err, &answer):
+		status = answer.StatusCode
+		if answer.URL != nil {
+			host = answer.URL.Host
+		}
+		return status, host, status == http.StatusUnauthorized || status == http.StatusForbidden
+	case errors.Is(err, auth.ErrBasicCredentialNotFound), saysUnauthorized.MatchString(text):
+		return http.StatusUnauthorized, host, true
+	case saysForbidden.MatchString(text):
+		return http.StatusForbidden, host, true
+	}
+	return 0, host, false // trouble with finding a login is told by its own text
+}
+
+var (
+	saysUnauthorized = regexp.MustCompile(`(?i)\b401 unauthorized|\bstatus code 401\b|missing username or password for basic auth`)
+	address          = regexp.MustCompile(`"https?://([^/"@]+)/v2/`)
+	saysForbidden    = regexp.MustCompile(`(?i)\b403 forbidden|\bstatus code 403\b`)
+)
+
+// oneLine is a text without line breaks.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

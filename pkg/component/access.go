@@ -1,0 +1,112 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+const (
+	// requestTime bounds one request, its body included: the layer of an image may have gigabytes.
+	requestTime = 30 * time.Minute
+	// maxManifest is what registries accept as a manifest.
+	maxManifest = 4 << 20
+)
+
+// Access is how to get into registries. The zero value speaks https without a login. Proxies come from the environment.
+type Access struct {
+	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
+	Credentials func(ctx context.Context, host string) (auth.Credential, error)
+	// Policy says what is special about a host: certificates, plain http, mirrors to read from; nil means nothing.
+	Policy func(host string) content.HostPolicy
+	// Mapping is how component names become repositories in registries that ParseRef reads; empty means descriptor.URLPath.
+	Mapping descriptor.Mapping
+	// PlainHTTP speaks http to every host.
+	PlainHTTP bool
+}
+
+// plain tells whether http is spoken to a host.
+func (a Access) plain(host string) bool {
+	return a.PlainHTTP || a.Policy != nil && a.Policy(host).PlainHTTP
+}
+
+// registries is the access in the words of pkg/content.
+func (a Access) registries() content.Registries {
+	return content.Registries{PlainHTTP: a.plain, Credentials: a.Credentials, Policy: a.Policy, Timeout: requestTime}
+}
+
+// session is an access in use: it keeps connections and tokens for as long as one call takes.
+type session struct {
+	content.Registries
+	client *auth.Client
+}
+
+func (a Access) session() *session {
+	known := a.registries()
+	return &session{Registries: known, client: known.Client()}
+}
+
+// repository is one repository of a host, for writing.
+func (s *session) repository(host, path string) (*remote.Repository, error) {
+	endpoints, err := s.Endpoints(host, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.at(endpoints[len(endpoints)-1])
+}
+
+// repositories are the places where a repository can be read, in the order in which they are asked: its own registry is the last.
+func (s *session) repositories(host, path string) ([]*remote.Repository, error) {
+	endpoints, err := s.Endpoints(host, path)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*remote.Repository, 0, len(endpoints))
+	for _, endpoint := range endpoints {
+		repository, err := s.at(endpoint)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, repository)
+	}
+	return found, nil
+}
+
+func (s *session) at(endpoint content.Endpoint) (*remote.Repository, error) {
+	reference := registry.Reference{Registry: endpoint.Host, Repository: endpoint.Repository}
+	if err := reference.ValidateRegistry(); err != nil {
+		return nil, err
+	}
+	if err := reference.ValidateRepository(); err != nil {
+		return nil, err
+	}
+	return &remote.Repository{
+		Client: s.client, Reference: reference, PlainHTTP: endpoint.PlainHTTP, MaxMetadataBytes: maxManifest,
+		// Images are copied without what refers to them, so nobody asks a registry whether it can list that.
+		SkipReferrersGC: true,
+	}, nil
+}
+
+// registryError gives an error of a registry the reason that descriptor.Reader would give it.
+func registryError(err error) error {
+	typed := (*content.Error)(nil)
+	err = content.RegistryError(err)
+	if !errors.As(err, &typed) {
+		return err
+	}
+	reason := descriptor.ReasonUnreachable
+	switch typed.Reason {
+	case content.ReasonRegistryUnauthorized:
+		reason = descriptor.ReasonUnauthorized
+	case content.ReasonContentNotFound:
+		reason = descriptor.ReasonNotFound
+	}
+	return &descriptor.Error{Reason: reason, Err: err}
+}

@@ -1,0 +1,95 @@
+package component
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/distribution/reference"
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	orascontent "oras.land/oras-go/v2/content"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// parseImage reads the reference of an image by Docker's grammar, in which the host may be left out.
+func parseImage(text string) (content.Image, error) {
+	named, err := reference.ParseNormalizedNamed(text)
+	if err != nil {
+		return content.Image{}, fmt.Errorf("image %q is no reference: %w", text, err)
+	}
+	return content.ParseImage(named.String())
+}
+
+// foundImage is an image or an index of images, and where it was found.
+type foundImage struct {
+	ocispec.Descriptor
+	from orascontent.ReadOnlyStorage
+}
+
+// image finds what an image reference names: the manifest of the digest in it, or else of its tag. The archive, if there is one, is asked
+// before the registry.
+func (s *session) image(ctx context.Context, in *archive, image content.Image) (foundImage, error) {
+	if in != nil {
+		if entry, ok := in.find(imageRepository(image), cmp.Or(image.Digest, image.Tag)); ok {
+			described, _, err := in.describe(entry.Digest)
+			return foundImage{described, shelf{in}}, err
+		}
+	}
+	places, err := s.repositories(image.Registry, image.Repository)
+	if err != nil {
+		return foundImage{}, fmt.Errorf("image %s: %w", image, err)
+	}
+	for _, repository := range places {
+		var found ocispec.Descriptor
+		if found, err = repository.Resolve(ctx, cmp.Or(image.Digest, image.Tag)); err == nil {
+			if !isSHA256(found.Digest) {
+				return foundImage{}, fmt.Errorf("image %s has digest %s, which is no sha256", image, found.Digest)
+			}
+			return foundImage{found, repository}, nil
+		}
+	}
+	return foundImage{}, fmt.Errorf("image %s: %w", image, registryError(err))
+}
+
+// imageRepository is the name under which an archive keeps an image: the whole name that the image has outside.
+func imageRepository(image content.Image) string { return image.Registry + "/" + image.Repository }
+
+// ImageDigest is the digest of the manifest (or index) that an image reference has now: "sha256:...". An archive that holds the image is
+// asked first; then the registry of the image is, by the component's access.
+func (o *Opened) ImageDigest(ctx context.Context, image string) (string, error) {
+	return o.session.imageDigest(ctx, o.archive, image)
+}
+
+// imageDigest is the digest of the manifest that an image reference has now.
+func (a Access) imageDigest(ctx context.Context, image string) (string, error) {
+	return a.session().imageDigest(ctx, nil, image)
+}
+
+func (s *session) imageDigest(ctx context.Context, in *archive, text string) (string, error) {
+	image, err := parseImage(text)
+	if err != nil {
+		return "", err
+	}
+	found, err := s.image(ctx, in, image)
+	if err != nil {
+		return "", err
+	}
+	return found.Digest.String(), nil
+}
+
+// pinned is the digest that an image must have: that of its reference, or else the one that the descriptor says.
+func pinned(image content.Image, said string) (content.Image, error) {
+	if said == "" {
+		return image, nil
+	}
+	if image.Digest != "" && image.Digest != said {
+		return image, fmt.Errorf("image %s has digest %s by its component: which one is meant cannot be told", image, said)
+	}
+	if err := digest.Digest(said).Validate(); err != nil {
+		return image, fmt.Errorf("image %s has %q instead of a digest in its component: %w", image, said, err)
+	}
+	image.Digest = said
+	return image, nil
+}

@@ -1,0 +1,121 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// descriptorFile is the name of the descriptor in an unpacked component.
+const descriptorFile = "component-descriptor.yaml"
+
+// extensions are the endings of files whose media types have one.
+var extensions = map[string]string{
+	MediaTypeYAML: ".yaml", "application/x-yaml": ".yaml", "text/yaml": ".yaml", "application/json": ".json",
+	"application/gzip": ".tgz", "text/plain": ".txt", "text/markdown": ".md", "application/vnd.cncf.helm.chart.content.v1.tar+gzip": ".tgz",
+}
+
+// Unpack writes what a component version holds into a directory: its descriptor, and each resource under its name, a file or a directory.
+// Archives are unpacked by the rules of pkg/content: no links, nothing outside the directory, bounded in size. The directory is made; one
+// that holds something already is refused. Images stay where they are: the descriptor names them.
+func Unpack(ctx context.Context, ref Ref, dir string) (err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("unpack %s: %w", ref, err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("unpack %s: directory %s is not empty: choose another one", ref, dir)
+	}
+	opened, err := Open(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	if err := os.MkdirAll(dir, archiveDirMode); err != nil {
+		return fmt.Errorf("unpack %s: %w", ref, err)
+	}
+	root, err := os.OpenRoot(dir) // whose methods never leave it
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", ref, err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if err := root.WriteFile(descriptorFile, opened.Text, archiveFileMode); err != nil {
+		return fmt.Errorf("unpack %s: %w", ref, err)
+	}
+	for i := range opened.Component.Resources {
+		resource := &opened.Component.Resources[i]
+		if resource.Access.LocalReference == "" {
+			continue
+		}
+		if err := opened.unpack(ctx, resource, root); err != nil {
+			return fmt.Errorf("unpack resource %s of %s: %w", resource.Name, opened.Ref, err)
+		}
+	}
+	return nil
+}
+
+// unpack writes one resource.
+func (o *Opened) unpack(ctx context.Context, resource *descriptor.Resource, root *os.Root) (err error) {
+	if !resourceNamePattern.MatchString(resource.Name) {
+		return fmt.Errorf("%q is no name for a file", resource.Name)
+	}
+	file, err := o.fetched(ctx, resource.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file)) }()
+	if _, _, dir, err := o.Component.Layer(resource.Name); err != nil || !dir {
+		name := resource.Name + extensions[resource.Access.MediaType]
+		return errors.Join(err, copyInto(root, name, file))
+	}
+	tree, err := content.Unpack(file, content.Limits{})
+	if err != nil {
+		return err
+	}
+	for _, entry := range tree.Files {
+		name := filepath.Join(resource.Name, filepath.FromSlash(entry.Path))
+		if err := root.MkdirAll(filepath.Dir(name), archiveDirMode); err != nil {
+			return err
+		}
+		if err := root.WriteFile(name, entry.Data, archiveFileMode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetched is a temporary file with the content of a resource, which was verified.
+func (o *Opened) fetched(ctx context.Context, resource string) (name string, err error) {
+	blob, _, err := o.Blob(ctx, resource)
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp("", "kyma-resource-*")
+	if err != nil {
+		return "", errors.Join(err, blob.Close())
+	}
+	_, err = io.Copy(file, blob)
+	if err := errors.Join(err, blob.Close(), file.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return file.Name(), nil
+}
+
+func copyInto(root *os.Root, name, file string) error {
+	from, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	to, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, archiveFileMode)
+	if err != nil {
+		return errors.Join(err, from.Close())
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, from.Close(), to.Close())
+}

@@ -1,0 +1,184 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sync/errgroup"
+	"oras.land/oras-go/v2/errdef"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// verifyWidth is how many resources are checked at a time.
+const verifyWidth = 4
+
+// verifyResources checks every resource, in their order. An error means that the caller gave up.
+func verifyResources(ctx context.Context, opened *Opened, options VerifyOptions) ([]Check, error) {
+	checks := make([]Check, len(opened.Component.Resources))
+	var group errgroup.Group
+	group.SetLimit(verifyWidth)
+	for i := range opened.Component.Resources {
+		group.Go(func() error {
+			checks[i] = verifyResource(ctx, opened, &opened.Component.Resources[i], options)
+			return nil
+		})
+	}
+	return checks, errors.Join(group.Wait(), ctx.Err())
+}
+
+// verifyResource checks one resource:
+//
+//  1. What holds nothing has nothing to check.
+//  2. It has a digest that signatures cover.
+//  3. Its labels that have to be signed are.
+//  4. Its content, if it can be read, has that digest.
+func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Resource, options VerifyOptions) Check {
+	check := Check{Kind: resourceKind(resource), Name: resource.Name, Image: resource.Access.ImageReference, State: StateVerified}
+	if strings.EqualFold(resource.Access.Type, "none") {
+		return check.skipped("it holds nothing")
+	}
+	digest, ok := resource.SignedDigest()
+	if !ok {
+		return check.failed(ResourceNotCovered,
+			"resource %s has no digest that a signature covers: sign the component with the digests of all resources", resource.Name)
+	}
+	check.Digest = digest
+	for _, label := range resource.Labels {
+		if !label.Signing && slices.Contains(options.SignedLabels, label.Name) {
+			return check.failed(LabelNotCovered, "label %s of resource %s is not signed: mark it with signing: true and sign again",
+				label.Name, resource.Name)
+		}
+	}
+	switch {
+	case check.Kind == KindBlob:
+		return verifyBlob(ctx, opened, resource, check)
+	case check.Kind != KindImage:
+		return check.skipped(fmt.Sprintf("content by access type %s is not read", resource.Access.Type))
+	case options.Offline:
+		return verifyPinned(check).unless(StateFailed, "images are not asked for")
+	default:
+		return verifyImage(ctx, opened, verifyPinned(check))
+	}
+}
+
+// verifyBlob reads a blob to its end, which tells whether it is what its digest says.
+func verifyBlob(ctx context.Context, opened *Opened, resource *descriptor.Resource, check Check) Check {
+	if there := localDigest(resource); there != check.Digest {
+		return check.failed(BlobChanged, "resource %s points to content %s, and %s was signed", resource.Name, there, check.Digest)
+	}
+	layer := slices.IndexFunc(opened.manifest.Layers, func(known ocispec.Descriptor) bool { return known.Digest.String() == check.Digest })
+	if layer < 0 {
+		return check.failed(BlobMissing, "the content %s of resource %s is no layer of its manifest", check.Digest, resource.Name)
+	}
+	blob, err := opened.Fetch(ctx, opened.manifest.Layers[layer])
+	if err == nil {
+		_, err = io.Copy(io.Discard, verifying(blob, opened.manifest.Layers[layer]))
+		err = errors.Join(err, blob.Close())
+	}
+	switch {
+	case err == nil:
+		return check
+	case changedContent(err):
+		return check.failed(BlobChanged, "the content of resource %s is not %s, which was signed: %w", resource.Name, check.Digest, err)
+	case missingContent(err):
+		return check.failed(BlobMissing, "the content %s of resource %s is not there: %w", check.Digest, resource.Name, err)
+	default:
+		return check.failed(BlobUnreadable, "the content of resource %s cannot be read: %w", resource.Name, err)
+	}
+}
+
+// verifyPinned compares the digest in the reference of an image, if it has one.
+func verifyPinned(check Check) Check {
+	if _, pinned, ok := strings.Cut(check.Image, "@"); ok && pinned != check.Digest {
+		return check.failed(ImageChanged, "image %s names %s, and %s was signed", check.Name, pinned, check.Digest)
+	}
+	return check
+}
+
+// verifyImage asks for the digest that the reference of an image has now.
+func verifyImage(ctx context.Context, opened *Opened, check Check) Check {
+	if check.State == StateFailed {
+		return check
+	}
+	now, err := opened.ImageDigest(ctx, check.Image)
+	switch {
+	case err == nil && now == check.Digest:
+		return check
+	case err == nil:
+		return check.failed(ImageChanged, "image %s is %s now, and %s was signed", check.Image, now, check.Digest)
+	case missingContent(err):
+		return check.failed(ImageMissing, "image %s is not there: %w", check.Image, err)
+	default:
+		return check.failed(ImageUnreadable, "image %s cannot be asked for: %w", check.Image, err)
+	}
+}
+
+func (c Check) failed(reason, format string, args ...any) Check {
+	c.State, c.Reason, c.Message = StateFailed, reason, fmt.Errorf(format, args...).Error()
+	return c
+}
+
+func (c Check) skipped(why string) Check {
+	c.State, c.Message = StateSkipped, why
+	return c
+}
+
+// unless skips what is in no such state.
+func (c Check) unless(state, why string) Check {
+	if c.State == state {
+		return c
+	}
+	return c.skipped(why)
+}
+
+// changedContent tells whether an error is about bytes that are not those of their digest.
+func changedContent(err error) bool {
+	return errors.Is(err, descriptor.ErrDigestMismatch) || content.ReasonOf(err) == content.ReasonDigestMismatch ||
+		strings.Contains(err.Error(), "mismatch Content-Length") // which is all that oras says of another size
+}
+
+func missingContent(err error) bool {
+	return errors.Is(err, errdef.ErrNotFound) || content.ReasonOf(err) == content.ReasonContentNotFound ||
+		descriptor.ReasonOf(err) == descriptor.ReasonNotFound
+}
+
+// The beginnings of the access types that are told apart; each may be followed by a version.
+const (
+	accessLocal    = "localBlob"
+	accessLocalOCI = "localOciBlob"
+	accessImage    = "ociArtifact"
+	accessRegistry = "ociRegistry"
+)
+
+// resourceKind says what a resource is to those who check it.
+func resourceKind(resource *descriptor.Resource) string {
+	kind, _, _ := strings.Cut(resource.Access.Type, "/")
+	switch kind {
+	case accessLocal, accessLocalOCI:
+		return KindBlob
+	case accessImage, accessRegistry:
+		return KindImage
+	default:
+		return KindOther
+	}
+}
+
+// localDigest is the digest of the blob that a resource points to. Component archives of before write it with a dot.
+func localDigest(resource *descriptor.Resource) string {
+	if value, ok := strings.CutPrefix(resource.Access.LocalReference, "sha256."); ok {
+		return "sha256:" + value
+	}
+	return resource.Access.LocalReference
+}
+
+// isDescriptor tells whether a layer of that media type is a descriptor, by all the names that OCM has had for it.
+func isDescriptor(mediaType string) bool {
+	return strings.Contains(mediaType, ".component-descriptor.")
+}
