@@ -7,11 +7,18 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/kyma-project/lifecycle-manager/internal/cli"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
 func main() {
+	// What libraries log is for operators. A command says what matters by itself.
+	klog.SetLogger(logr.Discard())
+	log.SetLogger(logr.Discard())
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, release) // a second Ctrl-C ends at once
 	os.Exit(cli.Run(ctx, console.Of(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))

@@ -1,14 +1,11 @@
 package artifact
 
 import (
-	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
@@ -56,7 +53,7 @@ func (j *judgement) verify(source *descriptor.Component, policy *descriptor.Sign
 	until, err := source.Verify(&policy.Trust, now)
 	var images []string
 	if err == nil {
-		images, err = vouched(source)
+		images, err = source.Vouched()
 	}
 	switch {
 	case err == nil:
@@ -68,63 +65,6 @@ func (j *judgement) verify(source *descriptor.Component, policy *descriptor.Sign
 		j.err = err
 	default:
 		j.component.Warning = err.Error()
-	}
-}
-
-// vouched holds what is used of a component version to what its signature covers, and returns its images, each with the digest that was
-// signed. A signature does not cover where something lies:
-//
-//  1. What is installed lies under the digest that was signed.
-//  2. A label that says how something is rendered is signed.
-//  3. An image has a digest that was signed, and its reference no other.
-func vouched(c *descriptor.Component) (images []string, err error) {
-	for i := range c.Resources {
-		resource := &c.Resources[i]
-		if used(resource) {
-			if err := vouchedContent(c, resource); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, resource := range c.ImageResources() {
-		digest, ok := resource.SignedDigest()
-		reference, pinned, has := strings.Cut(resource.Access.ImageReference, "@")
-		switch {
-		case !ok:
-			return nil, unsigned(c, "image %s has no digest that is signed: sign the component with the digests of all resources", resource.Name)
-		case has && pinned != digest:
-			return nil, unsigned(c, "image %s points to %s, and %s was signed", resource.Name, pinned, digest)
-		}
-		images = append(images, reference+"@"+digest)
-	}
-	return images, nil
-}
-
-// used tells whether a resource is installed or configures what is.
-func used(r *descriptor.Resource) bool {
-	return r.Name == rawManifest || r.Name == config || r.Name == definitions || isInstallation(r)
-}
-
-func vouchedContent(c *descriptor.Component, r *descriptor.Resource) error {
-	digest, ok := r.SignedDigest()
-	if !ok {
-		return unsigned(c, "resource %s has no digest that is signed: sign the component with the digests of all resources", r.Name)
-	}
-	if r.Access.LocalReference != digest {
-		return unsigned(c, "resource %s points to %s, and %s was signed", r.Name, r.Access.LocalReference, digest)
-	}
-	for _, label := range r.Labels {
-		if label.Name == v1beta2.LabelRenderer && !label.Signing {
-			return unsigned(c, "label %s of resource %s is not signed: mark it with signing: true and sign again", label.Name, r.Name)
-		}
-	}
-	return nil
-}
-
-func unsigned(c *descriptor.Component, format string, args ...any) error {
-	return &descriptor.Error{
-		Reason: descriptor.ReasonSignatureInvalid,
-		Err:    fmt.Errorf("component %s:%s: "+format, append([]any{c.Name, c.Version}, args...)...),
 	}
 }
 

@@ -132,6 +132,11 @@ func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructur
 	if err != nil {
 		return nil, fmt.Errorf("kubectl kustomize %s: %w", kustomize, err)
 	}
+	return WithoutPods(all), nil
+}
+
+// WithoutPods are the objects of a deployment of the manager that matter where its program runs as a process.
+func WithoutPods(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, object := range all {
 		switch group, kind := object.GroupVersionKind().Group, object.GetKind(); {
@@ -140,7 +145,7 @@ func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructur
 			objects = append(objects, object)
 		}
 	}
-	return objects, nil
+	return objects
 }
 
 // apply applies objects in their order.

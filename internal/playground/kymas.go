@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
 )
 
 const (
@@ -51,13 +52,13 @@ func kyma(name string, remote *bool, modules ...string) *v1beta2.Kyma {
 func (p *playground) applyKymas(ctx context.Context) error {
 	doing := fmt.Sprintf("creating Kyma %s for the runtime, its access Secret, and Kyma %s for the hub itself", remoteKyma, localKyma)
 	return p.progress.step("kymas", doing, func() (string, error) {
-		access, err := p.runtime.UserKubeconfig(runtimeUser, runtimeGroup)
+		access, err := RuntimeAccess(p.runtime.ControlPlane)
 		if err != nil {
 			return "", err
 		}
 		objects := []client.Object{
-			accessSecret(v1beta2.DefaultNamespace, remoteKyma, access),
-			accessSecret(metav1.NamespaceDefault, oldKyma, access),
+			AccessSecret(v1beta2.DefaultNamespace, remoteKyma, access),
+			AccessSecret(metav1.NamespaceDefault, oldKyma, access),
 		}
 		for _, k := range kymas() {
 			objects = append(objects, k)
@@ -71,7 +72,13 @@ func (p *playground) applyKymas(ctx context.Context) error {
 	})
 }
 
-func accessSecret(namespace, kyma string, kubeconfig []byte) *corev1.Secret {
+// RuntimeAccess is the kubeconfig by which the manager reaches a runtime.
+func RuntimeAccess(plane *provision.ControlPlane) ([]byte, error) {
+	return plane.UserKubeconfig(runtimeUser, runtimeGroup)
+}
+
+// AccessSecret is what leads the manager from a Kyma to its runtime.
+func AccessSecret(namespace, kyma string, kubeconfig []byte) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma, Labels: map[string]string{v1beta2.LabelKymaName: kyma}},
 		Data:       map[string][]byte{v1beta2.AccessSecretKey: kubeconfig},
@@ -84,8 +91,8 @@ func (p *playground) awaitKymas(ctx context.Context) error {
 		shown := map[string]string{}
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, readyPatience, true, func(ctx context.Context) (bool, error) {
 			select {
-			case <-p.manager.done:
-				return false, p.manager.failure()
+			case <-p.crew.Ended():
+				return false, p.crew.Failure()
 			default:
 			}
 			return p.showKymas(ctx, shown)
@@ -107,23 +114,23 @@ func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bo
 	done := len(list.Items) > 0
 	for i := range list.Items {
 		k := &list.Items[i]
-		if line := describe(k); shown[k.Name] != line {
+		if line := Describe(k); shown[k.Name] != line {
 			shown[k.Name] = line
 			p.progress.notef(k.Name, "%s", line)
 		}
-		done = done && ready(k)
+		done = done && Ready(k)
 	}
 	return done, nil
 }
 
-// ready tells that the current spec was seen running.
-func ready(k *v1beta2.Kyma) bool {
+// Ready tells that the current spec was seen running.
+func Ready(k *v1beta2.Kyma) bool {
 	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
 	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == k.Generation
 }
 
-// describe is a Kyma's status on one line.
-func describe(k *v1beta2.Kyma) string {
+// Describe is a Kyma's status on one line.
+func Describe(k *v1beta2.Kyma) string {
 	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
 	if k.Status.State == "" || condition == nil {
 		return "has no status yet"
@@ -145,7 +152,7 @@ func (p *playground) whyNot(ctx context.Context) error {
 	for i := range list.Items {
 		k := &list.Items[i]
 		condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
-		if condition != nil && !ready(k) {
+		if condition != nil && !Ready(k) {
 			why = errors.Join(why, fmt.Errorf("%s says: %s", k.Name, condition.Message))
 		}
 	}

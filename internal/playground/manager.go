@@ -36,6 +36,27 @@ type manager struct {
 	metrics, probes, content, webhooks string // addresses
 }
 
+// ManagerOptions say how the manager is run.
+type ManagerOptions struct {
+	// Program is the manager's own program, Dir the folder for its log, its content and its files.
+	Program, Dir string
+	// Cluster names the hub in the kubeconfig; Access is that of the manager's ServiceAccount there.
+	Cluster string
+	Access  *rest.Config
+	// Registry is the host of the modules' registry; it and PlainHosts speak no TLS.
+	Registry   string
+	PlainHosts []string
+	// Signatures is the file with the policy on signatures; empty asks for none.
+	Signatures string
+	// Serves adds the content server and the conversion of v1alpha1.
+	Serves bool
+}
+
+// ManagerAccess is the access of the manager's ServiceAccount, with the rights that a deployed manager has.
+func ManagerAccess(ctx context.Context, hub *provision.ControlPlane) (*rest.Config, error) {
+	return hub.ServiceAccountConfig(ctx, v1beta2.DefaultNamespace, managerAccount)
+}
+
 // startManager runs the manager's own program with the rights that a deployed one has.
 func (p *playground) startManager(ctx context.Context) error {
 	return p.progress.step("manager", "starting bin/manager as ServiceAccount "+managerAccount, func() (string, error) {
@@ -43,54 +64,81 @@ func (p *playground) startManager(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		access, err := p.hub.ServiceAccountConfig(ctx, v1beta2.DefaultNamespace, managerAccount)
+		access, err := ManagerAccess(ctx, p.hub.ControlPlane)
 		if err != nil {
 			return "", err
 		}
-		if err := p.writeRegistries(filepath.Join(dir, registriesFile)); err != nil {
+		err = p.crew.StartManager(ctx, ManagerOptions{
+			Program: p.program(managerProgram), Dir: dir, Cluster: hubName, Access: access,
+			Registry: p.registry.Host, PlainHosts: []string{p.web.host}, Serves: true,
+		})
+		if err != nil {
 			return "", err
 		}
-		kubeconfig := filepath.Join(dir, "kubeconfig")
-		if err := writeKubeconfig(kubeconfig, hubName, access); err != nil {
-			return "", err
-		}
-		for n := 1; ; n++ {
-			err := p.launchManager(ctx, dir, kubeconfig)
-			if err == nil {
-				return fmt.Sprintf("is ready as process %d", p.manager.cmd.Process.Pid), nil
-			}
-			if n == portAttempts || !strings.Contains(err.Error(), portTaken) {
-				return "", err
-			}
-		}
+		return fmt.Sprintf("is ready as process %d", p.crew.manager.cmd.Process.Pid), nil
 	})
 }
 
+// StartManager starts the manager and returns when it is ready. Other ports are tried when somebody takes one at the same time.
+func (c *Crew) StartManager(ctx context.Context, o ManagerOptions) error {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := writeRegistries(filepath.Join(o.Dir, registriesFile), append([]string{o.Registry}, o.PlainHosts...)); err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(o.Dir, "kubeconfig")
+	if err := writeKubeconfig(kubeconfig, o.Cluster, o.Access); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		err := c.launchManager(ctx, o, kubeconfig)
+		if err == nil || n == portAttempts || !strings.Contains(err.Error(), portTaken) {
+			return err
+		}
+	}
+}
+
 // launchManager starts it once and waits until it is ready.
-func (p *playground) launchManager(ctx context.Context, dir, kubeconfig string) error {
+func (c *Crew) launchManager(ctx context.Context, o ManagerOptions, kubeconfig string) error {
 	free, err := freeAddresses(ctx, 4)
 	if err != nil {
 		return err
 	}
-	metrics, probes, content, webhooks := free[0], free[1], free[2], free[3]
-	started, err := p.launcher.start(p.program(managerProgram), filepath.Join(dir, managerLog), []string{"KUBECONFIG=" + kubeconfig},
-		"--oci-registry-host=http://"+p.registry.Host,
-		"--kyma-namespace=*",
-		"--metrics-bind-address="+metrics,
-		"--health-probe-bind-address="+probes,
-		"--content-dir="+filepath.Join(dir, "content"),
-		"--content-bind-address="+content,
-		"--content-url=https://"+content,
-		"--enable-webhooks",
-		"--webhook-bind-address="+webhooks,
-		"--webhook-url=https://"+webhooks,
-		"--registries-file="+filepath.Join(dir, registriesFile),
-	)
+	m := &manager{metrics: free[0], probes: free[1], content: free[2], webhooks: free[3]}
+	m.process, err = c.launcher.start(o.Program, filepath.Join(o.Dir, managerLog), []string{"KUBECONFIG=" + kubeconfig}, m.flags(o)...)
 	if err != nil {
 		return err
 	}
-	p.manager = &manager{process: started, metrics: metrics, probes: probes, content: content, webhooks: webhooks}
-	return p.manager.awaitReady(ctx)
+	c.manager = m
+	if err := m.awaitReady(ctx); err != nil {
+		c.manager = nil
+		return errors.Join(err, m.end(managerPatience))
+	}
+	return nil
+}
+
+func (m *manager) flags(o ManagerOptions) []string {
+	flags := []string{
+		"--oci-registry-host=http://" + o.Registry,
+		"--kyma-namespace=*",
+		"--metrics-bind-address=" + m.metrics,
+		"--health-probe-bind-address=" + m.probes,
+		"--content-dir=" + filepath.Join(o.Dir, "content"),
+		"--registries-file=" + filepath.Join(o.Dir, registriesFile),
+	}
+	if o.Signatures != "" {
+		flags = append(flags, "--signatures-file="+o.Signatures)
+	}
+	if o.Serves {
+		flags = append(flags,
+			"--content-bind-address="+m.content,
+			"--content-url=https://"+m.content,
+			"--enable-webhooks",
+			"--webhook-bind-address="+m.webhooks,
+			"--webhook-url=https://"+m.webhooks)
+	}
+	return flags
 }
 
 // awaitReady waits until the manager has listed what it watches.
@@ -151,16 +199,14 @@ func freeAddresses(ctx context.Context, count int) (found []string, err error) {
 	return found, err
 }
 
-// writeRegistries writes what the manager is told about the hosts of the playground. The file is watched: an edit counts at once.
-func (p *playground) writeRegistries(path string) error {
-	text := fmt.Sprintf(`# How the manager talks to registries and other hosts; it notices a change of this file.
-registries:
-- host: %s
-  plainHTTP: true
-- host: %s
-  plainHTTP: true
-`, p.registry.Host, p.web.host)
-	return os.WriteFile(path, []byte(text), 0o600)
+// writeRegistries writes what the manager is told about hosts that speak no TLS. The file is watched: an edit counts at once.
+func writeRegistries(path string, hosts []string) error {
+	var text strings.Builder
+	text.WriteString("# How the manager talks to registries and other hosts; it notices a change of this file.\nregistries:\n")
+	for _, host := range hosts {
+		fmt.Fprintf(&text, "- host: %s\n  plainHTTP: true\n", host)
+	}
+	return os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 func writeKubeconfig(path, name string, access *rest.Config) error {

@@ -177,42 +177,67 @@ func (m *module) release() *v1beta2.ModuleReleaseMeta {
 // publishModules pushes every version of every module as an OCM component.
 func (p *playground) publishModules(ctx context.Context) error {
 	return p.progress.step("registry", "publishing "+moduleNames()+" as OCM components, each in two versions", func() (string, error) {
-		registry := component.Registry{Host: p.registry.Host, PlainHTTP: true}
-		for i := range modules {
-			for _, offer := range channels {
-				version, err := modules[i].publication(offer.Version)
-				if err != nil {
-					return "", err
-				}
-				if _, err := component.Push(ctx, registry, version); err != nil {
-					return "", err
-				}
+		err := PublishModules(ctx, component.Registry{Host: p.registry.Host, PlainHTTP: true}, nil)
+		return fmt.Sprintf("has %d component versions", len(modules)*len(channels)), err
+	})
+}
+
+// PublishModules pushes every version of every sample module as an OCM component, signed where there is a signer. Again changes nothing.
+func PublishModules(ctx context.Context, registry component.Registry, signer *component.Signer) error {
+	for i := range modules {
+		for _, offer := range channels {
+			version, err := modules[i].publication(offer.Version)
+			if err != nil {
+				return err
+			}
+			version.Signer = signer
+			if _, err := component.Push(ctx, registry, version); err != nil {
+				return err
 			}
 		}
-		return fmt.Sprintf("has %d component versions", len(modules)*len(channels)), nil
-	})
+	}
+	return nil
 }
 
 // offerModules creates what says which versions there are and which channel offers which.
 func (p *playground) offerModules(ctx context.Context) error {
 	return p.progress.step(hubName, "offering the modules in channels regular and fast", func() (string, error) {
-		for i := range modules {
-			objects := []client.Object{modules[i].release()}
-			for _, offer := range channels {
-				template, err := modules[i].template(offer.Version)
-				if err != nil {
-					return "", err
-				}
-				objects = append(objects, template)
-			}
-			for _, object := range objects {
-				if err := p.hub.client.Create(ctx, object); err != nil {
-					return "", fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
-				}
+		objects, err := Offers()
+		if err != nil {
+			return "", err
+		}
+		for _, object := range objects {
+			if err := p.hub.client.Create(ctx, object); err != nil {
+				return "", fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
 			}
 		}
 		return "has the ModuleReleaseMeta and ModuleTemplates of " + moduleNames(), nil
 	})
+}
+
+// Offers are the ModuleReleaseMetas and ModuleTemplates of the sample modules.
+func Offers() ([]client.Object, error) {
+	var objects []client.Object
+	for i := range modules {
+		objects = append(objects, modules[i].release())
+		for _, offer := range channels {
+			template, err := modules[i].template(offer.Version)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, template)
+		}
+	}
+	return objects, nil
+}
+
+// Components are the names of the sample modules' components.
+func Components() []string {
+	names := make([]string, 0, len(modules))
+	for i := range modules {
+		names = append(names, modules[i].component())
+	}
+	return names
 }
 
 // moduleNames is a list for a sentence.

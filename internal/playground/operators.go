@@ -2,6 +2,7 @@ package playground
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
 )
 
 const (
@@ -30,7 +33,7 @@ const (
 // its Deployment, while the Deployment is available.
 type operators struct {
 	module      string
-	cluster     *cluster
+	cluster     *provision.ControlPlane
 	launcher    *launcher
 	program     string
 	dir         string
@@ -56,20 +59,25 @@ type workload struct {
 
 // startOperators begins to watch both clusters: a module may be installed into either.
 func (p *playground) startOperators(ctx context.Context) error {
+	return p.crew.StartOperators(ctx, p.options.Programs, p.folder.dir, p.hub.ControlPlane, p.runtime.ControlPlane)
+}
+
+// StartOperators plays the kubelet for the operators of sample modules in these clusters; dir gets a folder for each module.
+func (c *Crew) StartOperators(ctx context.Context, programs, dir string, clusters ...*provision.ControlPlane) error {
 	for _, module := range operatorPrograms() {
-		dir, err := p.folder.part(module)
-		if err != nil {
+		dir := filepath.Join(dir, module)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
-		for _, c := range []*cluster{p.hub, p.runtime} {
+		for _, cluster := range clusters {
 			helper := &operators{
-				module: module, cluster: c, launcher: p.launcher, program: p.program(module), dir: dir,
-				changed: make(chan struct{}, 1), log: logf.Log.WithName("operators").WithValues("cluster", c.Name, "module", module),
+				module: module, cluster: cluster, launcher: c.launcher, program: filepath.Join(programs, module), dir: dir,
+				changed: make(chan struct{}, 1), log: logf.Log.WithName("operators").WithValues("cluster", cluster.Name, "module", module),
 			}
 			if err := helper.start(ctx); err != nil {
 				return err
 			}
-			p.helpers = append(p.helpers, helper)
+			c.helpers = append(c.helpers, helper)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ type playground struct {
 	options  Options
 	folder   *folder
 	progress *progress
-	launcher *launcher
+	crew     *Crew
 
 	root     string // of the checkout
 	assets   string // folder with the control plane programs and kubectl
@@ -40,13 +40,11 @@ type playground struct {
 	web      *web
 	hub      *cluster
 	runtime  *cluster
-	manager  *manager
-	helpers  []*operators
 }
 
 // Run starts a playground, says what to try, and ends it when the context ends, which is not an error. What failed is told to out, too.
 func Run(ctx context.Context, options Options, out io.Writer) error {
-	p := &playground{options: options, progress: newProgress(out, time.Now), launcher: newLauncher()}
+	p := &playground{options: options, progress: newProgress(out, time.Now), crew: NewCrew()}
 	err := p.open()
 	if err == nil {
 		err = p.run(ctx)
@@ -71,8 +69,8 @@ func (p *playground) run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-p.manager.done:
-		return p.manager.failure()
+	case <-p.crew.Ended():
+		return p.crew.Failure()
 	}
 }
 
@@ -156,14 +154,7 @@ func (p *playground) startRegistry(ctx context.Context) error {
 // close ends everything that was started: the manager first and in order, because it has work in flight; then what it worked on.
 func (p *playground) close() error {
 	began := time.Now()
-	var err error
-	if p.manager != nil {
-		err = p.manager.end(managerPatience)
-	}
-	for _, helper := range p.helpers {
-		err = errors.Join(err, helper.end())
-	}
-	err = errors.Join(err, p.stopClusters())
+	err := errors.Join(p.crew.End(), p.stopClusters())
 	if p.registry != nil {
 		err = errors.Join(err, p.registry.Stop())
 	}

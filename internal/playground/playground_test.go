@@ -79,22 +79,22 @@ func TestThingsToTry(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	k := kyma("demo", nil, moduleNotes)
 	k.Generation = 2
-	if got := describe(k); got != "has no status yet" || ready(k) {
-		t.Errorf("a new Kyma: %q, ready: %t", got, ready(k))
+	if got := Describe(k); got != "has no status yet" || Ready(k) {
+		t.Errorf("a new Kyma: %q, ready: %t", got, Ready(k))
 	}
 	k.Status = v1beta2.KymaStatus{State: v1beta2.StateProcessing, ModulesReady: "0/1", Conditions: []metav1.Condition{
 		{Type: v1beta2.ConditionReady, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonManifestPending, ObservedGeneration: 2},
 	}}
-	if got := describe(k); got != "Processing, 0/1 modules ready, ManifestPending" || ready(k) {
-		t.Errorf("a Kyma under way: %q, ready: %t", got, ready(k))
+	if got := Describe(k); got != "Processing, 0/1 modules ready, ManifestPending" || Ready(k) {
+		t.Errorf("a Kyma under way: %q, ready: %t", got, Ready(k))
 	}
 	k.Status.State, k.Status.ModulesReady = v1beta2.StateReady, "1/1"
 	k.Status.Conditions[0].Status, k.Status.Conditions[0].Reason = metav1.ConditionTrue, v1beta2.ReasonReady
-	if got := describe(k); got != "Ready, 1/1 modules ready" || !ready(k) {
-		t.Errorf("a Kyma that is Ready: %q, ready: %t", got, ready(k))
+	if got := Describe(k); got != "Ready, 1/1 modules ready" || !Ready(k) {
+		t.Errorf("a Kyma that is Ready: %q, ready: %t", got, Ready(k))
 	}
 	k.Generation = 3
-	if ready(k) {
+	if Ready(k) {
 		t.Error("a status of an earlier generation counts")
 	}
 }

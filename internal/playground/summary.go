@@ -88,13 +88,14 @@ export PATH=%s:"$PATH"
 export KUBECACHEDIR=%s
 `, p.folder.number, quote(short(p.folder.path(envName))), kubeconfigVariable, quote(p.hub.Kubeconfig),
 		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), samplesVariable, quote(p.folder.path(samplesName)),
-		contentVariable, quote("https://"+p.manager.content), quote(bin), quote(p.folder.path(cacheName)))
+		contentVariable, quote("https://"+p.crew.manager.content), quote(bin), quote(p.folder.path(cacheName)))
 	return os.WriteFile(p.folder.path(envName), []byte(env), 0o600)
 }
 
 // summary says what exists and what to do with it.
 func (p *playground) summary() string {
 	var out strings.Builder
+	m := p.crew.manager
 	fmt.Fprintln(&out, "\nWhat there is")
 	table(&out, [][]string{
 		{hubName, "cluster with the Kymas and the manager", "KUBECONFIG " + short(p.hub.Kubeconfig)},
@@ -102,8 +103,8 @@ func (p *playground) summary() string {
 		{"kubectl", "client of the clusters' version", short(p.hub.Kubectl)},
 		{"registry", "OCI components of the modules, charts, bundles", "http://" + p.registry.Host},
 		{"web", "a Helm repository, and a bundle", "http://" + p.web.host + helmFolder},
-		{"manager", "bin/manager", "log " + short(p.manager.log) + ", metrics http://" + p.manager.metrics + "/metrics"},
-		{"content", "what Manifests were made of, for whom may read it", "https://" + p.manager.content + "/v1/manifests/<namespace>/<name>"},
+		{"manager", "bin/manager", "log " + short(m.log) + ", metrics http://" + m.metrics + "/metrics"},
+		{"content", "what Manifests were made of, for whom may read it", "https://" + m.content + "/v1/manifests/<namespace>/<name>"},
 	})
 	fmt.Fprintln(&out, "\nModules, with the versions that the channels offer")
 	rows := [][]string{{"", channelRegular, channelFast, ""}}

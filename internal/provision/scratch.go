@@ -79,6 +79,17 @@ func newScratch(parent, name string) (*scratch, error) {
 	return &scratch{dir: dir, lock: lock}, nil
 }
 
+// Sweep ends and deletes what programs left behind that died without Stop, wherever a control plane with this Options.Dir may have kept it.
+func Sweep(dir string) error {
+	var err error
+	for _, parent := range []string{memory, dir, os.TempDir()} {
+		if parent != "" {
+			err = errors.Join(err, sweep(parent))
+		}
+	}
+	return err
+}
+
 // sweep ends and deletes what owners left behind that died without Stop.
 func sweep(parent string) error {
 	finished, err := filepath.Glob(filepath.Join(parent, scratchPrefix()+"*"))

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -78,13 +79,21 @@ func (cp *ControlPlane) missingForPods(ctx context.Context, clients kubernetes.I
 
 func (cp *ControlPlane) node() *corev1.Node {
 	name := cp.Name + "-node"
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name:        name,
-		Annotations: map[string]string{fakeNodeKey: fakeNodeValue},
-		Labels: map[string]string{
-			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64", "type": programKwok,
+	// What kwok gives a node that says nothing lacks storage, and pods that ask for some would never be scheduled.
+	room := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti"),
+		corev1.ResourcePods: resource.MustParse("1M"), corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Annotations: map[string]string{fakeNodeKey: fakeNodeValue},
+			Labels: map[string]string{
+				corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64", "type": programKwok,
+			},
 		},
-	}}
+		Status: corev1.NodeStatus{Allocatable: room, Capacity: room},
+	}
 }
 
 func (cp *ControlPlane) startControllerManager() (*child, error) {

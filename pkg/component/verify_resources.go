@@ -46,13 +46,13 @@ func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Re
 	}
 	digest, ok := resource.SignedDigest()
 	if !ok {
-		return check.failed(ResourceNotCovered,
+		return check.fails(ResourceNotCovered,
 			"resource %s has no digest that a signature covers: sign the component with the digests of all resources", resource.Name)
 	}
 	check.Digest = digest
 	for _, label := range resource.Labels {
 		if !label.Signing && slices.Contains(options.SignedLabels, label.Name) {
-			return check.failed(LabelNotCovered, "label %s of resource %s is not signed: mark it with signing: true and sign again",
+			return check.fails(LabelNotCovered, "label %s of resource %s is not signed: mark it with signing: true and sign again",
 				label.Name, resource.Name)
 		}
 	}
@@ -71,11 +71,11 @@ func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Re
 // verifyBlob reads a blob to its end, which tells whether it is what its digest says.
 func verifyBlob(ctx context.Context, opened *Opened, resource *descriptor.Resource, check Check) Check {
 	if there := localDigest(resource); there != check.Digest {
-		return check.failed(BlobChanged, "resource %s points to content %s, and %s was signed", resource.Name, there, check.Digest)
+		return check.fails(BlobChanged, "resource %s points to content %s, and %s was signed", resource.Name, there, check.Digest)
 	}
 	layer := slices.IndexFunc(opened.manifest.Layers, func(known ocispec.Descriptor) bool { return known.Digest.String() == check.Digest })
 	if layer < 0 {
-		return check.failed(BlobMissing, "the content %s of resource %s is no layer of its manifest", check.Digest, resource.Name)
+		return check.fails(BlobMissing, "the content %s of resource %s is no layer of its manifest", check.Digest, resource.Name)
 	}
 	blob, err := opened.Fetch(ctx, opened.manifest.Layers[layer])
 	if err == nil {
@@ -86,18 +86,18 @@ func verifyBlob(ctx context.Context, opened *Opened, resource *descriptor.Resour
 	case err == nil:
 		return check
 	case changedContent(err):
-		return check.failed(BlobChanged, "the content of resource %s is not %s, which was signed: %w", resource.Name, check.Digest, err)
+		return check.fails(BlobChanged, "the content of resource %s is not %s, which was signed: %w", resource.Name, check.Digest, err)
 	case missingContent(err):
-		return check.failed(BlobMissing, "the content %s of resource %s is not there: %w", check.Digest, resource.Name, err)
+		return check.fails(BlobMissing, "the content %s of resource %s is not there: %w", check.Digest, resource.Name, err)
 	default:
-		return check.failed(BlobUnreadable, "the content of resource %s cannot be read: %w", resource.Name, err)
+		return check.fails(BlobUnreadable, "the content of resource %s cannot be read: %w", resource.Name, err)
 	}
 }
 
 // verifyPinned compares the digest in the reference of an image, if it has one.
 func verifyPinned(check Check) Check {
 	if _, pinned, ok := strings.Cut(check.Image, "@"); ok && pinned != check.Digest {
-		return check.failed(ImageChanged, "image %s names %s, and %s was signed", check.Name, pinned, check.Digest)
+		return check.fails(ImageChanged, "image %s names %s, and %s was signed", check.Name, pinned, check.Digest)
 	}
 	return check
 }
@@ -112,15 +112,15 @@ func verifyImage(ctx context.Context, opened *Opened, check Check) Check {
 	case err == nil && now == check.Digest:
 		return check
 	case err == nil:
-		return check.failed(ImageChanged, "image %s is %s now, and %s was signed", check.Image, now, check.Digest)
+		return check.fails(ImageChanged, "image %s is %s now, and %s was signed", check.Image, now, check.Digest)
 	case missingContent(err):
-		return check.failed(ImageMissing, "image %s is not there: %w", check.Image, err)
+		return check.fails(ImageMissing, "image %s is not there: %w", check.Image, err)
 	default:
-		return check.failed(ImageUnreadable, "image %s cannot be asked for: %w", check.Image, err)
+		return check.fails(ImageUnreadable, "image %s cannot be asked for: %w", check.Image, err)
 	}
 }
 
-func (c Check) failed(reason, format string, args ...any) Check {
+func (c Check) fails(reason, format string, args ...any) Check {
 	c.State, c.Reason, c.Message = StateFailed, reason, fmt.Errorf(format, args...).Error()
 	return c
 }

@@ -47,6 +47,7 @@ type call struct {
 	seen map[inventory.ID]*unstructured.Unstructured // as it was read or written last; nil when it is not there
 
 	told    map[inventory.ID]ObjectReport // what was done
+	passed  map[inventory.ID]ObjectReport // what Progress was told last
 	gone    []inventory.Entry             // what is on its way out, in the order in which it was deleted first
 	touched map[inventory.ID]bool         // what this call wrote, or tried to
 }
@@ -59,6 +60,7 @@ func begin(inst Installation) (*call, error) {
 	c := &call{
 		inst: inst, cluster: inst.Cluster,
 		seen: map[inventory.ID]*unstructured.Unstructured{}, told: map[inventory.ID]ObjectReport{}, touched: map[inventory.ID]bool{},
+		passed: map[inventory.ID]ObjectReport{},
 	}
 	if err := c.validate(); err != nil {
 		return c, err
@@ -143,7 +145,11 @@ func (c *call) validateContent() error {
 }
 
 // load reads the record.
-func (c *call) load(ctx context.Context) error { return c.record.load(ctx) }
+func (c *call) load(ctx context.Context) error {
+	err := c.record.load(ctx)
+	c.record.marks.add(c.inst.RecordLabels, c.inst.RecordAnnotations)
+	return err
+}
 
 // owner is the value of the owner mark.
 func (c *call) owner() string { return c.inst.Namespace + "/" + c.inst.Name }
@@ -151,7 +157,7 @@ func (c *call) owner() string { return c.inst.Namespace + "/" + c.inst.Name }
 func (c *call) options() apply.Options {
 	return apply.Options{
 		Manager: c.inst.FieldManager, Owner: c.owner(), OwnerKey: c.inst.OwnerKey, Ownership: c.inst.Ownership,
-		Live: c.live, Autoscaled: apply.Autoscalers(c.desired),
+		Live: c.live, Autoscaled: apply.Autoscalers(c.desired), Relation: c.inst.Relation, Heirs: c.inst.Heirs,
 	}
 }
 

@@ -17,6 +17,7 @@
 //
 // A Secret "manifest.<name>" in Installation.Namespace says what is installed. It is written before the first object, so that a process
 // that dies leaks nothing, and again after the last. What does not fit into it stands in immutable Secrets that are named by their content.
+// A caller's own labels and annotations on it say what a later one needs to know without its sources; see [Recorded] and [Records].
 // All writes are bound to the version that was read: of two calls at once, one gets an error with the reason [ReasonRecordConflict],
 // and what both of them wrote is recorded.
 //

@@ -37,6 +37,11 @@ func (c *call) unready(left *waiting, object *unstructured.Unstructured, state s
 	id := inventory.IDOf(object)
 	live, _ := c.lookedUp(id)
 	result := healthOf(live, state != "")
+	told := ObjectReport{ID: id, Version: object.GroupVersionKind().Version, Action: c.told[id].Action, Health: result.Status}
+	if result.Status != health.Ready {
+		told.Message = result.Message
+	}
+	c.progress(told)
 	if result.Status == health.Ready {
 		return
 	}

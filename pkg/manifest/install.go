@@ -70,7 +70,11 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 	if left != nil || err != nil {
 		return left, err
 	}
-	return c.healthy(ctx)
+	if left, err := c.healthy(ctx); left != nil || err != nil {
+		return left, err
+	}
+	c.record.marks.add(nil, c.inst.RecordWhenReady)
+	return nil, c.save(ctx)
 }
 
 // checkDefinitions refuses changes of CustomResourceDefinitions that break somebody, unless their rules are allowed by name.
@@ -152,6 +156,9 @@ func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, 
 		if lost(outcomes) {
 			break
 		}
+		if err := c.observe(ctx, shared(turn.Steps, outcomes)); err != nil {
+			return nil, err
+		}
 		if left := c.awaitDefinitions(ctx, turn.Steps); left != nil && len(bad) == 0 {
 			return left, nil
 		}
@@ -161,6 +168,11 @@ func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, 
 	}
 	if len(c.unplaced) > 0 {
 		return c.unknownKind(ctx)
+	}
+	if len(decision.Prune) > 0 && c.inst.PruneWhenReady {
+		if left := c.gate(len(c.order.names)); left != nil {
+			return left, nil
+		}
 	}
 	return nil, c.prune(ctx, decision.Prune)
 }
@@ -210,6 +222,17 @@ func (c *call) took(steps []inventory.Step, outcomes []apply.Outcome) []apply.Ou
 	}
 	c.record.entries = inventory.Merge(c.record.entries, done, nil)
 	return bad
+}
+
+// shared are the objects that were left to a sibling: no write has told how they are.
+func shared(steps []inventory.Step, outcomes []apply.Outcome) []*unstructured.Unstructured {
+	var found []*unstructured.Unstructured
+	for i, outcome := range outcomes {
+		if outcome.Action == apply.Shared {
+			found = append(found, steps[i].Object)
+		}
+	}
+	return found
 }
 
 // lost tells that the cluster does not answer or does not let us in, so that trying the next phase is pointless.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
@@ -52,6 +53,11 @@ type Installation struct {
 
 	// Ownership says what becomes of objects that exist already; empty means apply.Prevent: leave them alone and report them.
 	Ownership apply.Ownership
+	// Relation says what the owner that another mark names is to this installation, so that several may share objects: see apply.Options.
+	// Nil counts every other owner as somebody else.
+	Relation func(owner string) apply.Relation
+	// Heirs names another owner that lists an object too, "" for none: the object is marked as that one's instead of being deleted.
+	Heirs func(inventory.ID) string
 	// OwnerKey is the annotation that marks objects as this installation's, with the value "<namespace>/<name>"; empty means
 	// DefaultOwnerKey. It must not change while something is installed.
 	OwnerKey string
@@ -65,6 +71,18 @@ type Installation struct {
 	// Check is asked last, when everything is ready: a last word of the caller. It says in message what it waits for. With Wait it is
 	// asked again, at growing intervals of up to 15 seconds.
 	Check func(ctx context.Context, cluster Cluster) (ready bool, message string, err error)
+	// PruneWhenReady keeps what is no longer declared until everything that is declared is ready, so that an upgrade that does not come up
+	// leaves what ran before. Without it, prune comes after a successful apply.
+	PruneWhenReady bool
+
+	// RecordLabels are set on all Secrets of the record, RecordAnnotations on the one that names the others, with the first write of a call;
+	// what else they carry stays. Uninstall writes them before it deletes anything.
+	RecordLabels, RecordAnnotations map[string]string
+	// RecordWhenReady are further annotations, which the record gets when everything that is declared is applied and ready.
+	RecordWhenReady map[string]string
+
+	// Progress is told what is done with objects and what they wait for, as it happens and in one goroutine; nil means nobody asks.
+	Progress func(ObjectReport)
 	// Wait is how long Install waits until everything is ready, and Uninstall until everything is gone; 0 means not at all.
 	Wait time.Duration
 }

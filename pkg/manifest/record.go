@@ -41,6 +41,7 @@ type record struct {
 	name    string // of the index
 	owner   string
 	meta    metav1.ObjectMeta // of every Secret
+	marks   marks             // of the index, beside those
 
 	exists  bool
 	uid     types.UID
@@ -50,6 +51,7 @@ type record struct {
 	// created are the custom resources that are created once. Without a hash the creation is planned; without a UID it was found there.
 	created []inventory.Entry
 	stored  index
+	marked  marks // as it is stored
 }
 
 // index is what the index says beside the first entries.
@@ -64,7 +66,7 @@ func newRecord(c *call) *record {
 	return &record{
 		secrets: c.cluster.secrets.Secrets(c.inst.Namespace), name: "manifest." + c.inst.Name, owner: c.owner(),
 		meta: metav1.ObjectMeta{
-			Namespace: c.inst.Namespace, Labels: map[string]string{recordLabel: labelOf(c.owner())},
+			Namespace: c.inst.Namespace, Labels: over(maps.Clone(c.inst.RecordLabels), map[string]string{recordLabel: labelOf(c.owner())}),
 			Annotations: map[string]string{c.inst.OwnerKey: c.owner(), recordOwner: c.owner()},
 		},
 	}
@@ -100,6 +102,7 @@ func (r *record) load(ctx context.Context) error {
 func (r *record) loadOnce(ctx context.Context) error {
 	secret, err := r.secrets.Get(ctx, r.name, metav1.GetOptions{})
 	r.exists, r.uid, r.version, r.shards, r.entries, r.created, r.stored = false, "", "", nil, nil, nil, index{}
+	r.marks, r.marked = marks{}, marks{}
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -120,6 +123,7 @@ func (r *record) loadOnce(ctx context.Context) error {
 	r.exists, r.uid, r.version, r.shards = true, secret.UID, secret.ResourceVersion, found.Shards
 	r.entries, r.created, r.stored = inventory.Merge(found.entries, nil, nil), found.Created, found
 	r.stored.entries, r.stored.Created = slices.Clone(r.entries), slices.Clone(r.created)
+	r.marks, r.marked = marksOf(secret), marksOf(secret)
 	return nil
 }
 
@@ -173,7 +177,8 @@ func (r *record) parse(secret *corev1.Secret) (found index, err error) {
 
 // changed tells that the record says something else than what is stored.
 func (r *record) changed() bool {
-	return !r.exists || !slices.Equal(r.entries, r.stored.entries) || !slices.Equal(r.created, r.stored.Created)
+	return !r.exists || !slices.Equal(r.entries, r.stored.entries) || !slices.Equal(r.created, r.stored.Created) ||
+		!r.marks.equal(r.marked)
 }
 
 // save stores the record: new shards, the index, and then old shards go. A conflict is an error with ReasonRecordConflict.
@@ -202,6 +207,7 @@ func (r *record) saveIndex(ctx context.Context, next index, inline []inventory.E
 		return err
 	}
 	secret := r.secret(r.name, map[string][]byte{indexKey: text, entriesKey: packed(inline)})
+	r.marks.put(secret)
 	var saved *corev1.Secret
 	verb := "create"
 	if r.exists {
@@ -216,7 +222,7 @@ func (r *record) saveIndex(ctx context.Context, next index, inline []inventory.E
 	case err != nil:
 		return called(verb, r.id(r.name), err)
 	}
-	r.exists, r.uid, r.version = true, saved.UID, saved.ResourceVersion
+	r.exists, r.uid, r.version, r.marked = true, saved.UID, saved.ResourceVersion, r.marks.clone()
 	return nil
 }
 

@@ -51,6 +51,11 @@ func (c *call) uninstall(ctx context.Context) (*waiting, error) {
 }
 
 func (c *call) removeAll(ctx context.Context) (*waiting, error) {
+	if c.record.exists && len(c.inst.RecordLabels)+len(c.inst.RecordAnnotations) > 0 {
+		if err := c.record.save(ctx); err != nil { // whoever looks after a crash sees that it is being taken down
+			return nil, err
+		}
+	}
 	if left, err := c.deleteCustom(ctx); left != nil || err != nil {
 		return left, err
 	}

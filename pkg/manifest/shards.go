@@ -85,6 +85,6 @@ func (r *record) remove(ctx context.Context) error {
 			names = append(names, secret.Name)
 		}
 	}
-	r.exists, r.shards, r.stored = false, nil, index{}
+	r.exists, r.shards, r.stored, r.marked = false, nil, index{}, marks{}
 	return r.drop(ctx, names)
 }

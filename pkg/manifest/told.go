@@ -16,6 +16,15 @@ func (c *call) did(id inventory.ID, action apply.Action, message string) {
 		return
 	}
 	c.told[id] = ObjectReport{ID: id, Action: action, Message: message}
+	c.progress(c.told[id])
+}
+
+// progress tells the caller what is new about an object.
+func (c *call) progress(report ObjectReport) {
+	if c.inst.Progress != nil && c.passed[report.ID] != report {
+		c.passed[report.ID] = report
+		c.inst.Progress(report)
+	}
 }
 
 // didNothing notes the objects that are in order.

@@ -16,10 +16,25 @@ const reasonsFile = "api/v1beta2/conditions.go"
 
 const reasonPrefix = "Reason"
 
-// ownWords are libraries that other operators embed: they have reasons of their own beside those of the API, and enginePage explains each.
-var ownWords = []string{"pkg/manifest", "pkg/declarative"}
+// ownWords are packages that tell reasons where there is no condition: libraries that other operators embed, and what the command line
+// prints. Beside those of the API they have reasons of their own, and a page explains each.
+var ownWords = []struct{ dir, page string }{
+	{"pkg/manifest", "docs/engine.md"}, {"pkg/declarative", "docs/engine.md"},
+	{"internal/direct", "docs/cli.md"}, {"internal/view", "docs/cli.md"},
+}
 
-const enginePage = "docs/engine.md"
+// explained tells whether the page of a package has a word for its reason. A page that is not there has none.
+func explained(tree *Tree, dir, reason string) bool {
+	for _, own := range ownWords {
+		if !below(dir, []string{own.dir}) {
+			continue
+		}
+		if page, err := os.ReadFile(filepath.Join(tree.Root, filepath.FromSlash(own.page))); err == nil && strings.Contains(string(page), "`"+reason+"`") {
+			return true
+		}
+	}
+	return false
+}
 
 // Reason is a declared constant.
 type Reason struct {
@@ -106,10 +121,8 @@ func ReasonsDocumented(tree *Tree) []string {
 // and as a word that the API does not have in pkg/, which never imports it.
 func ReasonsDeclared(tree *Tree) []string {
 	reasons, found := declared(tree)
-	page, _ := os.ReadFile(filepath.Join(tree.Root, filepath.FromSlash(enginePage))) // what it does not have is found below
-	known := func(value, dir string) bool {
-		return slices.ContainsFunc(reasons, func(r Reason) bool { return r.Value == value }) ||
-			below(dir, ownWords) && strings.Contains(string(page), "`"+value+"`")
+	declared := func(value string) bool {
+		return slices.ContainsFunc(reasons, func(r Reason) bool { return r.Value == value })
 	}
 	parameters := reasonParameters(tree)
 	for _, p := range tree.Packages {
@@ -122,7 +135,10 @@ func ReasonsDeclared(tree *Tree) []string {
 				continue
 			}
 			for _, use := range reasonLiterals(tree, file, p, parameters) {
-				if message := judgeReason(use, library, known(use.Value, p.Dir)); message != "" {
+				if explained(tree, p.Dir, use.Value) {
+					continue
+				}
+				if message := judgeReason(use, library, declared(use.Value)); message != "" {
 					found = append(found, use.At+": "+message)
 				}
 			}
@@ -136,8 +152,8 @@ func judgeReason(use Reason, library, known bool) string {
 	case use.Value == "" || library && known:
 		return ""
 	case library:
-		return fmt.Sprintf("the reason %q is not declared: pkg uses the words of %s, add it there (or, for %s, to %s)",
-			use.Value, reasonsFile, strings.Join(ownWords, " and "), enginePage)
+		return fmt.Sprintf("the reason %q is not declared: pkg uses the words of %s, add it there (or to the page of a package of ownWords)",
+			use.Value, reasonsFile)
 	case use.Name != "":
 		return fmt.Sprintf("%s is declared outside %s: declare it there, with a sentence", use.Name, reasonsFile)
 	default:

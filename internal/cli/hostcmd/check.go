@@ -1,0 +1,96 @@
+package hostcmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/operator"
+)
+
+// checkInterval is the pause between two looks of a check that waits.
+const checkInterval = time.Second
+
+type checkList struct {
+	console.Versioned
+	Verdict operator.Verdict  `json:"verdict"`
+	Items   []operator.Result `json:"items"`
+}
+
+// check is `kyma check`.
+func (h *host) check() *cobra.Command {
+	var flags installing
+	var pre bool
+	var timeout time.Duration
+	output := console.OutputFlag()
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Check whether the lifecycle manager runs, or with --pre whether it can be installed",
+		Long: "One line for each thing that is looked at: the API server and its version, your rights (--pre), the definitions, the manager " +
+			"and its version, its lease, and conversions. Nothing is changed. The exit code is 0 where everything is well, 2 for warnings and " +
+			"1 for errors.",
+		Example:           "  kyma check\n  kyma check --pre\n  kyma check --wait=2m -o json",
+		Args:              arguments(0, 0, ""),
+		ValidArgsFunction: noFiles,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			results, err := h.inspect(command.Context(), flags.options, pre, timeout)
+			if err != nil {
+				return err
+			}
+			if err := h.console.Print(output.Format, resultsOf(results)); err != nil {
+				return err
+			}
+			codes := map[operator.Verdict]int{operator.Failed: console.CodeError, operator.Warning: console.CodeWarning}
+			return console.Quiet(codes[operator.Worst(results)])
+		},
+	}
+	flags.addFlags(command.Flags())
+	command.Flags().BoolVar(&pre, "pre", false, "check whether the lifecycle manager can be installed")
+	command.Flags().DurationVar(&timeout, "wait", 0, "how long to look again while something is not well")
+	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
+	return command
+}
+
+// inspect looks once, or until everything is well or the time is over.
+func (h *host) inspect(ctx context.Context, options operator.Options, pre bool, timeout time.Duration) ([]operator.Result, error) {
+	objects, err := operator.Render(options)
+	if err != nil {
+		return nil, err
+	}
+	config, err := h.target.Config()
+	if err != nil {
+		return nil, err
+	}
+	client, err := h.target.Client()
+	if err != nil {
+		return nil, err
+	}
+	var results []operator.Result
+	err = wait.PollUntilContextTimeout(ctx, checkInterval, max(timeout, time.Nanosecond), true, func(context.Context) (bool, error) {
+		// The context of the command: the last look is not cut short.
+		results = operator.Inspect(ctx, operator.Inspection{Config: config, Client: client, Objects: objects, Pre: pre})
+		return operator.Worst(results) == operator.Passed, nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		err = nil // the results say it
+	}
+	return results, err
+}
+
+func resultsOf(results []operator.Result) console.Document {
+	d := console.Document{
+		Data:    checkList{console.Kind("CheckList"), operator.Worst(results), results},
+		Columns: []console.Column{{Name: "CHECK"}, {Name: "RESULT", State: true}, {Name: "MESSAGE"}},
+	}
+	for _, r := range results {
+		d.Rows = append(d.Rows, []string{r.Name, string(r.Verdict), r.Message})
+		d.Names = append(d.Names, "check/"+r.Name)
+	}
+	return d
+}

@@ -1,0 +1,183 @@
+package direct_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// published pushes a component version and gives the Plan that installs it.
+func (f *fixture) published(registry *provision.Registry, version component.Version, module string) direct.Plan {
+	f.Helper()
+	version.Provider = "example.com"
+	_, err := component.Push(f.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, version)
+	f.must(err)
+	where := direct.Component{Registry: registry.Host, Name: version.Name, Version: version.Version}
+	template, err := direct.TemplateOf(f.Context(), where, f.access())
+	f.must(err)
+	if template.Spec.ModuleName != module || template.Spec.Version != version.Version {
+		f.Errorf("the component is told as %s %s", template.Spec.ModuleName, template.Spec.Version)
+	}
+	return direct.Plan{Config: f.config, Template: template, Component: &where, Access: f.access(), Wait: patience}
+}
+
+func TestAModuleComesFromItsComponent(t *testing.T) {
+	f := onCluster(t)
+	registry, err := provision.StartRegistry(t.Context(), provision.RegistryOptions{})
+	f.must(err)
+	t.Cleanup(func() { f.must(registry.Stop()) })
+
+	t.Run("raw manifest, definitions and default custom resource", func(t *testing.T) {
+		f := on(t, f.plane)
+		plan := f.published(registry, component.Version{Name: "example.com/module/packed", Version: "0.1.0", Resources: []component.Resource{
+			{Name: "raw-manifest", Data: []byte(deployment("packed-manager", "example.com/packed:0.1.0"))},
+			{Name: "crds", Data: []byte(definition("packed"))},
+			{Name: "default-cr", Data: []byte(sample("packed", "default", "color: red"))},
+		}}, "packed")
+		plan.DefaultCR = true
+		report := f.installs(plan)
+		if f.sample("packed", "default") == nil || len(report.Objects) != 3 {
+			t.Errorf("%+v", report.Objects)
+		}
+		registry.Inject(provision.Down())
+		defer registry.Inject(nil)
+		f.deletes(f.removal("packed"))
+	})
+
+	t.Run("a template that the component carries, found by the descriptor in it", func(t *testing.T) {
+		f := on(t, f.plane)
+		template := "{apiVersion: operator.kyma-project.io/v1beta2, kind: ModuleTemplate, metadata: {name: carried-0.1.0}, " +
+			"spec: {moduleName: carried, version: 0.1.0, associatedResources: [{group: '', version: v1, kind: Service}], descriptor: " +
+			`{component: {name: example.com/module/carried-by, version: 0.1.0, repositoryContexts: [{type: OCIRegistry, baseUrl: "` + registry.Host + `"}]}}}}`
+		plan := f.published(registry, component.Version{Name: "example.com/module/carried-by", Version: "0.1.0", Resources: []component.Resource{
+			{Name: "raw-manifest", Data: []byte(configMap("carried-a", "1"))},
+			{Name: "moduletemplate", Data: []byte(template)},
+		}}, "carried")
+		plan.Component = nil
+		f.installs(plan)
+		if listed := f.listed("carried"); len(listed.Associated) != 1 || f.configMap("carried-a") == nil {
+			t.Errorf("%+v", listed)
+		}
+		report, err := direct.Delete(t.Context(), f.removal("carried"))
+		f.reason(report, err, direct.ReasonBlocked, "kubernetes") // the Service of the API server is of an associated kind
+	})
+
+	t.Run("signatures are asked for", func(t *testing.T) {
+		f := on(t, f.plane)
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		f.must(err)
+		resources := []component.Resource{{Name: "raw-manifest", Data: []byte(configMap("signed-a", "1"))}}
+		plan := f.published(registry, component.Version{Name: "example.com/module/signed", Version: "0.1.0", Resources: resources}, "signed")
+		plan.Signatures = &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Trust: descriptor.Trust{
+			Names: []string{"kyma-module-signature"}, PublicKeys: []*rsa.PublicKey{&key.PublicKey},
+		}}
+		report, err := direct.Install(t.Context(), plan)
+		f.reason(report, err, descriptor.ReasonSignatureMissing)
+		_, err = component.Sign(t.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, "example.com/module/signed", "0.1.0",
+			&component.Signer{Name: "kyma-module-signature", Key: key})
+		f.must(err)
+		f.installs(plan)
+		if listed := f.listed("signed"); listed.Signed.State != view.SignatureVerified {
+			t.Errorf("%+v", listed.Signed)
+		}
+		f.deletes(f.removal("signed"))
+	})
+
+	t.Run("a component that is missing changes nothing", func(t *testing.T) {
+		f := on(t, f.plane)
+		plan := f.plan("missing", "0.1.0", "")
+		plan.Component = &direct.Component{Registry: registry.Host, Name: "example.com/module/missing"}
+		report, err := direct.Install(t.Context(), plan)
+		f.reason(report, err, descriptor.ReasonNotFound)
+		if f.listed("missing") != nil {
+			t.Error("it is listed")
+		}
+	})
+}
+
+func TestAPlanThatCannotBeUsed(t *testing.T) {
+	f := onCluster(t)
+	for _, test := range []struct {
+		name, want string
+		change     func(*direct.Plan)
+	}{
+		{"no template", direct.ReasonPlanInvalid, func(p *direct.Plan) { p.Template = nil }},
+		{"no cluster", direct.ReasonPlanInvalid, func(p *direct.Plan) { p.Config = nil }},
+		{"no name of a module", direct.ReasonPlanInvalid, func(p *direct.Plan) { p.Template.Spec.ModuleName = "" }},
+		{"a name that no module has", direct.ReasonPlanInvalid, func(p *direct.Plan) { p.Template.Spec.ModuleName = "A b" }},
+		{"no version", direct.ReasonPlanInvalid, func(p *direct.Plan) { p.Template.Spec.Version = "" }},
+		{"nothing says what it holds", direct.ReasonNoContent, func(p *direct.Plan) { p.Template.Spec.Resources = nil }},
+		{"a descriptor without a name of a component", direct.ReasonNoContent, func(p *direct.Plan) {
+			p.Template.Spec.Descriptor = runtime.RawExtension{Raw: []byte(`{"repositoryContexts":[{"baseUrl":"127.0.0.1:1"}]}`)}
+		}},
+		{"a link, and a signature is asked for", direct.ReasonUnsupported, func(p *direct.Plan) {
+			p.Signatures = &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce}
+		}},
+		{"an upgrade of what is not installed", direct.ReasonNotInstalled, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := f.plan("unusable", "0.1.0", configMap("unusable-a", "1"))
+			call := direct.Upgrade
+			if test.change != nil {
+				test.change(&plan)
+				call = direct.Install
+			}
+			report, err := call(t.Context(), plan)
+			f := on(t, f.plane)
+			f.reason(report, err, test.want)
+		})
+	}
+}
+
+func TestTheDevelopersLoop(t *testing.T) {
+	f := onCluster(t)
+	plan := f.plan("tried", "0.1.0", definition("tried")+configMap("tried-a", "1"))
+	plan.Template.Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}
+	report, err := direct.Run(t.Context(), plan)
+	if err != nil || !report.Ready {
+		t.Fatalf("%v %+v", err, report)
+	}
+	plan = f.plan("tried", "0.1.0", definition("tried")+configMap("tried-a", "2"))
+	if report, err = direct.Run(t.Context(), plan); err != nil || !report.Ready || !report.Changed {
+		t.Fatalf("%v %+v", err, report)
+	}
+	f.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: taken, namespace: " + system + "}}")
+	plan = f.plan("tried", "0.0.9", definition("tried")+configMap("taken", "mine"))
+	report, err = direct.Run(t.Context(), plan)
+	f.reason(report, err, direct.ReasonRefused, "taken") // somebody else's object stays somebody else's
+	f.create(sample("tried", "mine", "color: red"))
+	report, err = direct.CleanUp(t.Context(), f.removal("tried"))
+	if err != nil || !report.Ready || f.sample("tried", "mine") != nil {
+		t.Errorf("%v %+v", err, report)
+	}
+	f.must(f.other.Delete(t.Context(), f.configMap("taken")))
+}
+
+func TestParseReadsACatalog(t *testing.T) {
+	templates, releases, err := direct.Parse([]byte(`
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: operator.kyma-project.io/v1beta2, kind: ModuleTemplate, metadata: {name: a-1}, spec: {moduleName: a, version: 1.0.0, descriptor: {}}}
+- {apiVersion: operator.kyma-project.io/v1beta2, kind: ModuleReleaseMeta, metadata: {name: a}, spec: {moduleName: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}
+`))
+	if err != nil || len(templates) != 1 || len(releases) != 1 || templates[0].Spec.ModuleName != "a" || releases[0].Name != "a" {
+		t.Errorf("%v %v %v", templates, releases, err)
+	}
+	for _, bad := range []string{"{", "{apiVersion: operator.kyma-project.io/v1beta2, kind: ModuleTemplate, metadata: {name: a}, spec: 7}"} {
+		if _, _, err := direct.Parse([]byte(bad)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}

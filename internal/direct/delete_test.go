@@ -1,0 +1,146 @@
+package direct_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+)
+
+func names(resources []direct.Resource) []string {
+	var told []string
+	for i := range resources {
+		told = append(told, resources[i].Kind+" "+resources[i].Name)
+	}
+	slices.Sort(told)
+	return told
+}
+
+func TestDeletionIsBlockedByWhatPeopleMade(t *testing.T) {
+	f := onCluster(t)
+	plan := withCR(f.plan("held", "0.1.0", definition("held")+deployment("held-manager", "example.com/held:0.1.0")), "color: red")
+	f.installs(plan)
+	f.create(sample("held", "mine", "color: blue"))
+	f.create(sample("held", "too", "color: blue"))
+
+	report, err := direct.Delete(t.Context(), f.removal("held"))
+	f.reason(report, err, direct.ReasonBlocked, "held.example.com", "mine", "too")
+	if got := names(report.Blocking); !slices.Equal(got, []string{"Sample mine", "Sample too"}) || f.listed("held").Deleting {
+		t.Errorf("blocked by %v", got)
+	}
+	if f.sample("held", "default") == nil {
+		t.Error("the default custom resource went although the deletion was refused")
+	}
+
+	shown, err := direct.Preview(t.Context(), f.removal("held"))
+	f.must(err)
+	f.create(sample("held", "late", "color: blue"))
+	removal := f.removal("held")
+	removal.Cascade, removal.Previewed = true, shown
+	report, err = direct.Delete(t.Context(), removal)
+	f.reason(report, err, direct.ReasonBlocked, "late", "after the preview")
+	if f.sample("held", "mine") == nil {
+		t.Error("a part of the cascade went although it was refused")
+	}
+
+	removal.Previewed, err = direct.Preview(t.Context(), f.removal("held"))
+	f.must(err)
+	var order []string
+	removal.Progress = func(o manifest.ObjectReport) {
+		if o.Action == apply.Gone || o.Action == apply.Deleted {
+			order = append(order, o.Kind+" "+o.Name)
+		}
+	}
+	f.deletes(removal)
+	if f.sample("held", "late") != nil || f.listed("held") != nil {
+		t.Error("something is left")
+	}
+	first, manager := slices.Index(order, "Sample default"), slices.Index(order, "Deployment held-manager")
+	if slices.Index(order, "Sample late") < 0 || first < slices.Index(order, "Sample late") || manager < first {
+		t.Errorf("deleted in the order %v", order)
+	}
+}
+
+func TestAFinalizerHoldsTheManager(t *testing.T) {
+	f := onCluster(t)
+	plan := withCR(f.plan("slow", "0.1.0", definition("slow")+deployment("slow-manager", "example.com/slow:0.1.0")), "color: red")
+	f.installs(plan)
+	f.patch(f.sample("slow", "default"), "metadata: {finalizers: [example.com/work]}")
+	removal := f.removal("slow")
+	removal.Wait = time.Second
+	report, err := direct.Delete(t.Context(), removal)
+	f.must(err)
+	if report.Ready || report.State != manifest.StateDeleting || f.find("apps/v1", "Deployment", system, "slow-manager") == nil {
+		t.Errorf("the manager did not wait for its custom resource: %+v", report)
+	}
+	if !f.listed("slow").Deleting {
+		t.Error("nothing says that it is being deleted")
+	}
+	report, err = direct.Install(t.Context(), plan)
+	f.reason(report, err, direct.ReasonBeingDeleted)
+	f.patch(f.sample("slow", "default"), "metadata: {finalizers: null}")
+	f.deletes(f.removal("slow"))
+}
+
+func TestACascadeWaitsForFinalizersAndSaysWhatHolds(t *testing.T) {
+	f := onCluster(t)
+	f.installs(f.plan("chain", "0.1.0", definition("chain")+configMap("chain-a", "1")))
+	mine := f.create(sample("chain", "mine", ""))
+	f.patch(mine, "metadata: {finalizers: [example.com/work]}")
+	removal := f.removal("chain")
+	removal.Cascade, removal.Wait = true, 0
+	shown, err := direct.Preview(t.Context(), removal)
+	f.must(err)
+	removal.Previewed = shown
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	report, err := direct.Delete(ctx, removal)
+	f.must(err)
+	if report.Reason != manifest.ReasonWaitingForDeletion || report.Message != "Sample.chain.example.com kyma-system/mine is being deleted, and waits for example.com/work" {
+		t.Errorf("%+v", report)
+	}
+	if f.configMap("chain-a") == nil {
+		t.Error("the module went ahead of what people made with it")
+	}
+	f.patch(f.sample("chain", "mine"), "metadata: {finalizers: null}")
+	f.deletes(f.removal("chain"))
+}
+
+func TestWhatMayNotBeListedBlocks(t *testing.T) {
+	f := onCluster(t)
+	f.installs(withCR(f.plan("hidden", "0.1.0", definition("hidden")+configMap("hidden-a", "1")), "color: red"))
+	limited, err := f.plane.AddUser("somebody")
+	f.must(err)
+	all := []string{"*"}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "all-but-samples"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"", "apps", "apiextensions.k8s.io"}, Resources: all, Verbs: all},
+		{APIGroups: []string{"hidden.example.com"}, Resources: all, Verbs: []string{"get", "delete", "watch"}},
+	}}
+	f.must(f.other.Create(t.Context(), role))
+	f.must(f.other.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: "User", Name: "somebody"}},
+	}))
+	removal := f.removal("hidden")
+	removal.Config, removal.Cascade = limited, true
+	report, err := direct.Delete(t.Context(), removal)
+	f.reason(report, err, direct.ReasonForbidden, "Sample")
+	if f.configMap("hidden-a") == nil || f.sample("hidden", "default") == nil {
+		t.Error("something was deleted although nobody could see what blocks")
+	}
+	if _, err := direct.Preview(t.Context(), removal); direct.ReasonOf(err) != direct.ReasonForbidden {
+		t.Errorf("a preview says %v", err)
+	}
+	limitedPlan := f.plan("seen", "0.1.0", configMap("seen-a", "1"))
+	limitedPlan.Config = limited // who may not list Kymas may know that this cluster has none
+	f.installs(limitedPlan)
+	f.deletes(f.removal("seen"))
+	f.deletes(f.removal("hidden"))
+}

@@ -1,0 +1,42 @@
+package direct
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+)
+
+// List tells which modules are installed directly, by name. The cost is one request.
+func List(ctx context.Context, reader client.Reader) ([]view.Direct, error) {
+	var secrets corev1.SecretList
+	err := reader.List(ctx, &secrets, client.InNamespace(view.DirectNamespace), client.HasLabels{view.LabelDirect})
+	if err != nil {
+		return nil, err
+	}
+	return FromSecrets(secrets.Items), nil
+}
+
+// FromSecrets is List for whoever has read the Secrets already.
+func FromSecrets(secrets []corev1.Secret) []view.Direct {
+	records := manifest.Records(secrets)
+	found := make([]view.Direct, 0, len(records))
+	for _, record := range records {
+		direct := view.DirectOf(&metav1.ObjectMeta{
+			Namespace: record.Namespace, Name: record.Name, Labels: record.Labels, Annotations: record.Annotations,
+		})
+		direct.Inventory = record.Entries
+		if record.Err != nil && direct.Unreadable == "" {
+			direct.Unreadable = record.Err.Error()
+		}
+		found = append(found, direct)
+	}
+	slices.SortFunc(found, func(a, b view.Direct) int { return strings.Compare(a.Module, b.Module) })
+	return found
+}

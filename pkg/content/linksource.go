@@ -1,0 +1,66 @@
+package content
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// LinkSource is one file behind an address whose digest nobody has named yet: Resolve downloads it and tells its digest, and whoever
+// keeps that gets the same content from then on, or an error. Where the digest is known beforehand, use HTTPSource.
+type LinkSource struct {
+	// Store keeps what was fetched; its Limits hold.
+	Store *Store
+	// URL with https, without credentials. Its query is sent and never shown.
+	URL string
+	// CA are certificates in PEM that are trusted beside the system's.
+	CA []byte
+	// AllowPlain accepts http, for tests and for what runs on one machine.
+	AllowPlain bool
+	// Timeout bounds one request with its body; 0 means DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Reference is the address without its query.
+func (l *LinkSource) Reference() string {
+	address, err := webAddress(l.URL)
+	if err != nil {
+		return "invalid URL"
+	}
+	return place(address)
+}
+
+// Resolve downloads the file into the store.
+func (l *LinkSource) Resolve(ctx context.Context) (Resolved, error) {
+	client, address, err := l.open()
+	if err != nil {
+		return Resolved{}, err
+	}
+	digest, err := client.downloadFirst(ctx, l.Store, address)
+	return Resolved{Digest: digest}, err
+}
+
+// Fetch gives the file's content, from the store when it is there.
+func (l *LinkSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
+	path, err := l.Store.Path(resolved.Digest)
+	if isFresh(ctx) || err != nil {
+		client, address, opened := l.open()
+		if opened != nil {
+			return nil, opened
+		}
+		path, err = client.download(ctx, l.Store, resolved.Digest, address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return treeOf(path, l.Store.Limits)
+}
+
+func (l *LinkSource) open() (*web, *url.URL, error) {
+	address, err := webAddress(l.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := newWeb(address, webOptions{ca: l.CA, allowPlain: l.AllowPlain, timeout: l.Timeout})
+	return client, address, err
+}
