@@ -27,7 +27,7 @@ NODE_TIMEOUT ?= 30m
 BENCH_TIMEOUT ?= 60m
 
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
-PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard
+PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard ./internal/view
 PURE_COVERAGE := 95
 # Paths that generators write.
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference

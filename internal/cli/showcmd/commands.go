@@ -9,5 +9,10 @@ import (
 
 // Commands are the verbs of this package, for the root command.
 func Commands(c *console.Console, t *target.Target) []*cobra.Command {
-	return nil
+	made := func() *show { return &show{console: c, target: t} }
+	catalog := &cobra.Command{Use: "catalog", Short: "See which modules can be had"}
+	catalog.AddCommand(catalogList(made()), catalogShow(made()), catalogSearch(made()))
+	kymas := &cobra.Command{Use: "kyma", Short: "See and change Kymas"}
+	kymas.AddCommand(kymaList(made()), kymaGet(made()))
+	return []*cobra.Command{list(made()), status(made()), tree(made()), trace(made()), events(made()), catalog, kymas}
 }

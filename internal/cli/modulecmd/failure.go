@@ -1,0 +1,36 @@
+package modulecmd
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/login"
+	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// told is an error with the exit code that it deserves, and with a hint where one helps.
+func told(err error) error {
+	var failure *console.Failure
+	var flags *login.FlagError
+	var conflict *component.ConflictError
+	var verify *component.VerifyError
+	switch {
+	case err == nil || errors.As(err, &failure):
+		return err
+	case errors.As(err, &flags):
+		return console.Usage("%s", flags.Message).With("%s", flags.Hint)
+	case errors.As(err, &conflict):
+		return (&console.Failure{Code: console.CodeError, Err: err}).
+			With("a published version should stay what it is: raise the version; --overwrite replaces it all the same")
+	case errors.As(err, &verify):
+		return &console.Failure{Code: console.CodeError, Err: err}
+	case errors.Is(err, packaging.ErrExists):
+		return (&console.Failure{Code: console.CodeError, Err: err}).With("--overwrite replaces the configuration and keeps the rest")
+	case descriptor.ReasonOf(err) == descriptor.ReasonNotFound, errors.Is(err, fs.ErrNotExist):
+		return &console.Failure{Code: console.CodeNotFound, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,220 @@
+package modulecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// releases is where a ModuleReleaseMeta is kept.
+type releases interface {
+	// channels that it has.
+	channels() []v1beta2.ChannelVersion
+	// meta is all of it.
+	meta() *v1beta2.ModuleReleaseMeta
+	// known says why a version cannot be offered; nil when it can.
+	known(ctx context.Context, version string) error
+	// write carries moves out.
+	write(ctx context.Context, moves []packaging.Move, dryRun bool) error
+}
+
+// shelf are the flags that say where.
+type shelf struct {
+	file      string
+	component string
+	place     place
+}
+
+func (s *shelf) addFlags(_ *author, command *cobra.Command) {
+	command.Flags().StringVarP(&s.file, "file", "f", "", "file with the ModuleReleaseMeta; without it, the one in the cluster")
+	s.place.addFlags(command.Flags())
+	command.Flags().Lookup("registry").Usage = "registry that must have the version: oci://HOST[:PORT][/PATH]"
+}
+
+// open finds the ModuleReleaseMeta of a module. module may be empty for a file with one.
+func (s *shelf) open(ctx context.Context, a *author, module string) (releases, error) {
+	if s.file == "" {
+		return s.openCluster(ctx, a, module)
+	}
+	text, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) && s.component != "" {
+		namespace, err := a.namespace("")
+		if err != nil {
+			return nil, err
+		}
+		if text, err = packaging.Encode(packaging.NewReleaseMeta(module, s.component, namespace)); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, console.NotFound("read the ModuleReleaseMeta: %w", err).With("--component NAME begins one")
+	}
+	found, err := packaging.ParseReleaseFile(s.file, text, module)
+	if err != nil {
+		return nil, err
+	}
+	return &fileReleases{ReleaseFile: found, lookup: s.lookup(a, found.Meta)}, nil
+}
+
+// lookup asks the registry for a version, if one is named.
+func (s *shelf) lookup(a *author, meta *v1beta2.ModuleReleaseMeta) func(context.Context, string) error {
+	return func(ctx context.Context, version string) error {
+		if s.place.registry == "" {
+			return nil
+		}
+		ref, err := s.place.ref(a, meta.Spec.OCMComponentName, version)
+		if err != nil {
+			return err
+		}
+		found, err := component.Open(ctx, ref)
+		if descriptor.ReasonOf(err) == descriptor.ReasonNotFound {
+			return console.NotFound("%s has no version %s of %s", s.place.registry, version, meta.Spec.OCMComponentName).
+				With("kyma module create publishes it")
+		}
+		if err != nil {
+			return s.place.login.Explain(err, s.place.registry)
+		}
+		return found.Close()
+	}
+}
+
+// fileReleases is a file.
+type fileReleases struct {
+	*packaging.ReleaseFile
+	lookup func(context.Context, string) error
+}
+
+func (f *fileReleases) channels() []v1beta2.ChannelVersion { return f.Meta.Spec.Channels }
+
+func (f *fileReleases) meta() *v1beta2.ModuleReleaseMeta { return f.Meta }
+
+func (f *fileReleases) known(ctx context.Context, version string) error {
+	return f.lookup(ctx, version)
+}
+
+func (f *fileReleases) write(_ context.Context, moves []packaging.Move, dryRun bool) error {
+	if f.Meta.Spec.Mandatory != nil {
+		return fmt.Errorf("%s: module %s is mandatory and has no channels", f.Name, f.Meta.Name)
+	}
+	if err := f.Move(moves); err != nil || dryRun {
+		return err
+	}
+	return packaging.WriteFile(f.Name, f.Text)
+}
+
+// clusterReleases is the object in a cluster.
+type clusterReleases struct {
+	client client.Client
+	found  *v1beta2.ModuleReleaseMeta
+	fresh  bool
+	lookup func(context.Context, string) error
+}
+
+func (s *shelf) openCluster(ctx context.Context, a *author, module string) (releases, error) {
+	reader, err := a.target.Client()
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := a.namespace("")
+	if err != nil {
+		return nil, err
+	}
+	found := &v1beta2.ModuleReleaseMeta{}
+	err = reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: module}, found)
+	store := &clusterReleases{client: reader, found: found}
+	switch {
+	case apierrors.IsNotFound(err) && s.component != "":
+		store.found, store.fresh = packaging.NewReleaseMeta(module, s.component, namespace), true
+	case apierrors.IsNotFound(err):
+		return nil, console.NotFound("there is no ModuleReleaseMeta %s in namespace %s", module, namespace).
+			With("--component NAME begins one; --file edits a file; --namespace looks elsewhere")
+	case err != nil:
+		return nil, err
+	}
+	store.lookup = s.lookup(a, store.found)
+	return store, nil
+}
+
+func (c *clusterReleases) channels() []v1beta2.ChannelVersion { return c.found.Spec.Channels }
+
+func (c *clusterReleases) meta() *v1beta2.ModuleReleaseMeta { return c.found }
+
+// known looks for the ModuleTemplate by its name.
+func (c *clusterReleases) known(ctx context.Context, version string) error {
+	name := packaging.TemplateName(c.found.Name, version)
+	err := c.client.Get(ctx, client.ObjectKey{Namespace: c.found.Namespace, Name: name}, &v1beta2.ModuleTemplate{})
+	if apierrors.IsNotFound(err) {
+		return console.NotFound("there is no ModuleTemplate %s in namespace %s: no cluster could install version %s",
+			name, c.found.Namespace, version).With("kyma module template REF | kubectl apply -f - brings it")
+	}
+	if err != nil {
+		return err
+	}
+	return c.lookup(ctx, version)
+}
+
+// write is bound to what was read; when somebody else wrote in between, the moves are made again on top of that, as long as the channels
+// that they are about still offer what was shown.
+func (c *clusterReleases) write(ctx context.Context, moves []packaging.Move, dryRun bool) error {
+	if c.found.Spec.Mandatory != nil {
+		return fmt.Errorf("module %s is mandatory and has no channels", c.found.Name)
+	}
+	if c.fresh {
+		c.found.Spec.Channels = packaging.Apply(nil, moves)
+		var how []client.CreateOption
+		if dryRun {
+			how = append(how, client.DryRunAll)
+		}
+		return c.client.Create(ctx, c.found, how...)
+	}
+	var how []client.UpdateOption
+	if dryRun {
+		how = append(how, client.DryRunAll)
+	}
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		err := c.client.Update(ctx, c.moved(moves), how...)
+		if apierrors.IsConflict(err) {
+			if reading := c.again(ctx, moves); reading != nil {
+				return reading
+			}
+		}
+		return err
+	})
+}
+
+func (c *clusterReleases) moved(moves []packaging.Move) *v1beta2.ModuleReleaseMeta {
+	changed := c.found.DeepCopy()
+	changed.Spec.Channels = packaging.Apply(changed.Spec.Channels, moves)
+	return changed
+}
+
+// again reads what somebody else wrote.
+func (c *clusterReleases) again(ctx context.Context, moves []packaging.Move) error {
+	if err := c.client.Get(ctx, client.ObjectKeyFromObject(c.found), c.found); err != nil {
+		return err
+	}
+	for _, move := range moves {
+		offered := ""
+		for _, channel := range c.found.Spec.Channels {
+			if channel.Channel == move.Channel {
+				offered = channel.Version
+			}
+		}
+		if offered != move.From && offered != move.To {
+			return fmt.Errorf("somebody else let channel %s offer %s in between: look at it and try again", move.Channel, offered)
+		}
+	}
+	return nil
+}

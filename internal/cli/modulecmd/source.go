@@ -1,0 +1,208 @@
+package modulecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+)
+
+// sources are the flags that say what is published.
+type sources struct {
+	config, from, name, version string
+	resources, labels           []string
+	gitDir, gitRemote           string
+	noGit                       bool
+}
+
+func (s *sources) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	s.addConfig(flags)
+	flags.StringVar(&s.from, "from", "", "begin with this image (HOST/PATH:TAG) or component version (REF), and add to it")
+	flags.StringVar(&s.name, "name", "", "name of the component, where there is no configuration")
+	flags.StringVar(&s.version, "version", "", "version of the component, where there is no configuration")
+	flags.StringArrayVar(&s.resources, "resource", nil, "further content: NAME=FILE or NAME[:TYPE]@FILE (can be repeated)")
+	flags.StringArrayVar(&s.labels, "label", nil, "label of the component: NAME=VALUE (can be repeated)")
+	flags.StringVar(&s.gitDir, "git-dir", "", "directory in the git repository whose commit is noted (default that of the configuration)")
+	flags.StringVar(&s.gitRemote, "git-remote", packaging.DefaultRemote, "remote whose URL is noted")
+	flags.BoolVar(&s.noGit, "no-git", false, "note no git repository")
+	flags.StringVar(&s.gitDir, "module-sources-git-directory", "", "the same as --git-dir")
+	hide(flags, "module-sources-git-directory")
+}
+
+func (s *sources) addConfig(flags *pflag.FlagSet) {
+	flags.StringVarP(&s.config, "config-file", "c", "", "the module's configuration, or the directory that it is in (default \".\")")
+	flags.StringVar(&s.config, "module-config-file", "", "the same as --config-file")
+	hide(flags, "module-config-file")
+}
+
+// configFile is the argument or the flag; empty when there is neither and a component is made without a configuration.
+func (s *sources) configFile(args []string) (string, error) {
+	if len(args) > 0 && s.config != "" {
+		return "", console.Usage("%s and --config-file %s: which of them is the module?", args[0], s.config).With("say one of them")
+	}
+	switch {
+	case len(args) > 0:
+		return args[0], nil
+	case s.config != "":
+		return s.config, nil
+	case s.from != "" && s.name != "":
+		return "", nil
+	}
+	return ".", nil
+}
+
+// load reads a module, and ends the command with its findings when some are errors.
+func (a *author) load(ctx context.Context, file string) (*packaging.Source, error) {
+	source, findings, err := packaging.Load(ctx, file, &packaging.Fetcher{})
+	if err != nil {
+		return nil, missingConfig(file, err)
+	}
+	for _, f := range finding.Sort(findings) {
+		a.console.Sayf("%s", f)
+	}
+	if source == nil {
+		return nil, console.Quiet(console.CodeError)
+	}
+	return source, nil
+}
+
+func missingConfig(file string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return console.NotFound("%w", err).With("kyma module init DIR makes a module; --config-file says where another one is")
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// componentVersion is what the flags say that is to be published; source is nil when there is no configuration.
+func (a *author) componentVersion(
+	ctx context.Context, s *sources, source *packaging.Source, access component.Access,
+) (version component.Version, err error) {
+	version = component.Version{Name: s.name, Version: s.version}
+	if source != nil {
+		if version, err = source.ComponentVersion(ctx, a.gitSource(s, source)); err != nil {
+			return version, err
+		}
+	}
+	if s.from != "" {
+		base, err := component.From(ctx, s.from, access)
+		if err != nil {
+			return version, fmt.Errorf("begin with %s: %w", s.from, err)
+		}
+		version = onTop(version, base)
+	}
+	if version.Provider == "" {
+		version.Provider, _, _ = strings.Cut(version.Name, "/")
+	}
+	for _, text := range s.resources {
+		resource, err := extraResource(text)
+		if err != nil {
+			return version, err
+		}
+		version.Resources = append(version.Resources, resource)
+	}
+	for _, text := range s.labels {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return version, console.Usage("--label %s is no label", text).With("write it as NAME=VALUE")
+		}
+		if version.Labels == nil {
+			version.Labels = map[string]string{}
+		}
+		version.Labels[name] = value
+	}
+	return version, nil
+}
+
+// onTop is a version that has what the base has, unless it says the same itself.
+func onTop(version, base component.Version) component.Version {
+	if version.Name == "" {
+		version.Name = base.Name
+	}
+	if version.Version == "" {
+		version.Version = base.Version
+	}
+	if version.Provider == "" {
+		version.Provider, version.ProviderLabels = base.Provider, base.ProviderLabels
+	}
+	for name, value := range base.Labels {
+		if _, own := version.Labels[name]; !own {
+			if version.Labels == nil {
+				version.Labels = map[string]string{}
+			}
+			version.Labels[name] = value
+		}
+	}
+	if len(version.Sources) == 0 {
+		version.Sources = base.Sources
+	}
+	resources := slices.DeleteFunc(slices.Clone(base.Resources), func(r component.Resource) bool {
+		return slices.ContainsFunc(version.Resources, func(own component.Resource) bool { return own.Name == r.Name })
+	})
+	version.Resources = append(resources, version.Resources...)
+	return version
+}
+
+// extraResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it.
+func extraResource(text string) (component.Resource, error) {
+	head, file, ok := strings.Cut(text, "=")
+	if before, after, old := strings.Cut(text, "@"); old && (!ok || len(before) < len(head)) {
+		head, file, ok = before, after, true
+	}
+	name, kind, _ := strings.Cut(head, ":")
+	if !ok || name == "" || file == "" {
+		return component.Resource{}, console.Usage("--resource %s is no resource", text).With("write it as NAME=FILE")
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return component.Resource{}, fmt.Errorf("read resource %s: %w", name, err)
+	}
+	resource := component.Resource{Name: name, Type: kind, Data: data}
+	switch extension := strings.ToLower(filepath.Ext(file)); extension {
+	case ".yaml", ".yml":
+	case ".tar":
+		resource.MediaType = component.MediaTypeTar
+	case ".tgz", ".gz":
+		resource.MediaType = "application/gzip"
+	case ".json":
+		resource.MediaType = "application/json"
+	default:
+		resource.MediaType = "application/octet-stream"
+		if known, _, err := mime.ParseMediaType(builtinTypes[extension]); err == nil {
+			resource.MediaType = known
+		}
+	}
+	return resource, nil
+}
+
+// builtinTypes are not asked of the machine, which would make the result depend on it.
+var builtinTypes = map[string]string{".txt": "text/plain", ".md": "text/markdown", ".html": "text/html", ".svg": "image/svg+xml"}
+
+// gitSource is the commit that a module is made from. Where there is none that means something to others, that is said, and it is left out.
+func (a *author) gitSource(s *sources, source *packaging.Source) *packaging.GitSource {
+	if s.noGit {
+		return nil
+	}
+	dir := s.gitDir
+	if dir == "" {
+		dir = filepath.Dir(source.Config.File)
+	}
+	found, err := packaging.ReadGit(dir, s.gitRemote)
+	if err != nil {
+		a.console.Sayf("No source is noted: %v", err)
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,140 @@
+package showcmd
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// moduleList is what list and status hand out.
+type moduleList struct {
+	console.Versioned
+	Items  []view.Module `json:"items"`
+	Unread []unread      `json:"unread,omitempty"`
+}
+
+// list shows a line for each module that is in a Kyma or installed.
+func list(s *show) *cobra.Command {
+	var kind string
+	var outdated bool
+	command := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the modules that are enabled or installed",
+		Long: "List the modules that are enabled in a Kyma, and those that are installed without one, with their versions and states.\n" +
+			"What could not be read is Unknown, and standard error says why.",
+		Example: "  kyma list\n  kyma list --kyma kcp-system/alice -o wide\n  kyma list --outdated -o name\n  kyma list --type community -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := known(kind); err != nil {
+				return err
+			}
+			return s.follow(command.Context(), func(in view.Inputs) error {
+				modules := slices.DeleteFunc(s.modules(&in), func(m view.Module) bool {
+					return kind != "" && string(m.Type) != kind || outdated && !m.Version.Outdated
+				})
+				return s.print(listDocument(&in, modules), blind(&in, len(modules), "Kyma", "Secret"))
+			})
+		},
+	}
+	s.flags(command)
+	s.prereleaseFlag(command)
+	s.watchFlag(command)
+	command.Flags().StringVar(&kind, "type", "", "only modules of this type: managed, manageable or community")
+	command.Flags().BoolVar(&outdated, "outdated", false, "only modules for which there is a newer version")
+	_ = command.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(typeWords, nothing))
+	return command
+}
+
+// typeWords are the words of --type.
+var typeWords = []string{string(view.Managed), string(view.Manageable), string(view.Community)}
+
+func known(kind string) error {
+	if kind == "" || slices.Contains(typeWords, kind) {
+		return nil
+	}
+	return console.Usage("there is no type %q", kind).With("--type takes managed, manageable or community")
+}
+
+// listDocument is a list of modules in every format.
+func listDocument(in *view.Inputs, modules []view.Module) console.Document {
+	d := console.Document{
+		Data: moduleList{Versioned: console.Kind("ModuleStatusList"), Items: append([]view.Module{}, modules...), Unread: unreadOf(in)},
+		Columns: []console.Column{
+			{Name: "MODULE"}, {Name: "KYMA"}, {Name: "CHANNEL"}, {Name: "VERSION"}, {Name: "AVAILABLE"},
+			{Name: "MODULE STATUS", State: true}, {Name: "INSTALLATION", State: true},
+			{Name: "TYPE", Wide: true}, {Name: "POLICY", Wide: true}, {Name: "MANAGED", Wide: true}, {Name: "SIGNED", Wide: true},
+			{Name: "MESSAGE", Wide: true},
+		},
+		Empty: "No modules are enabled or installed. kyma catalog list shows what can be had.",
+	}
+	for i := range modules {
+		m := &modules[i]
+		d.Names = append(d.Names, "module/"+m.Name)
+		d.Rows = append(d.Rows, []string{
+			m.Name, m.Kyma, channelText(m), versionText(m), newerText(m), string(m.Module.State), phaseText(m),
+			string(m.Type), string(m.Policy), strconv.FormatBool(m.Managed), m.Signed.State, why(m),
+		})
+	}
+	return d
+}
+
+func channelText(m *view.Module) string {
+	switch {
+	case m.ChannelOverridden:
+		return m.Channel + " (own)"
+	case m.Channel == "" && m.Mandatory:
+		return "(mandatory)"
+	case m.Channel == "" && m.Kyma != "" && m.Version.Desired != "":
+		return "(pinned)"
+	}
+	return m.Channel
+}
+
+// versionText is the version that runs, and the one that is asked for when that is another.
+func versionText(m *view.Module) string {
+	v := m.Version
+	switch {
+	case v.Mismatch:
+		return v.Installed + " -> " + v.Desired
+	case v.Installed == "" && v.Desired != "":
+		return "-> " + v.Desired
+	}
+	return v.Installed
+}
+
+// newerText is the version that could be had, when it is newer.
+func newerText(m *view.Module) string {
+	if m.Version.Outdated {
+		return m.Version.Available
+	}
+	return ""
+}
+
+// phaseText is the installation in a word, and what matters beside it.
+func phaseText(m *view.Module) string {
+	text := string(m.Installation.State)
+	if m.Installation.Progress != "" {
+		text += " " + m.Installation.Progress
+	}
+	switch {
+	case m.Maintenance:
+		text += " (waits for a maintenance window)"
+	case m.Installation.Warning:
+		text += " (Warning)"
+	}
+	return text
+}
+
+// why is what a person should know first.
+func why(m *view.Module) string {
+	if m.Module.Message != "" && m.State == m.Module.State && m.State != view.Ready {
+		return m.Module.Message
+	}
+	return cmp.Or(m.Installation.Message, m.Module.Message)
+}

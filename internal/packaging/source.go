@@ -1,0 +1,116 @@
+package packaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
+	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
+)
+
+// RuleReadable is the rule of findings about files that cannot be read.
+const RuleReadable = "readable"
+
+// Source is a module as its directory has it.
+type Source struct {
+	// Config says what the module is.
+	Config *moduleconfig.Config
+	// ManifestFile is the manifest's file, folder or link, for messages.
+	ManifestFile string
+	// Manifest is the text of a plain manifest. Of a chart, a kustomization or a bundle it is nil, and Tree has the files.
+	Manifest []byte
+	Tree     *content.Tree
+	// Format is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
+	Format string
+	// DefaultCR is the text of the default custom resource, nil when there is none.
+	DefaultCR     []byte
+	DefaultCRFile string
+}
+
+// Load reads a module: its configuration, and what that names. What is wrong with them comes back as findings; when there is an error
+// among them the module is nil. The error is for a configuration that cannot be read at all.
+func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []finding.Finding, error) {
+	if info, err := os.Stat(configFile); err == nil && info.IsDir() {
+		configFile = filepath.Join(configFile, ConfigFile)
+	}
+	text, err := os.ReadFile(configFile)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the module's configuration: %w", err)
+	}
+	config, findings := moduleconfig.Parse(configFile, text)
+	if config == nil || finding.Failed(findings) {
+		return nil, findings, nil
+	}
+	source := &Source{Config: config}
+	reader := reader{dir: filepath.Dir(configFile), fetcher: fetcher, config: config}
+	if err := reader.manifest(ctx, source); err != nil {
+		findings = append(findings, reader.finding("manifest", err))
+	}
+	if config.DefaultCR != "" {
+		source.DefaultCRFile = reader.place(config.DefaultCR)
+		if source.DefaultCR, err = reader.file(ctx, config.DefaultCR); err != nil {
+			findings = append(findings, reader.finding("defaultCR", err))
+		}
+	}
+	if finding.Failed(findings) {
+		return nil, findings, nil
+	}
+	return source, findings, nil
+}
+
+// Lint judges the module by its files. links says why a link leads nowhere; nil leaves links alone.
+func (s *Source) Lint(ctx context.Context, rules []string, links modulelint.FetchFunc) ([]finding.Finding, error) {
+	module := modulelint.Module{
+		Config: s.Config, Manifest: s.Manifest, ManifestFile: s.ManifestFile,
+		DefaultCR: s.DefaultCR, DefaultCRFile: s.DefaultCRFile,
+	}
+	if s.Tree != nil {
+		objects, err := s.Objects(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("render %s: %w", s.ManifestFile, err)
+		}
+		module.Objects = objects
+	}
+	return modulelint.Lint(module, modulelint.Options{Rules: rules, Fetch: links}), nil
+}
+
+// reader reads what a configuration names.
+type reader struct {
+	dir     string
+	fetcher *Fetcher
+	config  *moduleconfig.Config
+}
+
+// place is how messages name a file or link of the configuration.
+func (r *reader) place(location string) string {
+	if moduleconfig.IsURL(location) {
+		return location
+	}
+	return filepath.Join(r.dir, filepath.FromSlash(location))
+}
+
+// file reads a file below the configuration's folder, or what a link leads to.
+func (r *reader) file(ctx context.Context, location string) ([]byte, error) {
+	if moduleconfig.IsURL(location) {
+		return r.fetcher.Get(ctx, location)
+	}
+	text, err := os.ReadFile(r.place(location))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s", r.place(location))
+	}
+	return text, err
+}
+
+func (r *reader) finding(field string, err error) finding.Finding {
+	line, column := r.config.Position(field)
+	return finding.Finding{
+		Rule: RuleReadable, Severity: finding.Error, File: r.config.File, Line: line, Column: column, Field: field,
+		Message: err.Error(), Fix: "name a file or folder beside the configuration, or a https link",
+	}
+}

@@ -1,0 +1,233 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Modules are all modules that are in a Kyma or installed, sorted by Kyma and name. What could only be had is Catalog's.
+func Modules(in Inputs) []Module { return newReader(in).modules() }
+
+func (r *reader) modules() []Module {
+	var all []Module
+	kymas := map[Key]bool{{}: true}
+	for i := range r.Kymas {
+		kyma := &r.Kymas[i]
+		kymas[Key{kyma.Namespace, kyma.Name}] = true
+		all = append(all, r.ofKyma(kyma)...)
+	}
+	for kyma, manifests := range r.manifests {
+		switch {
+		case kyma == Key{}:
+			all = append(all, r.standAlone(manifests)...)
+		case !kymas[kyma]:
+			all = append(all, r.left(kyma, manifests)...)
+		}
+	}
+	for i := range r.Direct {
+		all = append(all, r.ofDirect(&r.Direct[i]))
+	}
+	all = append(all, r.byHand(all)...)
+	for i := range all {
+		all[i].Version = all[i].Version.finish()
+		all[i].State = all[i].whole()
+		all[i].Signed.State = cmp.Or(all[i].Signed.State, SignatureUnknown)
+	}
+	slices.SortFunc(all, func(a, b Module) int {
+		return cmp.Or(cmp.Compare(a.Kyma, b.Kyma), cmp.Compare(a.Name, b.Name), compareBool(a.Mandatory, b.Mandatory))
+	})
+	return all
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// entry is everything that is known of one module of a Kyma.
+type entry struct {
+	kyma     *v1beta2.Kyma
+	spec     *v1beta2.KymaSpec
+	asked    *v1beta2.Module
+	status   *v1beta2.ModuleStatus
+	manifest *v1beta2.Manifest
+	release  *v1beta2.ModuleReleaseMeta
+	template *v1beta2.ModuleTemplate
+}
+
+// ofKyma are the modules of one Kyma: those that it asks for, those that its status still names, and those that have a Manifest.
+func (r *reader) ofKyma(kyma *v1beta2.Kyma) []Module {
+	spec := Effective(kyma)
+	entries := map[string]*entry{}
+	at := func(name string) *entry {
+		if entries[name] == nil {
+			entries[name] = &entry{kyma: kyma, spec: &spec}
+		}
+		return entries[name]
+	}
+	for i := range spec.Modules {
+		at(spec.Modules[i].Name).asked = &spec.Modules[i]
+	}
+	for i := range kyma.Status.Modules {
+		at(kyma.Status.Modules[i].Name).status = &kyma.Status.Modules[i]
+	}
+	var all []Module
+	for _, manifest := range r.manifests[Key{kyma.Namespace, kyma.Name}] {
+		name := cmp.Or(manifest.Labels[v1beta2.LabelModuleName], manifest.Name)
+		if manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue {
+			all = append(all, r.ofEntry(name, &entry{kyma: kyma, spec: &spec, manifest: manifest}))
+			continue
+		}
+		e := at(name)
+		if named := e.status; e.manifest == nil || named != nil && named.Manifest != nil && named.Manifest.Name == manifest.Name {
+			e.manifest = manifest
+		}
+	}
+	for name, e := range entries {
+		all = append(all, r.ofEntry(name, e))
+	}
+	return all
+}
+
+// mandatory says that the module comes by itself.
+func (e *entry) mandatory() bool {
+	return e.manifest != nil && e.manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue
+}
+
+// managed is false for a module that the Kyma has let go of.
+func (e *entry) managed() bool { return e.asked == nil || e.asked.Managed == nil || *e.asked.Managed }
+
+func (e *entry) policy() v1beta2.CustomResourcePolicy {
+	switch {
+	case e.asked != nil:
+		return cmp.Or(e.asked.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
+	case e.manifest != nil:
+		return e.manifest.Spec.CustomResourcePolicy
+	}
+	return ""
+}
+
+// ofEntry makes the line of one module of a Kyma.
+func (r *reader) ofEntry(name string, e *entry) Module {
+	m := Module{
+		Name: name, Kyma: Key{e.kyma.Namespace, e.kyma.Name}.String(), Type: Managed,
+		Managed: e.managed(), Policy: e.policy(), Mandatory: e.mandatory(),
+	}
+	e.release = r.release(e.kyma.Namespace, name)
+	r.choose(&m, e)
+	m.Installation = r.installation(&m, e)
+	state, message := v1beta2.State(""), ""
+	switch {
+	case e.status != nil && e.status.ResourceState != "":
+		state, message = e.status.ResourceState, e.status.ResourceMessage
+	case e.manifest != nil:
+		state, message = e.manifest.Status.ResourceState, e.manifest.Status.ResourceMessage
+	}
+	of := resourcesOf(e.template, e.manifest)
+	if e.status != nil && e.status.Resource != nil {
+		tracked := e.status.Resource
+		of.named = &Ref{APIVersion: tracked.APIVersion, Kind: tracked.Kind, Namespace: tracked.Namespace, Name: tracked.Name}
+	}
+	if Here(e.kyma) {
+		m.Module, m.Resource = r.read(of)
+	} else {
+		m.Module, m.Resource = told(of, m.Policy, state, message)
+	}
+	if m.Module.Reason == WhyNotObserved && state != "" {
+		m.Module, _ = told(of, m.Policy, state, message)
+	}
+	m.Signed = signedBy(m.Installation.Reason)
+	return m
+}
+
+// choose fills in channel, versions and template.
+func (r *reader) choose(m *Module, e *entry) {
+	if e.manifest != nil {
+		m.Manifest = &Key{e.manifest.Namespace, e.manifest.Name}
+	}
+	switch {
+	case m.Mandatory:
+		if e.release != nil && e.release.Spec.Mandatory != nil {
+			m.Version.Desired = e.release.Spec.Mandatory.Version
+			m.Version.Available = m.Version.Desired
+		}
+	case e.asked != nil && e.asked.Version != "":
+		m.Version.Desired = e.asked.Version
+		m.Version.Available = channelVersion(e.release, cmp.Or(e.spec.Channel, v1beta2.DefaultChannel))
+	case e.asked != nil:
+		whole := cmp.Or(e.spec.Channel, v1beta2.DefaultChannel)
+		m.Channel = cmp.Or(e.asked.Channel, whole)
+		m.ChannelOverridden = m.Channel != whole
+		m.Version.Available = channelVersion(e.release, m.Channel)
+		m.Version.Desired = m.Version.Available
+	case e.status != nil:
+		m.Channel = e.status.Channel
+	}
+	if m.Version.Desired == "" && e.asked != nil && e.status != nil {
+		m.Version.Desired = e.status.Version
+	}
+	m.Maintenance = e.status != nil && e.status.Maintenance
+	if e.status != nil && e.status.Template != nil {
+		m.Template = &Key{e.status.Template.Namespace, e.status.Template.Name}
+		e.template = r.templates[*m.Template]
+	}
+	if e.template == nil {
+		version := m.Version.Desired
+		if e.manifest != nil {
+			version = e.manifest.Spec.Version
+		}
+		if e.template = r.template(e.kyma.Namespace, m.Name, version); e.template != nil && m.Template == nil {
+			m.Template = &Key{e.template.Namespace, e.template.Name}
+		}
+	}
+	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
+	m.Version.Installed = r.installed(e)
+}
+
+// installed is the version that runs: what the record says (the Manifest, or where there is none what the Kyma's status says), else what
+// the operator's object says.
+func (r *reader) installed(e *entry) string {
+	switch {
+	case e.manifest != nil && settled(e.manifest):
+		return e.manifest.Spec.Version
+	case e.manifest == nil && e.status != nil && (e.status.State == v1beta2.StateReady || e.status.State == v1beta2.StateWarning):
+		return e.status.Version
+	}
+	if !Here(e.kyma) {
+		return ""
+	}
+	of := (*v1beta2.Manager)(nil)
+	if e.template != nil {
+		of = e.template.Spec.Manager
+	} else if e.manifest != nil {
+		of = e.manifest.Spec.Manager
+	}
+	manager, _ := r.manager(of)
+	return managerVersion(manager)
+}
+
+// settled says that a Manifest's current spec was seen running.
+func settled(manifest *v1beta2.Manifest) bool {
+	status := &manifest.Status
+	return status.ObservedGeneration == manifest.Generation && (status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning)
+}
+
+// signedBy is what the reason of a refusal says of the signature.
+func signedBy(reason string) Signed {
+	switch reason {
+	case v1beta2.ReasonSignatureMissing:
+		return Signed{State: SignatureMissing}
+	case v1beta2.ReasonSignatureInvalid:
+		return Signed{State: SignatureInvalid}
+	case v1beta2.ReasonSignatureUntrusted:
+		return Signed{State: SignatureUntrusted}
+	}
+	return Signed{State: SignatureUnknown}
+}

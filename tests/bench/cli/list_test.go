@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/showcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+)
+
+const (
+	kymas     = 1000
+	modules   = 5
+	maxCalls  = 12
+	maxFactor = 2
+)
+
+// BenchmarkList takes the time of `kyma list -A -o json` and compares it with kubectl's.
+func BenchmarkList(b *testing.B) {
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS"),
+		CRDDirectoryPaths:     []string{"../../../config/crd/bases"}, ErrorIfCRDPathMissing: true,
+	}
+	config, err := environment.Start()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = environment.Stop() })
+	fill(b, config)
+	user, err := environment.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	access, err := user.KubeConfig()
+	if err != nil {
+		b.Fatal(err)
+	}
+	kubeconfig := filepath.Join(b.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, access, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	requests := 0
+	ours, theirs := time.Duration(1<<62), time.Duration(1<<62)
+	for b.Loop() {
+		begun := time.Now()
+		requests = list(b, config)
+		ours = min(ours, time.Since(begun))
+		begun = time.Now()
+		kubectl(b, kubeconfig)
+		theirs = min(theirs, time.Since(begun))
+	}
+	b.ReportMetric(float64(requests), "requests")
+	b.ReportMetric(ours.Seconds()*1000, "kyma-ms")
+	b.ReportMetric(theirs.Seconds()*1000, "kubectl-ms")
+	if requests > maxCalls {
+		b.Errorf("%d requests, more than %d", requests, maxCalls)
+	}
+	if ours > maxFactor*theirs {
+		b.Errorf("it takes %s, more than %d times the %s of kubectl", ours, maxFactor, theirs)
+	}
+}
+
+func list(b *testing.B, config *rest.Config) (requests int) {
+	b.Helper()
+	var out, said bytes.Buffer
+	to := target.Of(config)
+	for _, command := range showcmd.Commands(&console.Console{In: strings.NewReader(""), Out: &out, Err: &said}, to) {
+		if command.Name() != "list" {
+			continue
+		}
+		command.SetArgs([]string{"-A", "-o", "json"})
+		if err := command.ExecuteContext(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if found := strings.Count(out.String(), `"kyma":`); found != kymas*modules {
+		b.Fatalf("%d modules are listed: %s", found, said.String())
+	}
+	return to.Requests()
+}
+
+func kubectl(b *testing.B, kubeconfig string) {
+	b.Helper()
+	program := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
+	command := exec.CommandContext(b.Context(), program, "--kubeconfig", kubeconfig, "get", "kymas,manifests", "-A", "-o", "json")
+	if _, err := command.Output(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// fill writes the fleet, many at once.
+func fill(b *testing.B, config *rest.Config) {
+	b.Helper()
+	c, err := target.Of(config).Client()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.DefaultNamespace}}); err != nil {
+		b.Fatal(err)
+	}
+	const workers = 16
+	failures := make(chan error, workers)
+	for worker := range workers {
+		go func() {
+			var err error
+			for i := worker; i < kymas && err == nil; i += workers {
+				err = fillOne(b.Context(), c, i)
+			}
+			failures <- err
+		}()
+	}
+	for range workers {
+		err = errors.Join(err, <-failures)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// fillOne writes one Kyma with its Manifests, each with status and an inventory of 20 objects.
+func fillOne(ctx context.Context, c client.Client, i int) error {
+	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: fmt.Sprintf("kyma-%d", i)}}
+	kyma.Spec.Channel = "regular"
+	status := v1beta2.KymaStatus{State: v1beta2.StateReady, ObservedGeneration: 1}
+	for j := range modules {
+		name := fmt.Sprintf("module%c", 'a'+j)
+		kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: name})
+		status.Modules = append(status.Modules, v1beta2.ModuleStatus{Name: name, Version: "1.0.0", State: v1beta2.StateReady})
+		if err := fillManifest(ctx, c, kyma.Name, name); err != nil {
+			return err
+		}
+	}
+	if err := c.Create(ctx, kyma); err != nil {
+		return err
+	}
+	kyma.Status = status
+	return c.Status().Update(ctx, kyma)
+}
+
+func fillManifest(ctx context.Context, c client.Client, kyma, module string) error {
+	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
+		Namespace: v1beta2.DefaultNamespace, Name: kyma + "-" + module,
+		Labels: map[string]string{v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module},
+	}}
+	manifest.Spec.Version, manifest.Spec.Install.Name, manifest.Spec.Install.Source.Raw = "1.0.0", "raw-manifest", []byte(`{}`)
+	if err := c.Create(ctx, manifest); err != nil {
+		return err
+	}
+	manifest.Status = v1beta2.ManifestStatus{State: v1beta2.StateReady, ObservedGeneration: 1}
+	for i := range 20 {
+		manifest.Status.Synced = append(manifest.Status.Synced, v1beta2.Resource{
+			Version: "v1", Kind: "ConfigMap", Namespace: v1beta2.RuntimeNamespace, Name: fmt.Sprintf("%s-%d", module, i), Hash: "0123456789abcdef",
+		})
+	}
+	return c.Status().Update(ctx, manifest)
+}
