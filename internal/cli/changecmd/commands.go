@@ -1,13 +1,126 @@
 package changecmd
 
 import (
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
 )
 
 // Commands are the verbs of this package, for the root command.
 func Commands(c *console.Console, t *target.Target) []*cobra.Command {
+	call := func() *change { return &change{console: c, target: t} }
+	return []*cobra.Command{
+		add(call()), remove(call()), upgrade(call()), manage(call()), unmanage(call()),
+		suspend(call()), resume(call()), reconcile(call()), diff(call()),
+		kymas(c, t), catalog(call()),
+	}
+}
+
+// change is one call of a command that changes a Kyma: its flags, and what it speaks with.
+type change struct {
+	console *console.Console
+	target  *target.Target
+
+	kyma    string
+	wait    bool
+	timeout time.Duration
+	dryRun  string
+	output  *console.Formats
+}
+
+// flags adds those that all such commands have.
+func (c *change) flags(command *cobra.Command) {
+	flags := command.Flags()
+	c.kymaFlag(command)
+	c.dryRunFlag(flags)
+	c.waitFlags(flags)
+	c.outputFlag(flags)
+}
+
+func (c *change) kymaFlag(command *cobra.Command) {
+	command.Flags().StringVar(&c.kyma, "kyma", "", "the Kyma, as NAMESPACE/NAME or NAME (default: the only one there is)")
+	_ = command.RegisterFlagCompletionFunc("kyma", c.completeKymas)
+}
+
+func (c *change) dryRunFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&c.dryRun, "dry-run", string(edit.DryRunNone),
+		"none, client (show what would change) or server (let the API server check it too)")
+}
+
+func (c *change) waitFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&c.wait, "wait", true, "wait until it came about, and show how it goes")
+	flags.DurationVar(&c.timeout, "timeout", 5*time.Minute, "how long to wait; a timeout is a failure")
+}
+
+func (c *change) outputFlag(flags *pflag.FlagSet) {
+	c.output = console.OutputFlag(console.Table, console.JSON, console.YAML, console.Name)
+	flags.VarP(c.output, "output", "o", "how to write what changed: "+c.output.Words())
+}
+
+// checked says what is wrong with the flags.
+func (c *change) checked() error {
+	switch edit.DryRun(c.dryRun) {
+	case "", edit.DryRunNone, edit.DryRunClient, edit.DryRunServer:
+	default:
+		return console.Usage("--dry-run=%s: there is no such way to try it", c.dryRun).With("use one of none, client and server")
+	}
+	if c.timeout < 0 || c.wait && c.timeout == 0 && c.output != nil {
+		return console.Usage("--timeout=%s: it has to be longer than nothing", c.timeout).With("--wait=false does not wait")
+	}
 	return nil
+}
+
+// dry says whether nothing is to be written.
+func (c *change) dry() bool { return c.dryRun != "" && edit.DryRun(c.dryRun) != edit.DryRunNone }
+
+// names wants a number of arguments and says what they are. most < 0 means any number.
+func names(least, most int, what string) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return console.Usage("%s of what? %s is missing", command.CommandPath(), what).With("%s --help shows examples", command.CommandPath())
+		case most >= 0 && len(args) > most:
+			return console.Usage("%q is too much: it takes %s", strings.Join(args[most:], " "), what).
+				With("%s --help shows examples", command.CommandPath())
+		}
+		return nil
+	}
+}
+
+// wishes reads arguments, and puts a channel of its own into those that name none.
+func wishes(args []string, channel string) ([]edit.Wish, error) {
+	var all []edit.Wish
+	seen := map[string]string{}
+	for _, arg := range args {
+		wish, err := edit.ParseWish(arg)
+		if err != nil {
+			return nil, console.Usage("%w", err)
+		}
+		if before, again := seen[wish.Name]; again && before != arg {
+			return nil, console.Usage("%s and %s: which of the two?", before, arg)
+		} else if again {
+			continue
+		}
+		seen[wish.Name] = arg
+		if wish.Version == "" && wish.Channel == "" {
+			wish.Channel = channel
+		}
+		all = append(all, wish)
+	}
+	return all, nil
+}
+
+// plural is a count with its noun.
+func plural(count int, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
 }

@@ -1,0 +1,174 @@
+package changecmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// adding is one call of `kyma add`.
+type adding struct {
+	*change
+	channel   string
+	policy    string
+	defaultCR bool
+	crFile    string
+	direct    directFlags
+
+	cr *unstructured.Unstructured
+}
+
+func add(c *change) *cobra.Command {
+	a := &adding{change: c}
+	command := &cobra.Command{
+		Use:     "add NAME[@VERSION|:CHANNEL]...",
+		Aliases: []string{"enable"},
+		Short:   "Enable modules",
+		Long: "Enables modules in a Kyma; the lifecycle manager installs and upgrades them. NAME follows the Kyma's channel,\n" +
+			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
+			"unless something else is asked for.\n\n" +
+			"With --community, or --unmanaged, modules are installed directly, and nobody but you upgrades them.",
+		Example: "  kyma add notes\n" +
+			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
+			"  kyma add notes --policy Ignore --wait=false\n" +
+			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml",
+		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
+		ValidArgsFunction: c.completeWishes,
+		RunE:              func(command *cobra.Command, args []string) error { return a.run(command.Context(), args) },
+	}
+	c.flags(command)
+	flags := command.Flags()
+	flags.StringVarP(&a.channel, "channel", "c", "", "channel of the modules that name neither channel nor version")
+	flags.StringVar(&a.policy, "policy", "",
+		"customResourcePolicy: CreateAndDelete or Ignore (default: as it is, CreateAndDelete for a new module)")
+	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
+	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
+	flags.Bool("default-config-cr", false, "")
+	flags.StringVar(&a.crFile, "config-cr-path", "", "")
+	_ = flags.MarkHidden("default-config-cr")
+	_ = flags.MarkHidden("config-cr-path")
+	a.direct.add(flags)
+	_ = command.RegisterFlagCompletionFunc("channel", c.completeChannels)
+	_ = command.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policies, nothing))
+	command.PreRunE = func(command *cobra.Command, _ []string) error {
+		old, err := command.Flags().GetBool("default-config-cr")
+		a.defaultCR = a.defaultCR || old
+		return err
+	}
+	return command
+}
+
+var policies = []string{string(v1beta2.CustomResourcePolicyCreateAndDelete), string(v1beta2.CustomResourcePolicyIgnore)}
+
+func (a *adding) run(ctx context.Context, args []string) error {
+	asked, err := a.wanted(args)
+	if err != nil {
+		return err
+	}
+	if a.direct.asked() {
+		return a.direct.install(ctx, a, asked)
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	for _, wish := range asked {
+		if err := a.mayAdd(ctx, s, wish); err != nil {
+			return err
+		}
+	}
+	if a.cr != nil && !s.modulesHere() {
+		return console.Usage("--cr: the modules of Kyma %s are in another cluster", s.key()).
+			With("create the custom resource there, and say --policy Ignore here")
+	}
+	done, err := a.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []edit.Change, err error) {
+		for _, wish := range asked {
+			if err := s.check(&kyma.Spec, wish); err != nil {
+				return nil, err
+			}
+			changes = append(changes, edit.Enable(&kyma.Spec, wish))
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.remark(done)
+	if err := a.follow(ctx, s, done.After, running(&done.After.Spec, done.changes)); err != nil {
+		return err
+	}
+	return a.createCR(ctx, s)
+}
+
+// wanted reads arguments and flags.
+func (a *adding) wanted(args []string) ([]edit.Wish, error) {
+	if a.channel != "" && !edit.IsChannel(a.channel) {
+		return nil, console.Usage("--channel=%s: that is no channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+	}
+	if a.policy != "" && !slices.Contains(policies, a.policy) {
+		return nil, console.Usage("--policy=%s: there is no such policy", a.policy).With("use CreateAndDelete or Ignore")
+	}
+	policy := v1beta2.CustomResourcePolicy(a.policy)
+	switch {
+	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):
+		return nil, console.Usage("--cr and the default custom resource: which of the two?")
+	case a.defaultCR && policy == v1beta2.CustomResourcePolicyIgnore:
+		return nil, console.Usage("--default-cr and --policy Ignore: which of the two?")
+	case a.crFile != "" && len(args) > 1:
+		return nil, console.Usage("--cr is for one module, not for %d", len(args))
+	case a.crFile != "":
+		policy = v1beta2.CustomResourcePolicyIgnore
+	case a.defaultCR:
+		policy = v1beta2.CustomResourcePolicyCreateAndDelete
+	}
+	asked, err := wishes(args, a.channel)
+	if err != nil {
+		return nil, err
+	}
+	for i := range asked {
+		asked[i].Policy = policy
+	}
+	if a.crFile != "" {
+		a.cr, err = oneObject(a.console.In, a.crFile)
+	}
+	return asked, err
+}
+
+// mayAdd asks the flowchart of package view whether a module goes into the Kyma.
+func (a *adding) mayAdd(ctx context.Context, s *session, wish edit.Wish) error {
+	unknown := s.check(&s.kyma.Spec, wish)
+	offer, offered := s.offers[wish.Name]
+	asked := view.Wish{Module: wish.Name, Kyma: true, Type: view.Manageable, Direct: directlyInstalled(ctx, s, wish.Name)}
+	switch {
+	case edit.Entry(&s.kyma.Spec, wish.Name) != nil:
+		asked.Type = view.Managed
+	case !offered && len(communityTemplates(ctx, s, wish.Name)) > 0:
+		asked.Type = view.Community
+	case unknown != nil || offer.Mandatory:
+		return unknown
+	}
+	if way, why := view.WayToInstall(asked); way != view.ViaKyma {
+		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s", why)}
+	}
+	return unknown
+}
+
+// remark says what somebody may have expected otherwise.
+func (a *adding) remark(done applied) {
+	for _, change := range done.changes {
+		if entry := edit.Entry(&done.After.Spec, change.Module); entry != nil && !edit.IsManaged(entry) {
+			a.console.Sayf("%s is let go of (managed: false): kyma manage %s takes it back.", change.Module, change.Module)
+		}
+	}
+}

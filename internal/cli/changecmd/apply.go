@@ -1,0 +1,139 @@
+package changecmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/await"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+)
+
+// item is one thing that a command changed, or found as it was asked for.
+type item struct {
+	Name    string      `json:"name"`
+	Kyma    string      `json:"kyma,omitempty"`
+	Action  edit.Action `json:"action"`
+	Fields  []string    `json:"fields,omitempty"`
+	Channel string      `json:"channel,omitempty"`
+	Version string      `json:"version,omitempty"`
+	DryRun  string      `json:"dryRun,omitempty"`
+}
+
+// changeList is what these commands write.
+type changeList struct {
+	console.Versioned
+	Items []item `json:"items"`
+}
+
+// print writes what changed.
+func (c *change) print(items []item) error {
+	document := console.Document{
+		Data: changeList{console.Kind("ChangeList"), items},
+		Columns: []console.Column{
+			{Name: "NAME"}, {Name: "ACTION"}, {Name: "CHANNEL"}, {Name: "VERSION"}, {Name: "KYMA"},
+		},
+		Empty: "There is nothing to change.",
+	}
+	for _, i := range items {
+		action := string(i.Action)
+		if i.DryRun != "" {
+			action += " (dry run)"
+		}
+		document.Rows = append(document.Rows, []string{i.Name, action, i.Channel, i.Version, i.Kyma})
+		document.Names = append(document.Names, i.Name)
+	}
+	return c.console.Print(c.output.Format, document)
+}
+
+// editor makes edits of a spec and tells them.
+type editor func(kyma *v1beta2.Kyma) ([]edit.Change, error)
+
+// applied is what came of an editor.
+type applied struct {
+	edit.Result
+	changes []edit.Change
+}
+
+// apply lets an editor change the Kyma, shows the difference on a terminal, and writes what changed.
+func (c *change) apply(ctx context.Context, s *session, do editor) (applied, error) {
+	var done applied
+	options := edit.Options{DryRun: edit.DryRun(c.dryRun), Review: func(before, after *v1beta2.Kyma) error {
+		if c.console.Live || c.dry() {
+			c.console.Sayf("%s", strings.TrimRight(kymaDiff(before, after), "\n"))
+		}
+		return nil
+	}}
+	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) (err error) {
+		done.changes, err = do(kyma)
+		return err
+	}, options)
+	if err != nil {
+		return applied{}, refusal(err, s.key().String())
+	}
+	done.Result = result
+	return done, c.print(c.items(s, done))
+}
+
+// refusal is what the API server said, in a sentence.
+func refusal(err error, kyma string) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return console.NotFound("the Kyma %s is gone", kyma)
+	case apierrors.IsForbidden(err):
+		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("you may not change Kyma %s: %w", kyma, err)}).
+			With("ask for the right to get and patch kymas.operator.kyma-project.io in its namespace")
+	}
+	return err
+}
+
+// items tells what changed, for programs and people.
+func (c *change) items(s *session, done applied) []item {
+	items := []item{}
+	for _, change := range done.changes {
+		i := item{Name: "module/" + change.Module, Kyma: s.key().String(), Action: change.Action, Fields: change.Fields}
+		if change.Module == "" {
+			i.Name = "kyma/" + s.key().String()
+			i.Channel = done.After.Spec.Channel
+		} else if entry := edit.Entry(&done.After.Spec, change.Module); entry != nil {
+			i.Channel, i.Version = entry.Channel, s.version(&done.After.Spec, change.Module)
+			if entry.Channel == "" && entry.Version == "" {
+				i.Channel = done.After.Spec.Channel
+			}
+		}
+		if c.dry() && change.Action != edit.Unchanged {
+			i.DryRun = c.dryRun
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
+// follow waits for modules, unless that is not wanted or nothing was written.
+func (c *change) follow(ctx context.Context, s *session, after *v1beta2.Kyma, wants []follow.Want) error {
+	if !c.wait || c.dry() || len(wants) == 0 {
+		return nil
+	}
+	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{
+		Kyma: s.key(), Generation: after.Generation, Modules: wants, Timeout: c.timeout,
+	})
+}
+
+// running are modules that are waited for until they run in the version that the spec leads to.
+func running(spec *v1beta2.KymaSpec, changes []edit.Change) []follow.Want {
+	var wants []follow.Want
+	for _, change := range changes {
+		want := follow.Want{Module: change.Module}
+		// What a channel leads to may change while it is waited for; what is pinned does not.
+		if entry := edit.Entry(spec, change.Module); entry != nil {
+			want.Version = entry.Version
+		}
+		wants = append(wants, want)
+	}
+	return wants
+}

@@ -1,0 +1,233 @@
+package changecmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// catalog is the group `kyma catalog`; showcmd has list, show and search in it.
+func catalog(c *change) *cobra.Command {
+	command := &cobra.Command{Use: "catalog", Short: "What can be had"}
+	command.AddCommand(pull(c))
+	return command
+}
+
+// pulling is one call of `kyma catalog pull`.
+type pulling struct {
+	*change
+	from  string
+	force bool
+}
+
+func pull(c *change) *cobra.Command {
+	p := &pulling{change: c}
+	command := &cobra.Command{
+		Use:   "pull NAME[@VERSION]",
+		Short: "Put the ModuleTemplate of a community module into the cluster",
+		Long: "Reads a catalog, which is a file or an https address with ModuleTemplates as YAML or JSON, and stores the template of a module\n" +
+			"in the namespace of --namespace (default: default). kyma add --community installs it then.",
+		Example: "  kyma catalog pull docker-registry --from https://kyma-project.github.io/community-modules/all-modules.yaml\n" +
+			"  kyma catalog pull docker-registry@0.15.0 --from all-modules.yaml -n modules",
+		Args: names(1, 1, "NAME[@VERSION]"),
+		RunE: func(command *cobra.Command, args []string) error { return p.run(command.Context(), args[0]) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&p.from, "from", "", "file or https address of the catalog; - reads standard input")
+	flags.BoolVar(&p.force, "force", false, "put it in place of another one of its name")
+	c.dryRunFlag(flags)
+	c.outputFlag(flags)
+	_ = command.MarkFlagRequired("from")
+	return command
+}
+
+// annotationSource is where busola and upstream's tools note the catalog of a template.
+const annotationSource = "source"
+
+func (p *pulling) run(ctx context.Context, arg string) error {
+	p.timeout = time.Minute
+	if err := p.checked(); err != nil {
+		return err
+	}
+	wish, err := edit.ParseWish(arg)
+	if err != nil || wish.Channel != "" {
+		return console.Usage("%q: write NAME or NAME@VERSION", arg)
+	}
+	templates, err := p.read(ctx, wish.Name)
+	if err != nil {
+		return err
+	}
+	template, err := choose(edit.Offer{Module: wish.Name, Versions: versions(templates)}, templates, wish)
+	if err != nil {
+		return err
+	}
+	if err := p.place(template); err != nil {
+		return err
+	}
+	action, err := p.store(ctx, template)
+	if err != nil {
+		return err
+	}
+	i := item{Name: "moduletemplate/" + template.Name, Action: action, Version: template.Spec.Version}
+	if p.dry() {
+		i.DryRun = p.dryRun
+	}
+	return p.print([]item{i})
+}
+
+// read reads the templates of a module from the catalog.
+func (p *pulling) read(ctx context.Context, name string) ([]v1beta2.ModuleTemplate, error) {
+	data, err := p.fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := render.Parse(bytes.NewReader(data), maxCatalog)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.from, err)
+	}
+	templates, err := templatesIn(documents, p.from)
+	if err != nil {
+		return nil, err
+	}
+	var all []v1beta2.ModuleTemplate
+	known := map[string]edit.Offer{}
+	for _, template := range templates {
+		known[moduleOf(&template)] = edit.Offer{Module: moduleOf(&template)}
+		if moduleOf(&template) == name {
+			all = append(all, template)
+		}
+	}
+	if len(all) == 0 {
+		return nil, console.NotFound("%w", edit.Check(known, &v1beta2.KymaSpec{}, edit.Wish{Name: name}))
+	}
+	return all, nil
+}
+
+// maxCatalog is far above every catalog.
+const maxCatalog = 64 << 20
+
+// fetch reads the catalog's bytes. Nothing but success counts as an answer.
+func (p *pulling) fetch(ctx context.Context) ([]byte, error) {
+	if !strings.HasPrefix(p.from, "https://") {
+		if strings.Contains(p.from, "://") {
+			return nil, console.Usage("--from=%s: a catalog is a file or an https address", p.from)
+		}
+		return readFile(p.console.In, p.from)
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.from, http.NoBody)
+	if err != nil {
+		return nil, console.Usage("--from=%s: %w", p.from, err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", p.from, answer.Status)
+	}
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxCatalog+1))
+	if err == nil && len(data) > maxCatalog {
+		err = fmt.Errorf("%s has more than %d bytes", p.from, maxCatalog)
+	}
+	return data, err
+}
+
+// place says where the template goes. The namespace of the lifecycle manager's own catalog is not for others.
+func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
+	namespace, explicit, err := p.target.Namespace()
+	if err != nil {
+		return err
+	}
+	if !explicit && namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	if namespace == v1beta2.RuntimeNamespace {
+		return console.Usage("namespace %s is for the lifecycle manager's own catalog", namespace).With("say --namespace")
+	}
+	template.ObjectMeta = metav1.ObjectMeta{
+		Namespace: namespace, Name: template.Name, Labels: template.Labels, Annotations: template.Annotations,
+	}
+	delete(template.Labels, v1beta2.LabelManagedBy)
+	if template.Annotations == nil {
+		template.Annotations = map[string]string{}
+	}
+	template.Annotations[annotationSource] = p.from
+	return nil
+}
+
+// store creates the template, or compares it with the one that is there.
+func (p *pulling) store(ctx context.Context, template *v1beta2.ModuleTemplate) (edit.Action, error) {
+	cluster, err := p.target.Client()
+	if err != nil {
+		return "", err
+	}
+	there := &v1beta2.ModuleTemplate{}
+	err = cluster.Get(ctx, client.ObjectKeyFromObject(template), there)
+	switch {
+	case err == nil:
+		return p.replace(ctx, cluster, there, template)
+	case unserved(err) && !apierrors.IsNotFound(err):
+		return "", console.NotFound("this cluster has no ModuleTemplates").With("kyma add --community --template FILE needs none")
+	case !apierrors.IsNotFound(err):
+		return "", err
+	case edit.DryRun(p.dryRun) == edit.DryRunClient:
+		return "pulled", nil
+	}
+	options := []client.CreateOption{client.FieldOwner(edit.FieldManager)}
+	if p.dry() {
+		options = append(options, client.DryRunAll)
+	}
+	if err := cluster.Create(ctx, template, options...); err != nil {
+		if apierrors.IsNotFound(err) {
+			return "", console.NotFound("cannot store the template in namespace %s: %w", template.Namespace, err)
+		}
+		return "", err
+	}
+	return "pulled", nil
+}
+
+// replace changes the template that is there, if it is another one and that is wanted.
+func (p *pulling) replace(ctx context.Context, cluster client.Client, there, template *v1beta2.ModuleTemplate) (edit.Action, error) {
+	from, to := there.DeepCopy(), there.DeepCopy()
+	to.Spec = *template.Spec.DeepCopy()
+	if to.Spec.Readiness == "" {
+		to.Spec.Readiness = from.Spec.Readiness // the API's default is no difference
+	}
+	text := unified("moduletemplate/"+there.Name, "moduletemplate/"+there.Name, shownTemplate(from), shownTemplate(to))
+	if text == "" {
+		return edit.Unchanged, nil
+	}
+	p.console.Sayf("%s", strings.TrimRight(text, "\n"))
+	if !p.force {
+		return "", (&console.Failure{
+			Code: console.CodeError,
+			Err:  fmt.Errorf("moduleTemplate %s/%s is there and is another one", there.Namespace, there.Name),
+		}).With("--force replaces it")
+	}
+	options := []client.PatchOption{client.FieldOwner(edit.FieldManager)}
+	switch edit.DryRun(p.dryRun) {
+	case edit.DryRunClient:
+		return edit.Changed, nil
+	case edit.DryRunServer:
+		options = append(options, client.DryRunAll)
+	case edit.DryRunNone, "":
+	}
+	return edit.Changed, cluster.Patch(ctx, to, client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{}), options...)
+}

@@ -1,0 +1,224 @@
+package changecmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// deleting is one call of `kyma delete`.
+type deleting struct {
+	*change
+	cascade string
+	keep    bool
+}
+
+func remove(c *change) *cobra.Command {
+	d := &deleting{change: c}
+	command := &cobra.Command{
+		Use:     "delete NAME...",
+		Aliases: []string{"del", "disable", "remove"},
+		Short:   "Disable modules",
+		Long: "Takes modules out of the Kyma, and the lifecycle manager removes them. It is refused while custom resources exist that people\n" +
+			"made with the module, since nobody would clean up after them: delete those first, or say --cascade, which shows them before it\n" +
+			"deletes them. Modules that were installed directly are removed directly.",
+		Example: "  kyma delete notes\n" +
+			"  kyma delete notes beacon --yes --wait=false\n" +
+			"  kyma delete notes --cascade=preview\n" +
+			"  kyma delete notes --keep-resources",
+		Args:              names(1, -1, "NAME"),
+		ValidArgsFunction: c.completeEnabled,
+		RunE:              func(command *cobra.Command, args []string) error { return d.run(command.Context(), args) },
+	}
+	c.flags(command)
+	flags := command.Flags()
+	flags.StringVar(&d.cascade, "cascade", "false", "delete what people made with the module, too; --cascade=preview only shows it")
+	flags.Lookup("cascade").NoOptDefVal = "true"
+	flags.BoolVar(&d.keep, "keep-resources", false, "let go of the module: everything it consists of stays where it is")
+	return command
+}
+
+func (d *deleting) run(ctx context.Context, args []string) error {
+	if err := d.valid(args); err != nil {
+		return err
+	}
+	managed, direct, s, err := d.sort(ctx, args)
+	if err != nil {
+		return err
+	}
+	if len(direct) > 0 {
+		if err := d.deleteDirectly(ctx, direct); err != nil {
+			return err
+		}
+	}
+	if len(managed) == 0 {
+		return nil
+	}
+	users, err := d.resources(ctx, s, managed)
+	if err != nil || d.cascade == "preview" {
+		return err
+	}
+	if err := d.confirm(ctx, s, managed, users); err != nil {
+		return err
+	}
+	if d.keep {
+		if err := d.letGo(ctx, s, managed); err != nil {
+			return err
+		}
+	}
+	if err := d.cascadeNow(ctx, s, users); err != nil {
+		return err
+	}
+	return d.disable(ctx, s, managed)
+}
+
+func (d *deleting) valid(args []string) error {
+	switch d.cascade {
+	case "true", "false", "preview":
+	default:
+		return console.Usage("--cascade=%s: there is no such way", d.cascade).With("use --cascade or --cascade=preview")
+	}
+	if d.keep && d.cascade != "false" {
+		return console.Usage("--keep-resources and --cascade: which of the two?")
+	}
+	for _, name := range args {
+		if wish, err := edit.ParseWish(name); err != nil || wish.Name != name {
+			return console.Usage("%q is no name of a module", name)
+		}
+	}
+	return nil
+}
+
+// sort tells modules of the Kyma from those that were installed directly. A cluster without a Kyma may have the latter only.
+func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []string, s *session, err error) {
+	s, err = d.open(ctx)
+	noKyma := console.Code(err) == console.CodeNotFound
+	if err != nil && !noKyma {
+		return nil, nil, nil, err
+	}
+	if !noKyma {
+		if err := s.load(ctx); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	cluster, clientErr := d.target.Client()
+	if clientErr != nil {
+		return nil, nil, nil, clientErr
+	}
+	for _, name := range args {
+		switch {
+		case !noKyma && (edit.Entry(&s.kyma.Spec, name) != nil || status(s.kyma, name) != nil):
+			managed = append(managed, name)
+		case directlyInstalled(ctx, cluster, name):
+			direct = append(direct, name)
+		case noKyma:
+			return nil, nil, nil, err
+		case s.offers[name].Module == "":
+			return nil, nil, nil, d.unknown(s, name)
+		default:
+			managed = append(managed, name) // it can be had and is not there: nothing to change
+		}
+	}
+	return managed, direct, s, nil
+}
+
+// unknown is a module that neither the Kyma nor the catalog has.
+func (d *deleting) unknown(s *session, name string) error {
+	var have []string
+	for i := range s.kyma.Spec.Modules {
+		have = append(have, s.kyma.Spec.Modules[i].Name)
+	}
+	failure := console.NotFound("Kyma %s has no module %s", s.key(), name)
+	if len(have) > 0 {
+		return failure.With("it has %s", strings.Join(have, ", "))
+	}
+	return failure.With("it has none at all")
+}
+
+// confirm asks before anything is deleted.
+func (d *deleting) confirm(ctx context.Context, s *session, modules []string, users []userObject) error {
+	if d.dry() {
+		return nil
+	}
+	there := false
+	for _, name := range modules {
+		there = there || edit.Entry(&s.kyma.Spec, name) != nil
+	}
+	if !there {
+		return nil
+	}
+	question := fmt.Sprintf("Delete %s from Kyma %s", strings.Join(modules, ", "), s.key())
+	switch {
+	case d.keep:
+		question = fmt.Sprintf("Let go of %s in Kyma %s", strings.Join(modules, ", "), s.key())
+	case len(users) > 0:
+		question += fmt.Sprintf(", and the %s above", plural(len(users), "object"))
+	}
+	return d.console.Confirm(ctx, question+"?")
+}
+
+// disable takes the entries out and waits until the modules are gone.
+func (d *deleting) disable(ctx context.Context, s *session, modules []string) error {
+	done, err := d.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []edit.Change, err error) {
+		for _, name := range modules {
+			changes = append(changes, edit.Disable(&kyma.Spec, name))
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return err
+	}
+	var wants []follow.Want
+	for _, name := range modules {
+		wants = append(wants, follow.Want{Module: name, Gone: true})
+	}
+	return d.follow(ctx, s, done.After, wants)
+}
+
+// letGo makes the modules unmanaged first, so that their objects stay when the entries go.
+func (d *deleting) letGo(ctx context.Context, s *session, modules []string) error {
+	if d.dry() {
+		return nil
+	}
+	if !d.wait {
+		return console.Usage("--keep-resources has to wait until the modules were let go of").With("leave --wait=false away")
+	}
+	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) error {
+		for _, name := range modules {
+			edit.Manage(&kyma.Spec, name, false, "")
+		}
+		return nil
+	}, edit.Options{})
+	if err != nil {
+		return refusal(err, s.key().String())
+	}
+	var wants []follow.Want
+	for _, name := range modules {
+		if edit.Entry(&result.After.Spec, name) != nil {
+			wants = append(wants, follow.Want{Module: name, Unmanaged: true})
+		}
+	}
+	return d.follow(ctx, s, result.After, wants)
+}
+
+// next asks the flowchart of package view what comes next for one module.
+func (d *deleting) next(name string, users []userObject, unread []view.Unread) error {
+	refs := make([]view.Ref, 0, len(users))
+	for _, u := range users {
+		refs = append(refs, u.ref)
+	}
+	leaving := view.Leaving{Module: name, Managed: true, Resources: refs, Unread: unread, Cascade: d.cascade != "false"}
+	if step, why := view.NextToDelete(leaving); step == view.Blocked {
+		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("module %s cannot go: %s", name, why)}).
+			With("--cascade=preview shows what would be deleted; --keep-resources lets go of the module and deletes nothing")
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package changecmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/login"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// directFlags are those of modules that are installed without the lifecycle manager.
+type directFlags struct {
+	community, unmanaged bool
+	template, registry   string
+	login                login.Options
+}
+
+// add adds all of them.
+func (d *directFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&d.community, "community", false, "install community modules, directly: without guarantees and automatic upgrades")
+	flags.BoolVar(&d.unmanaged, "unmanaged", false, "install modules directly that the lifecycle manager could look after")
+	d.addSource(flags)
+}
+
+// addSource adds those that say where the content of such modules is.
+func (d *directFlags) addSource(flags *pflag.FlagSet) {
+	flags.StringVar(&d.template, "template", "",
+		"file with the ModuleTemplate of a module that is installed directly (default: the cluster's)")
+	flags.StringVar(&d.registry, "registry", "", "registry with the component of such a module, as host[:port][/path]")
+	d.login.AddFlagsFor(flags, "registry-")
+}
+
+func (d *directFlags) asked() bool { return d.community || d.unmanaged }
+
+// access is how to get into registries.
+func (d *directFlags) access(c *console.Console) (direct.Access, error) {
+	access, err := d.login.Access(c.In, d.registry)
+	if err != nil {
+		return direct.Access{}, console.Usage("%w", err)
+	}
+	return direct.Access(access), nil
+}
+
+// found is a module in one version, with the release that offers it, if there is one.
+type found struct {
+	template *v1beta2.ModuleTemplate
+	release  *v1beta2.ModuleReleaseMeta
+}
+
+// find looks for the template of a wish: in the file of --template, else in the whole cluster.
+func (d *directFlags) find(ctx context.Context, c *console.Console, cluster client.Client, wish edit.Wish) (found, error) {
+	templates, err := d.templates(ctx, c, cluster, wish.Name)
+	if err != nil {
+		return found{}, err
+	}
+	var releases v1beta2.ModuleReleaseMetaList
+	if err := cluster.List(ctx, &releases); err != nil && !unserved(err) {
+		return found{}, err
+	}
+	var release *v1beta2.ModuleReleaseMeta
+	for i := range releases.Items {
+		if releases.Items[i].Name == wish.Name {
+			release = &releases.Items[i]
+		}
+	}
+	offer := edit.Offer{Module: wish.Name, Channels: map[string]string{}}
+	if release != nil {
+		offer = edit.Offers([]v1beta2.ModuleReleaseMeta{*release}, nil)[wish.Name]
+	}
+	offer.Versions = versions(templates)
+	template, err := choose(offer, templates, wish)
+	return found{template, release}, err
+}
+
+// templates are all that are there of a module.
+func (d *directFlags) templates(
+	ctx context.Context, c *console.Console, cluster client.Client, name string,
+) ([]v1beta2.ModuleTemplate, error) {
+	var all []v1beta2.ModuleTemplate
+	where := "this cluster has no ModuleTemplate of it"
+	if d.template != "" {
+		where = d.template + " has no ModuleTemplate of it"
+		documents, err := objects(c.In, d.template)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = templatesIn(documents, d.template); err != nil {
+			return nil, err
+		}
+	} else {
+		var list v1beta2.ModuleTemplateList
+		if err := cluster.List(ctx, &list); err != nil && !unserved(err) {
+			return nil, err
+		}
+		all = list.Items
+	}
+	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return moduleOf(&t) != name })
+	if len(all) == 0 {
+		return nil, console.NotFound("there is no module %s: %s", name, where).
+			With("--template takes a file, kyma catalog pull %s --from URL puts one into the cluster", name)
+	}
+	return all, nil
+}
+
+// templatesIn are the ModuleTemplates among the objects of a file.
+func templatesIn(documents []*unstructured.Unstructured, file string) ([]v1beta2.ModuleTemplate, error) {
+	var all []v1beta2.ModuleTemplate
+	for _, document := range documents {
+		if document.GroupVersionKind().GroupKind() != templateKind.GroupKind() {
+			continue
+		}
+		var template v1beta2.ModuleTemplate
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(document.Object, &template); err != nil {
+			return nil, fmt.Errorf("%s: ModuleTemplate %s: %w", file, document.GetName(), err)
+		}
+		all = append(all, template)
+	}
+	return all, nil
+}
+
+var templateKind = v1beta2.GroupVersion.WithKind("ModuleTemplate")
+
+// moduleOf is the module that a template is of; older ones say it by a label.
+func moduleOf(template *v1beta2.ModuleTemplate) string {
+	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName])
+}
+
+// versions are those of templates, the newest first.
+func versions(templates []v1beta2.ModuleTemplate) []string {
+	var all []string
+	for i := range templates {
+		all = append(all, templates[i].Spec.Version)
+	}
+	return edit.Newest(all)
+}
+
+// choose takes the template of a version, or of the one that a channel offers, or else of the newest that is no pre-release.
+func choose(offer edit.Offer, templates []v1beta2.ModuleTemplate, wish edit.Wish) (*v1beta2.ModuleTemplate, error) {
+	version := wish.Version
+	if wish.Channel != "" {
+		version = offer.Channels[wish.Channel]
+	}
+	if version == "" && wish.Channel == "" {
+		version = cmp.Or(offer.Newest(""), offer.Versions[0])
+	}
+	for i := range templates {
+		if templates[i].Spec.Version == version {
+			return &templates[i], nil
+		}
+	}
+	unknown := &edit.UnknownError{What: "version", Name: version, Module: wish.Name, Candidates: offer.Versions}
+	if wish.Channel != "" {
+		unknown.What, unknown.Name = "channel", wish.Channel
+	}
+	return nil, console.NotFound("%w", unknown)
+}
+
+// directModules are the modules that are installed without the lifecycle manager. Who may not read their records sees none.
+func directModules(ctx context.Context, reader client.Reader) []string {
+	installed, err := direct.List(ctx, reader)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, module := range installed {
+		all = append(all, module.Module)
+	}
+	return all
+}
+
+func directlyInstalled(ctx context.Context, reader client.Reader, name string) bool {
+	return slices.Contains(directModules(ctx, reader), name)
+}
+
+// communityTemplates are templates of a module that no release offers.
+func communityTemplates(ctx context.Context, reader client.Reader, name string) []v1beta2.ModuleTemplate {
+	var list v1beta2.ModuleTemplateList
+	if err := reader.List(ctx, &list); err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(list.Items, func(t v1beta2.ModuleTemplate) bool {
+		return moduleOf(&t) != name || t.Labels[v1beta2.LabelManagedBy] != ""
+	})
+}
+
+// typeOf is whose a module is, by the one definition there is: what a release offers, or is marked as managed, is not the community's.
+func typeOf(f found) view.Type {
+	switch f.template.Labels[v1beta2.LabelManagedBy] {
+	case v1beta2.ManagedByKyma, v1beta2.ManagedByLifecycleManager:
+		return view.Manageable
+	}
+	if f.release != nil {
+		return view.Manageable
+	}
+	return view.Community
+}

@@ -1,0 +1,306 @@
+package changecmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+)
+
+// install installs modules directly.
+func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish) error {
+	if err := a.checked(); err != nil {
+		return err
+	}
+	cluster, err := a.target.Client()
+	if err != nil {
+		return err
+	}
+	installed := directModules(ctx, cluster)
+	for _, wish := range asked {
+		module, err := d.find(ctx, a.console, cluster, wish)
+		if err != nil {
+			return err
+		}
+		asks := view.Wish{
+			Module: wish.Name, Type: typeOf(module), Direct: slices.Contains(installed, wish.Name),
+			WantsCommunity: d.community && !d.unmanaged, WantsUnmanaged: d.unmanaged,
+		}
+		if err := d.allowed(ctx, a.change, asks); err != nil {
+			return err
+		}
+		plan, err := d.plan(a.change, module)
+		if err != nil {
+			return err
+		}
+		plan.DefaultCR, plan.CR = a.policy != "Ignore" && a.cr == nil, a.cr
+		if err := a.directly(ctx, plan, direct.Install); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowed asks the flowchart of package view, and people where it says so.
+func (d *directFlags) allowed(ctx context.Context, c *change, asks view.Wish) error {
+	way, why := view.WayToInstall(asks)
+	switch way {
+	case view.Directly:
+		c.console.Sayf("%s is a community module: it comes without guarantees; %s.", asks.Module, why)
+	case view.DirectlyConfirmed:
+		if c.dry() {
+			return nil
+		}
+		question := fmt.Sprintf("%s without the lifecycle manager: %s.", asks.Module, why)
+		return c.console.ConfirmTyped(ctx, question, asks.Module, "--unmanaged --yes", c.console.Yes)
+	case view.ViaKyma, view.NoWay:
+		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s", why)}
+	}
+	return nil
+}
+
+// plan is what package direct is asked for.
+func (d *directFlags) plan(c *change, module found) (direct.Plan, error) {
+	config, err := c.target.Config()
+	if err != nil {
+		return direct.Plan{}, err
+	}
+	access, err := d.access(c.console)
+	if err != nil {
+		return direct.Plan{}, err
+	}
+	plan := direct.Plan{
+		Config: config, Template: module.template, Release: module.release, Access: access,
+		Unmanaged: d.unmanaged, DryRun: c.dry(), Wait: c.patience(),
+	}
+	if d.registry != "" {
+		plan.Component = &direct.Component{Registry: d.registry}
+	}
+	return plan, nil
+}
+
+// patience is how long to wait, 0 for not at all.
+func (c *change) patience() time.Duration {
+	if !c.wait {
+		return 0
+	}
+	return c.timeout
+}
+
+// directly runs one call of package direct, shows how it goes, and tells what came of it.
+func (c *change) directly(
+	ctx context.Context, plan direct.Plan, call func(context.Context, direct.Plan) (direct.Report, error),
+) error {
+	progress := c.console.Progress()
+	plan.Progress = func(o manifest.ObjectReport) { progress.Set(o.ID.String(), word(o), o.Message) }
+	report, err := call(ctx, plan)
+	progress.End()
+	if err != nil {
+		return directError(err, report)
+	}
+	if c.dry() {
+		for _, difference := range report.Differences {
+			c.console.Sayf("%s %s", difference.Change, difference.ID)
+		}
+	}
+	if err := c.print([]item{c.direct(report)}); err != nil {
+		return err
+	}
+	if c.dry() || !c.wait {
+		return nil
+	}
+	return directEnd(report, c.timeout)
+}
+
+// word is what happened to an object, in one word.
+func word(o manifest.ObjectReport) string {
+	if o.Action != "" {
+		return string(o.Action)
+	}
+	return string(o.Health)
+}
+
+// direct tells what came of a direct installation.
+func (c *change) direct(report direct.Report) item {
+	i := item{Name: "module/" + report.Module, Action: edit.Unchanged, Version: report.Version}
+	switch {
+	case report.State == manifest.StateGone || report.State == manifest.StateDeleting:
+		i.Action = edit.Disabled
+	case c.dry() && len(changes(report)) > 0, report.Changed && report.Previous == "":
+		i.Action = edit.Enabled
+	case report.Changed:
+		i.Action = edit.Changed
+	}
+	if c.dry() {
+		i.DryRun = c.dryRun
+	}
+	return i
+}
+
+// changes are the differences that are some.
+func changes(report direct.Report) []apply.Difference {
+	var all []apply.Difference
+	for _, difference := range report.Differences {
+		if difference.Change != apply.ChangeUnchanged && difference.Change != "" {
+			all = append(all, difference)
+		}
+	}
+	return all
+}
+
+// directEnd is the exit code of a report.
+func directEnd(report direct.Report, timeout time.Duration) error {
+	switch {
+	case report.Ready, report.State == manifest.StateReady, report.State == manifest.StateGone:
+		return nil
+	case report.State == manifest.StateError:
+		return fmt.Errorf("module %s: %s: %s", report.Module, report.Reason, report.Message)
+	}
+	return console.TimedOut("module %s is still %s within %s: %s: %s", report.Module, report.State, timeout, report.Reason, report.Message).
+		With("call it again: it goes on where it was")
+}
+
+// directError gives an error of package direct its exit code and hint.
+func directError(err error, report direct.Report) error {
+	switch direct.ReasonOf(err) {
+	case direct.ReasonNotInstalled:
+		return console.NotFound("%w", err)
+	case direct.ReasonManaged:
+		return (&console.Failure{Code: console.CodeError, Err: err}).With("kyma delete %s takes it out of the Kyma", report.Module)
+	case direct.ReasonManageable:
+		return (&console.Failure{Code: console.CodeError, Err: err}).With("say --unmanaged")
+	case direct.ReasonBlocked:
+		return (&console.Failure{Code: console.CodeError, Err: err}).With("--cascade=preview shows what would be deleted")
+	}
+	return err
+}
+
+// upgrade installs a directly installed module in another version, the newest where none is named.
+func (d *directFlags) upgrade(ctx context.Context, c *change, name, version string) error {
+	cluster, err := c.target.Client()
+	if err != nil {
+		return err
+	}
+	module, err := d.find(ctx, c.console, cluster, edit.Wish{Name: name, Version: version})
+	if err != nil {
+		return err
+	}
+	plan, err := d.plan(c, module)
+	if err != nil {
+		return err
+	}
+	plan.Unmanaged = true // it was confirmed when it was installed
+	return c.directly(ctx, plan, direct.Upgrade)
+}
+
+// diff writes what another version of a directly installed module would change.
+func (d *directFlags) diff(ctx context.Context, c *change, wish edit.Wish) (bool, error) {
+	cluster, err := c.target.Client()
+	if err != nil {
+		return false, err
+	}
+	module, err := d.find(ctx, c.console, cluster, wish)
+	if err != nil {
+		return false, err
+	}
+	plan, err := d.plan(c, module)
+	if err != nil {
+		return false, err
+	}
+	plan.DryRun, plan.Unmanaged, plan.AllowDowngrade = true, true, true
+	report, err := direct.Install(ctx, plan)
+	if err != nil {
+		return false, directError(err, report)
+	}
+	differences := changes(report)
+	for _, difference := range differences {
+		fmt.Fprintf(c.console.Out, "%s %s\n", difference.Change, difference.ID)
+		for _, field := range difference.Fields {
+			fmt.Fprintf(c.console.Out, "  %s: %q -> %q\n", field.Path, field.From, field.To)
+		}
+	}
+	return len(differences) > 0, nil
+}
+
+// deleteDirectly removes modules that were installed directly. What people made with them is shown first, and deleted only as it was
+// shown.
+func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
+	config, err := d.target.Config()
+	if err != nil {
+		return err
+	}
+	for _, name := range modules {
+		removal := direct.Removal{Config: config, Module: name, Wait: d.patience(), DryRun: d.dry(), Cascade: d.cascade == "true"}
+		if removal.Previewed, err = direct.Preview(ctx, removal); err != nil {
+			return directError(err, direct.Report{Module: name})
+		}
+		users := d.previewed(name, removal.Previewed)
+		if err := d.next(name, users, nil); err != nil {
+			return err
+		}
+		if len(users) > 0 || d.cascade == "preview" {
+			if err := d.preview(&session{}, users); err != nil || d.cascade == "preview" {
+				return err
+			}
+		}
+		if err := d.deleteOne(ctx, removal); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// previewed are the objects of package direct as this package shows them.
+func (d *deleting) previewed(module string, resources []direct.Resource) []userObject {
+	var users []userObject
+	for _, r := range resources {
+		kind := r.GroupKind().WithVersion(r.Version)
+		u := userObject{module: module, ref: view.Ref{
+			APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: r.Namespace, Name: r.Name,
+		}}
+		u.object.Kind = kind
+		users = append(users, u)
+	}
+	return users
+}
+
+func (d *deleting) deleteOne(ctx context.Context, removal direct.Removal) error {
+	if d.keep {
+		return console.Usage("--keep-resources: module %s was installed directly, and nobody else knows what it consists of", removal.Module)
+	}
+	if !d.dry() {
+		question := fmt.Sprintf("Delete module %s, which was installed directly?", removal.Module)
+		if err := d.console.Confirm(ctx, question); err != nil {
+			return err
+		}
+	}
+	progress := d.console.Progress()
+	removal.Progress = func(o manifest.ObjectReport) { progress.Set(o.ID.String(), word(o), o.Message) }
+	report, err := direct.Delete(ctx, removal)
+	progress.End()
+	if err != nil {
+		return directError(err, report)
+	}
+	i := d.direct(report)
+	i.Action = edit.Disabled
+	if err := d.print([]item{i}); err != nil {
+		return err
+	}
+	if d.dry() || !d.wait {
+		return nil
+	}
+	return directEnd(report, d.timeout)
+}
+
+// unserved says whether a cluster does not know our kinds.
+func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }

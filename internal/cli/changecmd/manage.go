@@ -1,0 +1,102 @@
+package changecmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+)
+
+// managing is one call of `kyma manage` or `kyma unmanage`.
+type managing struct {
+	*change
+	policy  string
+	managed bool
+}
+
+func manage(c *change) *cobra.Command {
+	m := &managing{change: c, managed: true}
+	command := &cobra.Command{
+		Use:     "manage NAME...",
+		Short:   "Let the lifecycle manager look after modules again",
+		Example: "  kyma manage notes\n  kyma manage notes --policy Ignore",
+		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
+	}
+	m.prepare(command)
+	return command
+}
+
+func unmanage(c *change) *cobra.Command {
+	m := &managing{change: c}
+	command := &cobra.Command{
+		Use:     "unmanage NAME...",
+		Short:   "Let go of modules: what runs stays, and nobody looks after it",
+		Example: "  kyma unmanage notes\n  kyma unmanage notes beacon --yes",
+		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
+	}
+	m.prepare(command)
+	return command
+}
+
+func (m *managing) prepare(command *cobra.Command) {
+	command.Args = names(1, -1, "NAME")
+	command.ValidArgsFunction = m.completeEnabled
+	m.flags(command)
+	command.Flags().StringVar(&m.policy, "policy", "", "customResourcePolicy: CreateAndDelete or Ignore (default: as it is)")
+	_ = command.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policies, nothing))
+}
+
+func (m *managing) run(ctx context.Context, args []string) error {
+	if m.policy != "" && !slices.Contains(policies, m.policy) {
+		return console.Usage("--policy=%s: there is no such policy", m.policy).With("use CreateAndDelete or Ignore")
+	}
+	s, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	for _, name := range args {
+		if edit.Entry(&s.kyma.Spec, name) == nil {
+			return m.missing(ctx, s, name)
+		}
+	}
+	if !m.managed && !m.dry() {
+		question := fmt.Sprintf("Let go of %s in Kyma %s? What runs stays, and nobody upgrades or repairs it.", strings.Join(args, ", "), s.key())
+		if err := m.console.Confirm(ctx, question); err != nil {
+			return err
+		}
+	}
+	done, err := m.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []edit.Change, err error) {
+		for _, name := range args {
+			changes = append(changes, edit.Manage(&kyma.Spec, name, m.managed, v1beta2.CustomResourcePolicy(m.policy)))
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return err
+	}
+	var wants []follow.Want
+	for _, name := range args {
+		wants = append(wants, follow.Want{Module: name, Managed: m.managed, Unmanaged: !m.managed})
+	}
+	return m.follow(ctx, s, done.After, wants)
+}
+
+// missing is a module that the Kyma does not have.
+func (m *managing) missing(ctx context.Context, s *session, name string) error {
+	failure := console.NotFound("Kyma %s has no module %s", s.key(), name)
+	if directlyInstalled(ctx, s, name) {
+		return failure.With("it is installed directly: kyma delete %s, then kyma add %s hands it over; its custom resources have to go first",
+			name, name)
+	}
+	return failure.With("kyma add %s enables it", name)
+}

@@ -1,0 +1,167 @@
+package changecmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+)
+
+// upgrading is one call of `kyma upgrade`.
+type upgrading struct {
+	*change
+	all    bool
+	to     string
+	direct directFlags
+}
+
+func upgrade(c *change) *cobra.Command {
+	u := &upgrading{change: c}
+	command := &cobra.Command{
+		Use:   "upgrade [NAME...]",
+		Short: "Upgrade modules to another version or channel",
+		Long: "A module that follows a channel is upgraded by the lifecycle manager as soon as the channel offers something newer: there\n" +
+			"this only waits until it runs. A module that stays at a version gets the newest there is, or what --to says.\n" +
+			"A module that was installed directly is installed in the newest version, or the one of --to; its custom resources stay as they are.",
+		Example: "  kyma upgrade notes\n" +
+			"  kyma upgrade notes --to 1.2.0\n" +
+			"  kyma upgrade notes beacon --to fast\n" +
+			"  kyma upgrade --all --dry-run=client",
+		Args:              names(0, -1, "NAME"),
+		ValidArgsFunction: c.completeEnabled,
+		RunE:              func(command *cobra.Command, args []string) error { return u.run(command.Context(), args) },
+	}
+	c.flags(command)
+	flags := command.Flags()
+	flags.BoolVar(&u.all, "all", false, "all modules")
+	flags.StringVar(&u.to, "to", "", "version or channel (default: the newest version that is no pre-release)")
+	u.direct.addSource(flags)
+	return command
+}
+
+func (u *upgrading) run(ctx context.Context, args []string) error {
+	goal, err := u.goal(args)
+	if err != nil {
+		return err
+	}
+	s, managed, direct, err := u.sort(ctx, args)
+	if err != nil {
+		return err
+	}
+	for _, name := range direct {
+		if err := u.direct.upgrade(ctx, u.change, name, goal.Version); err != nil {
+			return err
+		}
+	}
+	if len(managed) == 0 {
+		return nil
+	}
+	done, err := u.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []edit.Change, err error) {
+		for _, name := range managed {
+			change, err := u.one(s, kyma, name, goal)
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, change)
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return err
+	}
+	var wants []follow.Want
+	for _, name := range managed {
+		wants = append(wants, follow.Want{Module: name, Version: s.version(&done.After.Spec, name)})
+	}
+	return u.follow(ctx, s, done.After, wants)
+}
+
+// goal reads what to upgrade to.
+func (u *upgrading) goal(args []string) (edit.Wish, error) {
+	switch {
+	case u.all == (len(args) > 0):
+		return edit.Wish{}, console.Usage("which modules?").With("name some, or say --all")
+	case u.to == "":
+		return edit.Wish{}, nil
+	}
+	wish, err := edit.ParseTarget(u.to)
+	if err != nil {
+		return edit.Wish{}, console.Usage("--to: %w", err)
+	}
+	return wish, nil
+}
+
+// sort tells modules of the Kyma from those that were installed directly.
+func (u *upgrading) sort(ctx context.Context, args []string) (s *session, managed, direct []string, err error) {
+	s, err = u.open(ctx)
+	noKyma := console.Code(err) == console.CodeNotFound
+	if err != nil && !noKyma {
+		return nil, nil, nil, err
+	}
+	cluster, clientErr := u.target.Client()
+	if clientErr != nil {
+		return nil, nil, nil, clientErr
+	}
+	if !noKyma {
+		if err := s.load(ctx); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if u.all {
+		args = directModules(ctx, cluster)
+		if !noKyma {
+			for i := range s.kyma.Spec.Modules {
+				args = append(args, s.kyma.Spec.Modules[i].Name)
+			}
+		}
+	}
+	for _, name := range args {
+		switch {
+		case !noKyma && edit.Entry(&s.kyma.Spec, name) != nil:
+			managed = append(managed, name)
+		case directlyInstalled(ctx, cluster, name):
+			direct = append(direct, name)
+		case noKyma:
+			return nil, nil, nil, err
+		default:
+			return nil, nil, nil, console.NotFound("Kyma %s has no module %s", s.key(), name).With("kyma add %s enables it", name)
+		}
+	}
+	return s, managed, direct, nil
+}
+
+// one upgrades one entry:
+//
+//  1. to what --to says
+//  2. one that follows a channel is left as it is
+//  3. one that stays at a version gets the newest that is above it
+func (u *upgrading) one(s *session, kyma *v1beta2.Kyma, name string, goal edit.Wish) (edit.Change, error) {
+	entry := edit.Entry(&kyma.Spec, name)
+	if entry == nil {
+		return edit.Change{}, console.NotFound("Kyma %s has module %s no longer", s.key(), name)
+	}
+	wish := edit.Wish{Name: name, Channel: goal.Channel, Version: goal.Version}
+	if wish.Channel == "" && wish.Version == "" {
+		if entry.Version == "" {
+			return edit.Change{Module: name, Action: edit.Unchanged}, nil
+		}
+		if wish.Version = s.offers[name].Newest(entry.Version); wish.Version == "" {
+			return edit.Change{Module: name, Action: edit.Unchanged}, nil
+		}
+	}
+	if err := s.check(&kyma.Spec, wish); err != nil {
+		return edit.Change{}, err
+	}
+	if installed := status(kyma, name); wish.Version != "" && installed != nil && edit.Lower(wish.Version, installed.Version) {
+		return edit.Change{}, (&console.Failure{
+			Code: console.CodeError,
+			Err:  fmt.Errorf("version %s of module %s is lower than %s, which is installed", wish.Version, name, installed.Version),
+		}).With("the lifecycle manager refuses that: delete the module, and add it again")
+	}
+	return edit.Enable(&kyma.Spec, wish), nil
+}

@@ -1,0 +1,103 @@
+package follow
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// follower tells changes of lines and knows when it is over.
+type follower struct {
+	ask      Ask
+	report   func(Line)
+	seen     seen
+	told     map[string]Line
+	last     []verdict
+	patience *patience
+}
+
+// look judges what is seen, tells what is new, and says whether it is over. patient says that nothing changed for a while.
+func (f *follower) look(patient bool) bool {
+	if !f.seen.looked {
+		return false
+	}
+	if f.ask.Generation == 0 && f.seen.kyma != nil {
+		f.ask.Generation = f.seen.kyma.Generation
+	}
+	f.last = judge(f.ask, f.seen)
+	moved := false
+	for _, v := range f.last {
+		if before, known := f.told[v.line.Key]; known && before == v.line {
+			continue
+		}
+		moved = true
+		f.told[v.line.Key] = v.line
+		if f.report != nil {
+			f.report(v.line)
+		}
+	}
+	if moved {
+		f.patience.restart()
+		patient = false
+	}
+	return !slices.ContainsFunc(f.last, func(v verdict) bool { return !f.over(v, patient) })
+}
+
+// over says whether one line need not be waited for.
+func (f *follower) over(v verdict, patient bool) bool {
+	switch v.end {
+	case endNow:
+		return true
+	case endPatient:
+		return patient && (v.line.State == v1beta2.StateWarning || f.ask.Patience > 0)
+	default:
+		return false
+	}
+}
+
+// outcome sums up what was told last.
+func (f *follower) outcome(timedOut bool) Outcome {
+	outcome := Outcome{State: v1beta2.StateReady, TimedOut: timedOut}
+	if len(f.last) == 0 {
+		outcome.State = v1beta2.StateProcessing
+	}
+	for _, v := range f.last {
+		outcome.Lines = append(outcome.Lines, v.line)
+		if severity(v.line.State) > severity(outcome.State) {
+			outcome.State = v.line.State
+		}
+	}
+	return outcome
+}
+
+// severity orders states: the higher, the more it needs a person.
+func severity(state v1beta2.State) int {
+	switch state {
+	case v1beta2.StateError:
+		return 3
+	case v1beta2.StateWarning:
+		return 2
+	case v1beta2.StateReady, v1beta2.StateUnmanaged, StateGone:
+		return 0
+	default:
+		return 1
+	}
+}
+
+// patience is the timer of what may pass by itself.
+type patience struct {
+	duration time.Duration
+	timer    *time.Timer
+}
+
+func newPatience(duration time.Duration) *patience {
+	if duration <= 0 {
+		duration = settled
+	}
+	return &patience{duration: duration, timer: time.NewTimer(duration)}
+}
+
+func (p *patience) over() <-chan time.Time { return p.timer.C }
+func (p *patience) restart()               { p.timer.Reset(p.duration) }
+func (p *patience) stop()                  { p.timer.Stop() }

@@ -1,0 +1,65 @@
+package follow
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func TestReasons(t *testing.T) {
+	kyma := func(message string) *v1beta2.Kyma {
+		return &v1beta2.Kyma{Status: v1beta2.KymaStatus{Conditions: []metav1.Condition{{Type: v1beta2.ConditionReady, Message: message}}}}
+	}
+	for name, c := range map[string]struct {
+		condition, message, want string
+	}{
+		"the condition names it":                        {"1 of 2 modules ready; notes: CRDChangeRefused: no", "no", "CRDChangeRefused"},
+		"another module of a longer name is not it":     {"1 of 2 modules ready; notes-two: CRDChangeRefused: no", "boom", ""},
+		"the second of the condition":                   {"x; a: ModuleError: b; notes: Downgrade: lower", "lower", "Downgrade"},
+		"of many bad modules the sentence tells":        {"x; and 3 more", `no ModuleReleaseMeta found for module "notes" in namespace "x"`, "ReleaseNotFound"},
+		"a sentence with somebody's words at the end":   {"", `component a.b/c:1.0.0 cannot be installed: it has nothing`, "ComponentInvalid"},
+		"what nobody knows has no reason":               {"", "something else", ""},
+		"words of a message are not taken for a reason": {"x; notes: this is no reason: y", "y", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := &v1beta2.ModuleStatus{Name: "notes", State: v1beta2.StateError, Message: c.message}
+			if got, _ := why(seen{kyma: kyma(c.condition)}, entry); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestJudgeModule(t *testing.T) {
+	overruled := &v1beta2.LastSeen{Overruled: []string{"channel", "module notes"}}
+	entry := func(state v1beta2.State) v1beta2.KymaStatus {
+		return v1beta2.KymaStatus{ObservedGeneration: 3, Modules: []v1beta2.ModuleStatus{{Name: "notes", State: state, Version: "1.0.0"}}}
+	}
+	waiting := entry(v1beta2.StateReady)
+	waiting.Modules[0].Maintenance = true
+	for name, c := range map[string]struct {
+		status v1beta2.KymaStatus
+		want   Want
+		state  v1beta2.State
+		end    ending
+	}{
+		"what the runtime's user overruled will not come": {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Want{}, "Error", endNow},
+		"an upgrade that waits for a window is no wait":   {waiting, Want{Version: "2.0.0"}, "Warning", endNow},
+		"unmanaged is as good as ready":                   {entry("Unmanaged"), Want{}, "Unmanaged", endNow},
+		"unmanaged is not managed":                        {entry("Unmanaged"), Want{Managed: true}, "Processing", endOpen},
+		"ready is not unmanaged":                          {entry("Ready"), Want{Unmanaged: true}, "Processing", endOpen},
+		"ready is not gone":                               {entry("Ready"), Want{Gone: true}, "Deleting", endOpen},
+		"an error keeps it from going":                    {entry("Error"), Want{Gone: true}, "Error", endPatient},
+		"what has no entry yet is waited for":             {v1beta2.KymaStatus{ObservedGeneration: 3}, Want{}, "Processing", endOpen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.want.Module = "notes"
+			got := judgeModule(Ask{Generation: 3}, c.want, seen{looked: true, kyma: &v1beta2.Kyma{Status: c.status}})
+			if got.line.State != c.state || got.end != c.end {
+				t.Errorf("got %s (%d), want %s (%d): %s", got.line.State, got.end, c.state, c.end, got.line.Text)
+			}
+		})
+	}
+}
