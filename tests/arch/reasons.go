@@ -29,7 +29,8 @@ func explained(tree *Tree, dir, reason string) bool {
 		if !below(dir, []string{own.dir}) {
 			continue
 		}
-		if page, err := os.ReadFile(filepath.Join(tree.Root, filepath.FromSlash(own.page))); err == nil && strings.Contains(string(page), "`"+reason+"`") {
+		page, err := os.ReadFile(filepath.Join(tree.Root, filepath.FromSlash(own.page)))
+		if err == nil && strings.Contains(string(page), "`"+reason+"`") {
 			return true
 		}
 	}
