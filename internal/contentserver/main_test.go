@@ -20,30 +20,15 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// environment is the API server that all tests of this package share; the first that needs it starts it.
-var environment envtest.Environment
+// apiServer is the API server that all tests of this package share; the first that needs it starts it.
+var apiServer = apiserver.Start
 
-var apiServer = sync.OnceValues(func() (*rest.Config, error) {
-	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
-	return environment.Start()
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if environment.Config != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the API server:", err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // fixture is a content server's handler on a real API server, with a namespace of its own and a clock that the test moves.
 type fixture struct {

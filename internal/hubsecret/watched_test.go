@@ -2,7 +2,6 @@ package hubsecret
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"sync"
@@ -19,32 +18,19 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 const moduleLabel = "operator.kyma-project.io/module-name"
 
-// environment is the API server that all tests of this package share; the first that needs it starts it.
-var environment envtest.Environment
+// apiServer is the API server that all tests of this package share; the first that needs it starts it.
+var apiServer = apiserver.Start
 
-var apiServer = sync.OnceValues(func() (*rest.Config, error) {
-	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
-	return environment.Start()
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if environment.Config != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the API server:", err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // fixture is a manager on a real API server, with a namespace of its own; calls counts what it sends.
 type fixture struct {

@@ -2,10 +2,8 @@ package mirror
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,32 +16,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
-// environment is the API server that all tests share; the first one that needs it starts it.
-var environment envtest.Environment
+// server is the API server that all tests share; the first one that needs it starts it.
+var server = apiserver.Start
 
-var server = sync.OnceValues(func() (*rest.Config, error) {
-	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
-	return environment.Start()
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if environment.Config != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the API server:", err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // resources are the kinds of these tests; the definitions make the last three.
 var resources = map[string]apply.Resource{

@@ -43,12 +43,28 @@ func Assets(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// Root returns the root of this repository, found upwards from the working directory.
+// Root returns the root of this repository: the checkout that holds the working directory, or else the one that holds this program.
 func Root() (string, error) {
-	start, err := os.Getwd()
+	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
+	starts := []string{here}
+	if program, err := os.Executable(); err == nil {
+		if program, err = filepath.EvalSymlinks(program); err == nil {
+			starts = append(starts, filepath.Dir(program))
+		}
+	}
+	for _, start := range starts {
+		if root, err := upwards(start); root != "" || err != nil {
+			return root, err
+		}
+	}
+	return "", fmt.Errorf("neither %s nor a folder above it is a checkout of %s, nor is this program in one", here, modulePath)
+}
+
+// upwards finds the checkout that holds a folder; "" where there is none.
+func upwards(start string) (string, error) {
 	for dir := start; ; dir = filepath.Dir(dir) {
 		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if err == nil && bytes.HasPrefix(data, []byte("module "+modulePath+"\n")) {
@@ -58,7 +74,7 @@ func Root() (string, error) {
 			return "", err
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("neither %s nor a folder above it is a checkout of %s", start, modulePath)
+			return "", nil
 		}
 	}
 }

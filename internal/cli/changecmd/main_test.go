@@ -3,10 +3,7 @@ package changecmd
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -14,33 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// environment is the API server that all tests of this package share, with our kinds and without anybody who looks after them.
-var environment envtest.Environment
+// server is the API server that all tests of this package share, with our kinds and without anybody who looks after them.
+var server = apiserver.Start
 
-var server = sync.OnceValues(func() (*rest.Config, error) {
-	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
-	environment.CRDDirectoryPaths = []string{"../../../config/crd/bases"}
-	environment.ErrorIfCRDPathMissing = true
-	return environment.Start()
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if environment.Config != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the API server:", err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
 
 // bench is a namespace of its own with two modules on offer, and a command line.
 type bench struct {

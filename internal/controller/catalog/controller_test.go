@@ -3,9 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +18,6 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -28,28 +25,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
-// environment is hub and runtime at once: namespace kcp-system is the one, kyma-system the other.
-var environment envtest.Environment
+// server is hub and runtime at once: namespace kcp-system is the one, kyma-system the other.
+var server = apiserver.Start
 
-var server = sync.OnceValues(func() (*rest.Config, error) {
-	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
-	environment.CRDDirectoryPaths = []string{"../../../config/crd/bases"}
-	return environment.Start()
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if environment.Config != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the API server:", err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
 
 // fleet is one runtime; what its streams tell is what the last list said and what was learned.
 type fleet struct {
