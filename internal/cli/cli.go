@@ -28,13 +28,16 @@ const (
 func Run(ctx context.Context, c *console.Console, args []string) int {
 	root := New(c, target.New())
 	root.SetArgs(args)
+	ctx, done := completing(ctx, args)
+	defer done()
 	return c.Fail(root.ExecuteContext(ctx))
 }
 
 // New is the root command with everything below it.
 func New(c *console.Console, t *target.Target) *cobra.Command {
 	root := &cobra.Command{
-		Use:           program(),
+		Use:           "kyma",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: program()},
 		Short:         "Package, sign, publish, install, enable and watch Kyma modules",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -80,6 +83,7 @@ func tidy(command *cobra.Command) {
 			return console.Usage("%w", err).With("%s --help tells how it is called", command.CommandPath())
 		}
 	}
+	completes(command)
 	for _, below := range command.Commands() {
 		tidy(below)
 	}

@@ -48,7 +48,8 @@ func (f *follower) look(patient bool) bool {
 func (f *follower) over(v verdict, patient bool) bool {
 	switch v.end {
 	case endNow:
-		return true
+		stale := f.ask.Again && (v.line.State == v1beta2.StateError || v.line.State == v1beta2.StateWarning)
+		return patient || !stale
 	case endPatient:
 		return patient && (v.line.State == v1beta2.StateWarning || f.ask.Patience > 0)
 	default:

@@ -25,6 +25,9 @@ type Ask struct {
 	// Patience is how long a Warning or an Error that may pass by itself has to stand unchanged to be an outcome. 0 means ten seconds for
 	// a Warning; an Error then is waited for until the timeout.
 	Patience time.Duration
+	// Again says that somebody only asked to look again: a refusal may be that of before, and is an outcome when it has stood unchanged
+	// for Patience, or ten seconds.
+	Again bool
 }
 
 // Want is what is waited for of one module.

@@ -88,6 +88,19 @@ func TestWait(t *testing.T) {
 			},
 			Ask{Modules: notes(Want{})}, "Error", "ChannelNotFound: no version found", false,
 		},
+		"a refusal of before passes when somebody asked to look again": {
+			func(t *testing.T, k *v1beta2.Kyma) {
+				tell(t, c, k, says(1, "Error", "", "SignatureMissing", "nobody signed it"))
+				tell(t, c, k, says(1, "Ready", "1.0.0", "", ""))
+			},
+			Ask{Modules: notes(Want{}), Again: true}, "Ready", "version 1.0.0", false,
+		},
+		"a refusal that stands after another look is an Error": {
+			func(t *testing.T, k *v1beta2.Kyma) {
+				tell(t, c, k, says(1, "Error", "", "SignatureMissing", "nobody signed it"))
+			},
+			Ask{Modules: notes(Want{}), Again: true, Patience: 300 * time.Millisecond}, "Error", "SignatureMissing: nobody signed it", false,
+		},
 		"a refusal that is a Warning is one at once": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Warning", "", "Downgrade", "lower")) },
 			Ask{Modules: notes(Want{})}, "Warning", "Downgrade: lower", false,

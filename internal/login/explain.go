@@ -2,6 +2,7 @@ package login
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"net/http"
 	"regexp"
@@ -28,9 +29,13 @@ func (r *Refusal) Error() string { return r.text }
 // Unwrap gives the cause, whose text is longer.
 func (r *Refusal) Unwrap() error { return r.err }
 
-// Explain makes one line of an error of a call with this Access: for a refused login it says where the login came from and what to do;
-// any other error stays what it is, on one line. host is the registry that was spoken to, for errors that do not tell; empty means the
-// one that the command names.
+// Explain makes one line of an error of a call with this Access:
+//
+//  1. A refused login: where the login came from, and what to do.
+//  2. A registry that speaks http, or whose certificate is not trusted: what to do.
+//  3. Any other error stays what it is, on one line.
+//
+// host is the registry that was spoken to, for errors that do not tell; empty means the one that the command names.
 func (o *Options) Explain(err error, host string) error {
 	if err == nil {
 		return nil
@@ -40,6 +45,9 @@ func (o *Options) Explain(err error, host string) error {
 		at = cmp.Or(Host(host), o.known.only())
 	}
 	if !refused {
+		if text := unsuitable(err, at); text != "" {
+			return &Refusal{Host: at, text: text, err: err}
+		}
 		if line := oneLine(err.Error()); line != err.Error() {
 			return &Refusal{Host: at, text: line, err: err}
 		}
@@ -70,6 +78,25 @@ func (o *Options) refusedText(status int, host string) string {
 	default:
 		return where + " refuses the login from " + source + ": run docker login" + host + ", or give --username and --password-stdin"
 	}
+}
+
+// unsuitable says what is wrong with how a registry was spoken to; empty when that is not the trouble.
+func unsuitable(err error, host string) string {
+	text := err.Error()
+	where := "the registry"
+	if host != "" {
+		where = "registry " + host
+	}
+	unknown, named := errors.AsType[x509.UnknownAuthorityError](err)
+	switch {
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return where + " speaks http and not https: write http:// before it, or name it with plainHTTP in --registries-file"
+	case named && unknown.Cert != nil && unknown.Cert.Issuer.CommonName != "":
+		return where + " has a certificate of " + unknown.Cert.Issuer.CommonName + ", which is not trusted here: give that one's with --ca-file"
+	case named || strings.Contains(text, "certificate signed by unknown authority"):
+		return where + " has a certificate that nobody signed who is trusted here: give the signer's with --ca-file"
+	}
+	return ""
 }
 
 // refusal tells whether an error is about a login. Errors of the OCM library are text.

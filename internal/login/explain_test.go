@@ -43,8 +43,10 @@ func TestExplainKeepsToOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		`HEAD "https://images.example.com/v2/x/manifests/1": status code 401: unauthorized`: "registry images.example.com wants a login: run docker login images.example.com",
-		"unexpected status code 403 Forbidden":                                              "registry reg.example.com",
+		`HEAD "https://images.example.com/v2/x/manifests/1": status code 401: unauthorized`:   "registry images.example.com wants a login: run docker login images.example.com",
+		`Get "https://reg.example.com/v2/x": http: server gave HTTP response to HTTPS client`: "registry reg.example.com speaks http and not https: write http:// before it",
+		`Get "https://reg.example.com/v2/x": x509: certificate signed by unknown authority`:   "give the signer's with --ca-file",
+		"unexpected status code 403 Forbidden":                                                "registry reg.example.com",
 	} {
 		if got := options.Explain(errors.New(text), ""); !strings.Contains(got.Error(), want) {
 			t.Errorf("%q is explained as %q", text, got)

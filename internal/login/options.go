@@ -42,7 +42,8 @@ type Options struct {
 	known *ledger
 }
 
-// AddFlags adds the flags of all options. --insecure, --name-mapping and --credentials are those of the tools before this one.
+// AddFlags adds the flags of all options. --insecure, --name-mapping, --credentials and --registry-credentials are those of the tools
+// before this one.
 func (o *Options) AddFlags(flags *pflag.FlagSet) { o.AddFlagsFor(flags, "") }
 
 // AddFlagsFor adds the flags with a prefix, such as "to-", for commands that speak with two registries. A prefix has no old names.
@@ -72,7 +73,8 @@ func (o *Options) addOldFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.PlainHTTP, "insecure", o.PlainHTTP, "the same as --plain-http")
 	flags.StringVar(&o.Mapping, "name-mapping", o.Mapping, "the same as --component-name-mapping")
 	flags.Var(&pair{o}, "credentials", "USER:PASSWORD, the same as --username and --password")
-	for _, old := range []string{"insecure", "name-mapping", "credentials"} {
+	flags.Var(&pair{o}, "registry-credentials", "USER:PASSWORD, the same as --username and --password")
+	for _, old := range []string{"insecure", "name-mapping", "credentials", "registry-credentials"} {
 		if err := flags.MarkHidden(old); err != nil {
 			panic(err) // it was added above
 		}
@@ -90,6 +92,9 @@ func (p *pair) Type() string { return "user:password" }
 
 // Set splits user and password.
 func (p *pair) Set(text string) error {
+	if text == "" { // scripts fill it from a variable that may be empty
+		return nil
+	}
 	user, password, ok := strings.Cut(text, ":")
 	if !ok || user == "" {
 		return errors.New("write it as USER:PASSWORD")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -177,7 +178,12 @@ func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) boo
 	if component.Reason == "" {
 		return false
 	}
-	r.refused(v, refuse(failure(component.Reason), "component", key.Name, "version", key.Version, "detail", component.Message))
+	// The rule's message names the component: the reader's need not do so again.
+	detail := component.Message
+	if rest, named := strings.CutPrefix(detail, "component "+key.Name+":"+key.Version+" "); named {
+		detail = "it " + rest
+	}
+	r.refused(v, refuse(failure(component.Reason), "component", key.Name, "version", key.Version, "detail", detail))
 	return true
 }
 

@@ -98,6 +98,9 @@ var refusals = []struct {
 		`component ` + component + `:1.0.0 has to be signed and is not: the registry says so`},
 	{"the component was changed after it was signed", []func(*World){unreadable(v1, "SignatureInvalid")}, "Error", "SignatureInvalid",
 		`the signature of component ` + component + `:1.0.0 does not fit it: the registry says so`},
+	{"the name of the component is said once", []func(*World){isComponent(v1, Component{
+		Reason: "SignatureMissing", Message: "component " + component + ":1.0.0 has no signature named kyma-module-signature",
+	})}, "Error", "SignatureMissing", `component ` + component + `:1.0.0 has to be signed and is not: it has no signature named kyma-module-signature`},
 	{"the component was signed by somebody else", []func(*World){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
 		`the signature of component ` + component + `:1.0.0 is by nobody who is trusted: the registry says so`},
 	{"the reader of components gives a reason that nobody knows", []func(*World){unreadable(v1, "Nonsense")}, "Error", "Internal",

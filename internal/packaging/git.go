@@ -25,7 +25,7 @@ type GitSource struct {
 const DefaultRemote = "origin"
 
 // ErrNoGit says that a directory is in no git repository.
-var ErrNoGit = errors.New("it is in no git repository")
+var ErrNoGit = errors.New("is in no git repository")
 
 // scpLike is the short form of an ssh URL, such as git@github.com:kyma-project/notes.git.
 var scpLike = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):([^/].*)$`)
@@ -35,7 +35,7 @@ func ReadGit(dir, remote string) (*GitSource, error) {
 	remote = cmp.Or(remote, DefaultRemote)
 	repository, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if errors.Is(err, git.ErrRepositoryNotExists) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrNoGit)
+		return nil, fmt.Errorf("%s %w", dir, ErrNoGit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the git repository of %s: %w", dir, err)

@@ -35,6 +35,7 @@ func (r *reader) manifest(ctx context.Context, into *Source) error {
 	if !moduleconfig.IsURL(location) {
 		info, err := os.Stat(into.ManifestFile)
 		if err == nil && (info.IsDir() || into.Format != "") {
+			into.folder = info.IsDir()
 			return r.tree(ctx, into, info.IsDir())
 		}
 	}

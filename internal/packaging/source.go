@@ -26,6 +26,8 @@ type Source struct {
 	// Manifest is the text of a plain manifest. Of a chart, a kustomization or a bundle it is nil, and Tree has the files.
 	Manifest []byte
 	Tree     *content.Tree
+	// folder says that the manifest is a folder, and no packed one.
+	folder bool
 	// Format is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
 	Format string
 	// DefaultCR is the text of the default custom resource, nil when there is none.

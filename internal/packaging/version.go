@@ -35,6 +35,7 @@ const (
 	labelScan         = "security.kyma-project.io/scan"
 	labelScanType     = "scan.security.kyma-project.io/type"
 	labelResponsibles = "cloud.gardener.cnudie/responsibles"
+	labelRef          = "git.kyma-project.io/ref"
 	labelDowntime     = v1beta2.OperatorPrefix + "requiresDowntime"
 
 	builtBy    = "kyma-cli"

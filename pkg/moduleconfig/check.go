@@ -69,14 +69,24 @@ func (r *reader) check(c *Config) {
 	if c.Namespace != "" && len(validation.IsDNS1123Label(c.Namespace)) > 0 {
 		r.failAt(c, RuleNamespace, "namespace", quoted(c.Namespace)+" is no namespace", "use lower-case letters, digits and dashes between them")
 	}
-	if c.ResourceName != "" && len(validation.IsDNS1123Subdomain(c.ResourceName)) > 0 {
-		r.failAt(c, RuleName, "resourceName", quoted(c.ResourceName)+" is no name of an object",
-			"use lower-case letters, digits, and dashes and dots between them")
-	}
+	r.checkResourceName(c)
 	r.choice(c, "renderer", c.Renderer, renderers)
 	r.choice(c, "readiness", c.Readiness, readinesses)
 	for i, rule := range c.AllowCRDChanges {
 		r.choice(c, fmt.Sprintf("allowCRDChanges[%d]", i), rule, crdsafety.Rules())
+	}
+}
+
+// checkResourceName judges the name that the old CLI gave ModuleTemplates. The operator looks for them by another one.
+func (r *reader) checkResourceName(c *Config) {
+	switch {
+	case c.ResourceName == "":
+	case len(validation.IsDNS1123Subdomain(c.ResourceName)) > 0:
+		r.failAt(c, RuleName, "resourceName", quoted(c.ResourceName)+" is no name of an object",
+			"use lower-case letters, digits, and dashes and dots between them")
+	default:
+		r.warnAt(c, RuleIgnored, "resourceName", "has no effect: a ModuleTemplate is called MODULE-VERSION, by which the operator finds it",
+			"remove it")
 	}
 }
 

@@ -46,7 +46,7 @@ type Config struct {
 
 	// Channel that the version belongs to; the old CLI wants it.
 	Channel string
-	// ResourceName is what the old CLI names the ModuleTemplate; empty means that the name is made as usual.
+	// ResourceName is what the old CLI named the ModuleTemplate. It has no effect, which a finding says.
 	ResourceName string
 	// Namespace of the ModuleTemplate.
 	Namespace string

@@ -39,7 +39,7 @@ func TestFilesOfEveryToolAreRead(t *testing.T) {
 				Annotations:         map[string]string{"operator.kyma-project.io/doc-url": "https://example.com/docs"},
 				CustomStateCheck:    []StateCheck{{"status.phase", "up", "Ready"}, {"status.broken", "true", "Error"}, {"status.empty", "", "Warning"}},
 			},
-			[]string{RuleIgnored, RuleVersion},
+			[]string{RuleIgnored, RuleIgnored, RuleVersion},
 		},
 		"modulectl's, with icons as a list": {
 			"modulectl.yaml",

@@ -32,7 +32,7 @@ var layers = []layer{
 	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},
 	{"internal/cli", append(slices.Clone(reading),
 		"internal/packaging", "internal/edit", "internal/follow", "internal/direct", "internal/login", "internal/sandbox",
-		"internal/operator", "internal/provision", "internal/playground", "samples")},
+		"internal/operator", "internal/provision", "internal/playground", "internal/policy", "samples")},
 	{"internal/web", append(slices.Clone(reading), "internal/edit", "internal/follow", "internal/direct")},
 	{"internal/gather", append([]string{"internal/view"}, middle...)},
 	{"internal/follow", reading},

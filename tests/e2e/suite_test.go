@@ -40,6 +40,7 @@ var _ = BeforeSuite(func() {
 	for _, args := range [][]string{
 		{"build", "-trimpath", "-o", filepath.Join(programs, "manager"), "./cmd"},
 		{"build", "-trimpath", "-o", programs + "/", "./cmd/playground", "./samples/beacon", "./samples/greeter"},
+		{"build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(programs, "kyma"), "./cmd/kyma"},
 	} {
 		_, err := run("go", args...)
 		Expect(err).NotTo(HaveOccurred())

@@ -82,7 +82,7 @@ func (m *marked) prepare(command *cobra.Command, waits bool) {
 	m.kymaFlag(command)
 	m.dryRunFlag(command.Flags())
 	m.outputFlag(command.Flags())
-	m.timeout = time.Minute
+	m.timeout, m.again = time.Minute, true
 	if waits {
 		m.waitFlags(command.Flags())
 	}
@@ -159,7 +159,7 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 
 // absent is a module of which there is nothing to mark.
 func (m *marked) absent(s *session, name string) error {
-	if edit.Entry(&s.kyma.Spec, name) == nil {
+	if edit.Entry(&s.asked, name) == nil {
 		return console.NotFound("Kyma %s has no module %s", s.key(), name).With("kyma add %s enables it", name)
 	}
 	return console.NotFound("module %s of Kyma %s has no Manifest yet", name, s.key()).With("kyma status %s says why", name)

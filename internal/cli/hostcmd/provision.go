@@ -34,7 +34,6 @@ func (h *host) provision() *cobra.Command {
 		Short: "Make clusters and a registry on this machine, list and delete them",
 		Long: "A sandbox is a hub, runtimes and a registry on this machine. It stays until it is deleted, several stand side by side, and " +
 			"everything listens on loopback. The clusters are real control planes; their nodes only pretend to run pods.",
-		Example: "  kyma provision local\n  kyma provision list -o json\n  kyma provision delete local",
 	}, h.provisionLocal(), h.provisionList(), h.provisionEnv(), h.provisionDelete(), h.supervise())
 }
 
@@ -80,6 +79,9 @@ func (h *host) makeSandbox(command *cobra.Command, options sandbox.Options) (*sa
 	}
 	if err := sandbox.CheckName(options.Name); err != nil {
 		return nil, console.Usage("%w", err)
+	}
+	if options.Runtimes < 1 {
+		return nil, console.Usage("--runtimes %d: a sandbox has one at least", options.Runtimes)
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/login"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
@@ -16,7 +15,7 @@ import (
 func (a *author) build() *cobra.Command {
 	var s sources
 	var signs signing
-	var logins login.Options
+	logins := logins()
 	var output string
 	var overwrite bool
 	command := &cobra.Command{
@@ -34,20 +33,23 @@ func (a *author) build() *cobra.Command {
 			if err != nil {
 				return told(err)
 			}
-			version, _, err := a.prepared(command.Context(), &s, &signs, args, access)
+			source, err := a.source(command.Context(), &s, args)
+			if err != nil {
+				return told(err)
+			}
+			version, err := a.prepared(command.Context(), &s, &signs, source, access)
 			if err != nil {
 				return told(logins.Explain(err, s.from))
 			}
 			if output == "" {
 				output = short(version.Name, version.Version) + ".tgz"
 			}
-			before, _ := digestThere(command.Context(), component.Ref{Path: output, Name: version.Name, Version: version.Version})
-			digest, err := component.Build(command.Context(), output, version, options(overwrite)...)
+			done, err := built(command.Context(), output, version, overwrite)
 			if err != nil {
 				return told(logins.Explain(err, ""))
 			}
-			a.sayChanged(published{Ref: filepath.Clean(output) + "//" + version.Name + ":" + version.Version, Changed: before != digest})
-			_, err = fmt.Fprintln(a.console.Out, digest)
+			a.sayChanged(done)
+			_, err = fmt.Fprintln(a.console.Out, done.Digest)
 			return err
 		},
 	}
@@ -59,26 +61,38 @@ func (a *author) build() *cobra.Command {
 	return command
 }
 
-// prepared is the component version that flags and arguments describe, with who signs it.
-func (a *author) prepared(
-	ctx context.Context, s *sources, signs *signing, args []string, access component.Access,
-) (version component.Version, source *packaging.Source, err error) {
-	file, err := s.configFile(args)
+// built writes an archive.
+func built(ctx context.Context, archive string, version component.Version, overwrite bool) (done published, err error) {
+	done = published{Name: version.Name, Version: version.Version, Ref: filepath.Clean(archive) + "//" + version.Name + ":" + version.Version}
+	before, err := digestThere(ctx, component.Ref{Path: archive, Name: version.Name, Version: version.Version})
 	if err != nil {
-		return version, nil, err
+		return done, err
 	}
-	if file != "" {
-		if source, err = a.load(ctx, file); err != nil {
-			return version, nil, err
-		}
+	done.Digest, err = component.Build(ctx, archive, version, options(overwrite)...)
+	done.Changed = before != done.Digest
+	return done, err
+}
+
+// source is the module that flags and arguments name; nil when a component is made without a configuration.
+func (a *author) source(ctx context.Context, s *sources, args []string) (*packaging.Source, error) {
+	file, err := s.configFile(args)
+	if file == "" || err != nil {
+		return nil, err
 	}
+	return a.load(ctx, file)
+}
+
+// prepared is the component version that a module and flags describe, with who signs it.
+func (a *author) prepared(
+	ctx context.Context, s *sources, signs *signing, source *packaging.Source, access component.Access,
+) (version component.Version, err error) {
 	if version, err = a.componentVersion(ctx, s, source, access); err != nil {
-		return version, nil, err
+		return version, err
 	}
 	if version.Version == "" {
-		return version, nil, console.Usage("which version of %s?", version.Name).With("say --version")
+		return version, console.Usage("which version of %s?", version.Name).With("say --version")
 	}
 	version.Access = access
 	version.Signer, err = signs.signer()
-	return version, source, err
+	return version, err
 }

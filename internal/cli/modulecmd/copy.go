@@ -27,7 +27,7 @@ func (m *moving) addFlags(command *cobra.Command) {
 }
 
 func (a *author) copy() *cobra.Command {
-	var m moving
+	m := moving{from: logins(), to: logins()}
 	command := &cobra.Command{
 		Use:   "copy FROM TO",
 		Short: "Copy a component version between registries and archives",
@@ -59,7 +59,7 @@ func (a *author) copy() *cobra.Command {
 }
 
 func (a *author) pull() *cobra.Command {
-	var m moving
+	m := moving{from: logins(), to: logins()}
 	command := &cobra.Command{
 		Use:   "pull REF [PATH]",
 		Short: "Fetch a component version from a registry into an archive",
@@ -144,7 +144,7 @@ func (a *author) move(ctx context.Context, format console.Format, from, to compo
 }
 
 func (a *author) unpack() *cobra.Command {
-	var logins login.Options
+	logins := logins()
 	command := &cobra.Command{
 		Use:   "unpack REF [DIR]",
 		Short: "Write the content of a component version as files",

@@ -5,15 +5,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
-	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
 )
 
 // standardOutput is the name of a file that means standard output.
@@ -25,8 +26,9 @@ type creation struct {
 	signing
 	place
 
-	template, release, channel, archive, path string
-	overwrite, dryRun, skipValidation         bool
+	template, release, channel, archive, constructor, path string
+	overwrite, dryRun, skipValidation                      bool
+	skipManagerVersion, keepUnpublished                    bool
 }
 
 // create makes the command; old adds the positional arguments of the old CLI.
@@ -38,11 +40,14 @@ func (a *author) create(old bool) *cobra.Command {
 		Long: "create goes from a module directory to a component version in a registry, and writes the " +
 			"ModuleTemplate and the ModuleReleaseMeta that\n" +
 			"a cluster needs. The same again changes nothing; other content under the same version is refused. A new ModuleReleaseMeta offers\n" +
-			"the version in --channel; one that is there is changed only when a channel is named. Without --registry nothing is published.",
+			"the version in --channel; one that is there is changed only when a channel is named. Without --registry nothing is published.\n\n" +
+			"On standard output the ModuleReleaseMeta has this channel only, unless --release-output names a file with the others: for a module\n" +
+			"that is offered already, apply the ModuleTemplate, and then kyma release set.",
 		Example: "  kyma module create -c notes --registry oci://registry.example.com/modules --sign-key private.pem\n" +
 			"  kyma module create -c notes --registry http://localhost:5000 --channel fast -o - | kubectl apply -f -",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			a.sayIgnored(command)
 			return told(c.login.Explain(a.created(command.Context(), &c, args), c.registry))
 		},
 	}
@@ -59,17 +64,11 @@ func (a *author) create(old bool) *cobra.Command {
 	flags.BoolVar(&c.overwrite, "overwrite", false, "replace other content under the same version")
 	flags.BoolVar(&c.dryRun, "dry-run", false, "publish nothing and write no file, and tell whether it could be")
 	flags.BoolVar(&c.skipValidation, "skip-validation", false, "do not check the module")
-	flags.BoolVar(&c.overwrite, "module-archive-version-overwrite", false, "the same as --overwrite")
-	flags.StringVar(&c.archive, "output-constructor-file", "", "takes the place of modulectl's constructor: the same as --archive")
-	flags.StringVarP(&c.path, "path", "p", "", "directory of the module")
-	hide(flags, "module-archive-version-overwrite", "output-constructor-file", "path")
-	if !old {
-		return command
-	}
-	command.Example = ""
-	for _, ignored := range []string{"module-archive-persistence", "skip-version-validation", "non-interactive", "ci"} {
-		flags.Bool(ignored, false, "has no effect")
-		hide(flags, ignored)
+	flags.StringVar(&c.constructor, "output-constructor-file", "",
+		"write a component constructor as well, which the ocm CLI builds the same component version from")
+	c.addOldFlags(flags, old)
+	if old {
+		command.Example = ""
 	}
 	return command
 }
@@ -84,26 +83,29 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 		if err != nil {
 			return err
 		}
-		c.config, args = file, nil
+		c.config = file
 	}
-	if err := a.checked(ctx, c); err != nil {
+	if c.keepUnpublished {
+		c.registry = ""
+	}
+	source, err := a.checked(ctx, c)
+	if err != nil {
 		return err
 	}
 	access, err := c.login.Access(a.console.In, append(hosts(c.from), c.registry)...)
 	if err != nil {
 		return err
 	}
-	version, source, err := a.prepared(ctx, &c.sources, &c.signing, args, access)
+	version, err := a.prepared(ctx, &c.sources, &c.signing, source, access)
 	if err != nil {
 		return err
 	}
-	if source == nil {
-		return console.Usage("a ModuleTemplate needs a configuration").With("say --config-file, or use kyma module push --from")
-	}
 	if c.archive != "" && !c.dryRun {
-		if _, err := component.Build(ctx, c.archive, version, options(c.overwrite)...); err != nil {
+		built, err := built(ctx, c.archive, version, c.overwrite)
+		if err != nil {
 			return err
 		}
+		a.sayChanged(built)
 	}
 	done := published{Name: version.Name, Version: version.Version, DryRun: c.dryRun}
 	if c.registry != "" {
@@ -112,26 +114,43 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 		}
 		a.sayChanged(done)
 	}
-	return a.written(ctx, c, source, done)
+	if err := a.written(ctx, c, source, done); err != nil {
+		return err
+	}
+	return a.constructed(c, source, version)
 }
 
-// checked ends the command when the module has errors.
-func (a *author) checked(ctx context.Context, c *creation) error {
-	if c.skipValidation || c.config == "" {
-		return nil
+// checked is the module, and ends the command when it has errors.
+func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, error) {
+	if c.config == "" {
+		return nil, console.Usage("a ModuleTemplate needs a configuration").With("say --config-file, or use kyma module push --from")
 	}
-	_, found, err := a.judged(ctx, c.config, nil, false)
+	if c.skipValidation {
+		return a.load(ctx, c.config)
+	}
+	source, found, err := a.judged(ctx, c.config, nil, false)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if c.skipManagerVersion {
+		found = slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Rule == modulelint.RuleManagerVersion })
 	}
 	for _, f := range found {
 		a.console.Sayf("%s", f)
 	}
 	if errors, _ := finding.Count(found); errors > 0 {
-		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the module has %d errors", errors)}).
-			With("mend them; --skip-validation publishes it as it is")
+		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the module has %s", counted(errors, "error"))}).
+			With("mend what is wrong; --skip-validation publishes it as it is")
 	}
-	return nil
+	return source, nil
+}
+
+// counted is a number with its noun.
+func counted(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(number) + " " + noun + "s"
 }
 
 // written writes what a cluster needs.
@@ -165,52 +184,6 @@ func (a *author) written(ctx context.Context, c *creation, source *packaging.Sou
 		_, err = fmt.Fprintln(a.console.Out, done.Digest)
 	}
 	return err
-}
-
-// releaseText is the ModuleReleaseMeta with the new version, and the file that it belongs in.
-func (a *author) releaseText(c *creation, source *packaging.Source, namespace string) (text []byte, file string, err error) {
-	channel := c.channel
-	if channel == "" {
-		channel = source.Config.Channel
-	}
-	if file = c.release; file == "" {
-		file = filepath.Join(filepath.Dir(c.template), "release.yaml")
-	}
-	if c.template != standardOutput {
-		if there, err := os.ReadFile(file); err == nil {
-			text, err := a.releaseWith(file, there, source, channel)
-			return text, file, err
-		}
-	}
-	if channel == "" {
-		channel = v1beta2.DefaultChannel
-	}
-	text, err = packaging.Encode(packaging.ReleaseMeta(source.Config, channel, namespace))
-	return text, file, err
-}
-
-// releaseWith changes a ModuleReleaseMeta that is there, if a channel was named.
-func (a *author) releaseWith(file string, text []byte, source *packaging.Source, channel string) ([]byte, error) {
-	there, err := packaging.ParseReleaseFile(file, text, source.Config.ModuleName())
-	if err != nil {
-		return nil, err
-	}
-	if channel == "" {
-		a.console.Sayf("%s stays as it is: kyma release set or promote lets a channel offer %s.", file, source.Config.Version)
-		return text, nil
-	}
-	wanted := []v1beta2.ChannelVersion{{Channel: channel, Version: source.Config.Version}}
-	moves, err := packaging.Moves(there.Meta.Spec.Channels, wanted)
-	if err != nil {
-		return nil, err
-	}
-	if moves[0].Downgrade {
-		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf(
-			"channel %s offers %s already, which is higher than %s", channel, moves[0].From, moves[0].To)}).
-			With("kyma release set --allow-downgrade lowers it; leave out --channel to publish the version alone")
-	}
-	err = there.Move(moves)
-	return there.Text, err
 }
 
 // writeFiles writes files that differ, and says so.

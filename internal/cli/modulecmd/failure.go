@@ -2,6 +2,7 @@ package modulecmd
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
@@ -23,10 +24,12 @@ func told(err error) error {
 	case errors.As(err, &flags):
 		return console.Usage("%s", flags.Message).With("%s", flags.Hint)
 	case errors.As(err, &conflict):
-		return (&console.Failure{Code: console.CodeError, Err: err}).
+		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf(
+			"%s is already published as %s with other content: it has %s; %s would have %s",
+			conflict.Component, conflict.Digest, conflict.Existing, conflict.OfferedDigest, conflict.Offered)}).
 			With("a published version should stay what it is: raise the version; --overwrite replaces it all the same")
 	case errors.As(err, &verify):
-		return &console.Failure{Code: console.CodeError, Err: err}
+		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s: %w", verify.Reason, err)}
 	case errors.Is(err, packaging.ErrExists):
 		return (&console.Failure{Code: console.CodeError, Err: err}).With("--overwrite replaces the configuration and keeps the rest")
 	case descriptor.ReasonOf(err) == descriptor.ReasonNotFound, errors.Is(err, fs.ErrNotExist):

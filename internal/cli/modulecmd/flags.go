@@ -110,6 +110,7 @@ type place struct {
 }
 
 func (p *place) addFlags(flags *pflag.FlagSet) {
+	p.login.ReadRegistries = readRegistries
 	flags.StringVarP(&p.registry, "registry", "r", "", "registry to publish to: oci://HOST[:PORT][/PATH], http:// for one without TLS")
 	p.login.AddFlags(flags)
 }

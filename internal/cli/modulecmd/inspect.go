@@ -3,6 +3,7 @@ package modulecmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/login"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
@@ -23,7 +23,7 @@ type inspection struct {
 
 func (a *author) inspect() *cobra.Command {
 	var trusts trusting
-	var logins login.Options
+	logins := logins()
 	output := console.OutputFlag(console.AllFormats...)
 	command := &cobra.Command{
 		Use:   "inspect REF",
@@ -61,6 +61,13 @@ func (a *author) inspect() *cobra.Command {
 }
 
 func (a *author) writeBlob(command *cobra.Command, found *component.Opened, resource string) error {
+	var names []string
+	for i := range found.Component.Resources {
+		names = append(names, found.Component.Resources[i].Name)
+	}
+	if !slices.Contains(names, resource) {
+		return console.NotFound("%s has no resource %s", found.Ref, resource).With("it has %s", strings.Join(names, ", "))
+	}
 	content, _, err := found.Blob(command.Context(), resource)
 	if err != nil {
 		return err

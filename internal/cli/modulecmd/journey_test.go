@@ -115,6 +115,10 @@ func TestSecondVersionGoesIntoAChannel(t *testing.T) {
 	if _, said := s.ok(create...); !strings.Contains(said, "release.yaml stays as it is") {
 		t.Errorf("without a channel: %q", said)
 	}
+	both, _ := s.ok(append(create, "--channel", "fast", "-o", "-", "--release-output", "release.yaml")...)
+	if !strings.Contains(both, "channel: regular") || strings.Contains(read(t, "release.yaml"), "fast") {
+		t.Errorf("printed with the channels of a file that stays as it is:\n%s", both)
+	}
 	s.ok(append(create, "--channel", "fast")...)
 	out, _ := s.ok("release", "show", "-f", "release.yaml")
 	s.golden("release-show.out", "", out)
@@ -181,7 +185,13 @@ func TestSignWhereItLies(t *testing.T) {
 	s.ok("module", "build", "notes", "--no-git", "-o", "notes.tar")
 	s.refused(1, "", "module", "verify", "notes.tar", "--key", "public.pem", "--offline")
 	for _, how := range [][]string{{}, {"--algorithm", "pss"}, {"--normalisation", "v1", "--hash", "sha512"}} {
-		s.ok(append([]string{"module", "sign", "notes.tar", "--key", "private.pem"}, how...)...)
+		sign := append([]string{"module", "sign", "notes.tar", "--key", "private.pem"}, how...)
+		if _, said := s.ok(sign...); said != "notes.tar//"+component+":0.1.0 is signed.\n" {
+			t.Errorf("%v: said %q", how, said)
+		}
+		if _, said := s.ok(sign...); len(how) == 0 && !strings.Contains(said, "is signed like that already: nothing changed") {
+			t.Errorf("the second time: %q", said)
+		}
 		s.ok("module", "verify", "notes.tar", "--key", "public.pem", "--offline")
 	}
 }

@@ -23,6 +23,9 @@ type published struct {
 	Changed bool          `json:"changed"`
 	DryRun  bool          `json:"dryRun,omitempty"`
 	Images  []copiedImage `json:"images,omitempty"`
+
+	// signed says that only the signature is new.
+	signed bool
 }
 
 type copiedImage struct {
@@ -54,6 +57,10 @@ func (a *author) sayChanged(p published) {
 	switch {
 	case p.DryRun && p.Changed:
 		a.console.Sayf("%s would be written (dry run).", p.Ref)
+	case p.signed && p.Changed:
+		a.console.Sayf("%s is signed.", p.Ref)
+	case p.signed:
+		a.console.Sayf("%s is signed like that already: nothing changed.", p.Ref)
 	case !p.Changed:
 		a.console.Sayf("%s is there already: nothing changed.", p.Ref)
 	default:

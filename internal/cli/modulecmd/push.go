@@ -100,7 +100,11 @@ func (a *author) pushSource(
 	if err != nil {
 		return published{}, err
 	}
-	version, _, err := a.prepared(ctx, s, signs, nil, access)
+	source, err := a.source(ctx, s, nil)
+	if err != nil {
+		return published{}, err
+	}
+	version, err := a.prepared(ctx, s, signs, source, access)
 	if err != nil {
 		return published{}, err
 	}

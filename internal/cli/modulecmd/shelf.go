@@ -59,7 +59,8 @@ func (s *shelf) open(ctx context.Context, a *author, module string) (releases, e
 			return nil, err
 		}
 	} else if err != nil {
-		return nil, console.NotFound("read the ModuleReleaseMeta: %w", err).With("--component NAME begins one")
+		return nil, console.NotFound("read the ModuleReleaseMeta: %w", err).
+			With("kyma release set NAME CHANNEL=VERSION --file %s --component COMPONENT begins one", s.file)
 	}
 	found, err := packaging.ParseReleaseFile(s.file, text, module)
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *shelf) openCluster(ctx context.Context, a *author, module string) (rele
 		store.found, store.fresh = packaging.NewReleaseMeta(module, s.component, namespace), true
 	case apierrors.IsNotFound(err):
 		return nil, console.NotFound("there is no ModuleReleaseMeta %s in namespace %s", module, namespace).
-			With("--component NAME begins one; --file edits a file; --namespace looks elsewhere")
+			With("kyma release set --component COMPONENT begins one; --file reads a file; --namespace looks elsewhere")
 	case err != nil:
 		return nil, err
 	}

@@ -5,13 +5,12 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/login"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
 func (a *author) sign() *cobra.Command {
 	var signs signing
-	var logins login.Options
+	logins := logins()
 	command := &cobra.Command{
 		Use:   "sign REF",
 		Short: "Sign a component version where it lies",
@@ -42,7 +41,7 @@ func (a *author) sign() *cobra.Command {
 			digest, err := component.SignRef(command.Context(), found.Ref, signer)
 			done = published{
 				Name: found.Component.Name, Version: found.Component.Version, Ref: found.Ref.String(),
-				Digest: digest, Changed: digest != found.Component.Digest,
+				Digest: digest, Changed: digest != found.Component.Digest, signed: true,
 			}
 			return err
 		})
@@ -63,7 +62,7 @@ type verification struct {
 
 func (a *author) verify() *cobra.Command {
 	var trusts trusting
-	var logins login.Options
+	logins := logins()
 	var offline bool
 	output := console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML)
 	command := &cobra.Command{

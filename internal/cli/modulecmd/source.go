@@ -16,7 +16,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 )
 
 // sources are the flags that say what is published.
@@ -24,7 +26,14 @@ type sources struct {
 	config, from, name, version string
 	resources, labels           []string
 	gitDir, gitRemote           string
+	schema                      string
 	noGit                       bool
+}
+
+// schemas are the forms that a descriptor can have.
+var schemas = map[string]string{
+	"": descriptor.SchemaV2, "v2": descriptor.SchemaV2, "v3alpha1": descriptor.SchemaV3Alpha1,
+	descriptor.SchemaV3Alpha1: descriptor.SchemaV3Alpha1,
 }
 
 func (s *sources) addFlags(command *cobra.Command) {
@@ -38,8 +47,10 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags.StringVar(&s.gitDir, "git-dir", "", "directory in the git repository whose commit is noted (default that of the configuration)")
 	flags.StringVar(&s.gitRemote, "git-remote", packaging.DefaultRemote, "remote whose URL is noted")
 	flags.BoolVar(&s.noGit, "no-git", false, "note no git repository")
+	flags.StringVar(&s.schema, "schema", "", "form of the descriptor: v2 (the default) or v3alpha1")
 	flags.StringVar(&s.gitDir, "module-sources-git-directory", "", "the same as --git-dir")
-	hide(flags, "module-sources-git-directory")
+	flags.StringVar(&s.schema, "descriptor-version", "", "the same as --schema")
+	hide(flags, "module-sources-git-directory", "descriptor-version")
 }
 
 func (s *sources) addConfig(flags *pflag.FlagSet) {
@@ -91,7 +102,14 @@ func (a *author) componentVersion(
 	ctx context.Context, s *sources, source *packaging.Source, access component.Access,
 ) (version component.Version, err error) {
 	version = component.Version{Name: s.name, Version: s.version}
+	schema, known := schemas[s.schema]
+	if !known {
+		return version, console.Usage("--schema %s is unknown", s.schema).With("use v2 or v3alpha1")
+	}
 	if source != nil {
+		if err := s.agree(source.Config); err != nil {
+			return version, err
+		}
 		if version, err = source.ComponentVersion(ctx, a.gitSource(s, source)); err != nil {
 			return version, err
 		}
@@ -106,8 +124,9 @@ func (a *author) componentVersion(
 	if version.Provider == "" {
 		version.Provider, _, _ = strings.Cut(version.Name, "/")
 	}
+	version.Schema = schema
 	for _, text := range s.resources {
-		resource, err := extraResource(text)
+		resource, _, err := extraResource(text)
 		if err != nil {
 			return version, err
 		}
@@ -122,8 +141,19 @@ func (a *author) componentVersion(
 			version.Labels = map[string]string{}
 		}
 		version.Labels[name] = value
+		version.MoreLabels = slices.DeleteFunc(version.MoreLabels, func(l descriptor.Label) bool { return l.Name == name })
 	}
 	return version, nil
+}
+
+// agree refuses a name or a version that is not the configuration's: of two, one would have no effect.
+func (s *sources) agree(c *moduleconfig.Config) error {
+	for _, pair := range [][3]string{{"name", s.name, c.Name}, {"version", s.version, c.Version}} {
+		if pair[1] != "" && pair[1] != pair[2] {
+			return console.Usage("--%s %s, and %s says %s", pair[0], pair[1], c.File, pair[2]).With("change it there, and leave out --%s", pair[0])
+		}
+	}
+	return nil
 }
 
 // onTop is a version that has what the base has, unless it says the same itself.
@@ -145,6 +175,12 @@ func onTop(version, base component.Version) component.Version {
 			version.Labels[name] = value
 		}
 	}
+	for _, label := range base.MoreLabels {
+		_, own := version.Labels[label.Name]
+		if !own && !slices.ContainsFunc(version.MoreLabels, func(l descriptor.Label) bool { return l.Name == label.Name }) {
+			version.MoreLabels = append(version.MoreLabels, label)
+		}
+	}
 	if len(version.Sources) == 0 {
 		version.Sources = base.Sources
 	}
@@ -155,21 +191,21 @@ func onTop(version, base component.Version) component.Version {
 	return version
 }
 
-// extraResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it.
-func extraResource(text string) (component.Resource, error) {
+// extraResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it, and says which file it was.
+func extraResource(text string) (resource component.Resource, file string, err error) {
 	head, file, ok := strings.Cut(text, "=")
 	if before, after, old := strings.Cut(text, "@"); old && (!ok || len(before) < len(head)) {
 		head, file, ok = before, after, true
 	}
 	name, kind, _ := strings.Cut(head, ":")
 	if !ok || name == "" || file == "" {
-		return component.Resource{}, console.Usage("--resource %s is no resource", text).With("write it as NAME=FILE")
+		return resource, "", console.Usage("--resource %s is no resource", text).With("write it as NAME=FILE")
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return component.Resource{}, fmt.Errorf("read resource %s: %w", name, err)
+		return resource, "", fmt.Errorf("read resource %s: %w", name, err)
 	}
-	resource := component.Resource{Name: name, Type: kind, Data: data}
+	resource = component.Resource{Name: name, Type: kind, Data: data}
 	switch extension := strings.ToLower(filepath.Ext(file)); extension {
 	case ".yaml", ".yml":
 	case ".tar":
@@ -184,7 +220,7 @@ func extraResource(text string) (component.Resource, error) {
 			resource.MediaType = known
 		}
 	}
-	return resource, nil
+	return resource, file, nil
 }
 
 // builtinTypes are not asked of the machine, which would make the result depend on it.
@@ -201,7 +237,7 @@ func (a *author) gitSource(s *sources, source *packaging.Source) *packaging.GitS
 	}
 	found, err := packaging.ReadGit(dir, s.gitRemote)
 	if err != nil {
-		a.console.Sayf("No source is noted: %v", err)
+		a.console.Sayf("The component version names no sources: %v.", err)
 		return nil
 	}
 	return found

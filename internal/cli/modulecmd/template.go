@@ -18,7 +18,7 @@ const maxTemplate = 4 << 20
 
 func (a *author) template() *cobra.Command {
 	var s sources
-	var logins login.Options
+	logins := logins()
 	var output string
 	command := &cobra.Command{
 		Use:   "template [REF]",

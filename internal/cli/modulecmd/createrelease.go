@@ -1,0 +1,78 @@
+package modulecmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+)
+
+// releaseText is the ModuleReleaseMeta with the new version, and the file that it belongs in.
+func (a *author) releaseText(c *creation, source *packaging.Source, namespace string) (text []byte, file string, err error) {
+	channel := c.channel
+	if channel == "" {
+		channel = source.Config.Channel
+	}
+	if file = c.release; file == "" {
+		file = filepath.Join(filepath.Dir(c.template), "release.yaml")
+	}
+	if c.template != standardOutput || c.release != "" {
+		there, err := os.ReadFile(file)
+		if err == nil {
+			text, err = a.releaseWith(file, there, source, channel)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return text, file, err
+		}
+	}
+	if channel == "" {
+		channel = v1beta2.DefaultChannel
+	}
+	text, err = packaging.Encode(packaging.ReleaseMeta(source.Config, channel, namespace))
+	return text, file, err
+}
+
+// releaseWith changes a ModuleReleaseMeta that is there, if a channel was named.
+func (a *author) releaseWith(file string, text []byte, source *packaging.Source, channel string) ([]byte, error) {
+	there, err := packaging.ParseReleaseFile(file, text, source.Config.ModuleName())
+	if err != nil {
+		return nil, err
+	}
+	offered := slices.ContainsFunc(there.Meta.Spec.Channels, func(o v1beta2.ChannelVersion) bool { return o.Version == source.Config.Version })
+	switch {
+	case there.Meta.Spec.Mandatory != nil:
+		return a.mandatory(file, there, source)
+	case channel == "" && offered:
+		return text, nil
+	case channel == "":
+		a.console.Sayf("%s stays as it is: kyma release set or promote lets a channel offer %s.", file, source.Config.Version)
+		return text, nil
+	}
+	wanted := []v1beta2.ChannelVersion{{Channel: channel, Version: source.Config.Version}}
+	moves, err := packaging.Moves(there.Meta.Spec.Channels, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if moves[0].Downgrade {
+		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf(
+			"channel %s offers %s already, which is higher than %s", channel, moves[0].From, moves[0].To)}).
+			With("kyma release set --allow-downgrade lowers it; leave out --channel to publish the version alone")
+	}
+	err = there.Move(moves)
+	return there.Text, err
+}
+
+// mandatory leaves a file alone that has no channels.
+func (a *author) mandatory(file string, there *packaging.ReleaseFile, source *packaging.Source) ([]byte, error) {
+	if there.Meta.Spec.Mandatory.Version != source.Config.Version {
+		a.console.Sayf("%s stays as it is: its module is mandatory in version %s. To have %s everywhere, write that into spec.mandatory.version.",
+			file, there.Meta.Spec.Mandatory.Version, source.Config.Version)
+	}
+	return there.Text, nil
+}
