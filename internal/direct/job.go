@@ -118,9 +118,11 @@ func (c *installing) annotate(inst *manifest.Installation) error {
 	spec := &c.plan.Template.Spec
 	note := view.DirectNote{
 		Version: c.version, Complete: true, Type: c.kind, Unmanaged: c.kind == view.Manageable,
-		Template: view.Key{Namespace: c.plan.Template.Namespace, Name: c.plan.Template.Name},
-		Source:   c.loaded.source, Signed: c.loaded.signed, Manager: spec.Manager,
+		Source: c.loaded.source, Signed: c.loaded.signed, Manager: spec.Manager,
 		Associated: spec.AssociatedResources, StateChecks: spec.CustomStateCheck,
+	}
+	if of := c.plan.Template; of.Namespace != "" { // one of a file is in no cluster, so nobody should miss it
+		note.Template = view.Key{Namespace: of.Namespace, Name: of.Name}
 	}
 	if data := spec.Data; data != nil {
 		note.Resource = &view.Ref{APIVersion: data.GetAPIVersion(), Kind: data.GetKind(), Namespace: data.GetNamespace(), Name: data.GetName()}

@@ -43,7 +43,7 @@ type Component struct {
 type Plan struct {
 	// Config reaches the cluster.
 	Config *rest.Config
-	// Template is the module in one version.
+	// Template is the module in one version. One with a namespace lies in the cluster: it is missed there when it is gone.
 	Template *v1beta2.ModuleTemplate
 	// Release is the module's ModuleReleaseMeta, where it has one: such a module can be managed.
 	Release *v1beta2.ModuleReleaseMeta

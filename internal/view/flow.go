@@ -59,7 +59,8 @@ func WayToInstall(w Wish) (way Way, why string) {
 	case w.WantsUnmanaged || !w.Kyma:
 		return DirectlyConfirmed, "nobody but you upgrades and repairs it, and full support is given up"
 	case w.Direct:
-		return NoWay, fmt.Sprintf("module %s is installed without the lifecycle manager: kyma manage %s hands it over", w.Module, w.Module)
+		return NoWay, fmt.Sprintf("module %[1]s is installed without the lifecycle manager: "+
+			"kyma delete %[1]s takes it down, and then kyma add %[1]s hands it over", w.Module)
 	}
 	return ViaKyma, ""
 }

@@ -23,7 +23,7 @@ func TestWayToInstall(t *testing.T) {
 		"without a Kyma a manageable module is confirmed":              {Wish{Type: Manageable}, DirectlyConfirmed, ""},
 		"what was confirmed once is not asked again":                   {Wish{Kyma: true, Type: Manageable, Direct: true, WantsUnmanaged: true}, Directly, ""},
 		"without a Kyma a repeated installation is not asked again":    {Wish{Type: Manageable, Direct: true}, Directly, ""},
-		"what is installed directly is handed over, not doubled by it": {Wish{Kyma: true, Type: Manageable, Direct: true}, NoWay, "kyma manage"},
+		"what is installed directly is handed over, not doubled by it": {Wish{Kyma: true, Type: Manageable, Direct: true}, NoWay, "kyma delete beacon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.wish.Module = "beacon"

@@ -26,8 +26,10 @@ type Module struct {
 	// Mandatory modules come by themselves.
 	Mandatory bool `json:"mandatory"`
 	// Maintenance is true while an upgrade waits for a maintenance window.
-	Maintenance bool   `json:"maintenance"`
-	Signed      Signed `json:"signed"`
+	Maintenance bool `json:"maintenance"`
+	// Suspended says that the lifecycle manager was told to leave the module, or its Kyma, alone for a while.
+	Suspended bool   `json:"suspended,omitempty"`
+	Signed    Signed `json:"signed"`
 	// Resource is the module's own custom resource: the default one, or the worst of those that there are.
 	Resource *Ref `json:"resource,omitempty"`
 	// Template that the version was taken from.

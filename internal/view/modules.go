@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -101,6 +102,14 @@ func (e *entry) mandatory() bool {
 	return e.manifest != nil && e.manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue
 }
 
+// suspended says that the lifecycle manager leaves the module alone, or its whole Kyma.
+func (e *entry) suspended() bool {
+	skips := func(labels map[string]string) bool {
+		return strings.EqualFold(labels[v1beta2.LabelSkipReconciliation], v1beta2.EnabledValue)
+	}
+	return skips(e.kyma.Labels) || e.manifest != nil && skips(e.manifest.Labels)
+}
+
 // managed is false for a module that the Kyma has let go of.
 func (e *entry) managed() bool { return e.asked == nil || e.asked.Managed == nil || *e.asked.Managed }
 
@@ -118,7 +127,7 @@ func (e *entry) policy() v1beta2.CustomResourcePolicy {
 func (r *reader) ofEntry(name string, e *entry) Module {
 	m := Module{
 		Name: name, Kyma: Key{e.kyma.Namespace, e.kyma.Name}.String(), Type: Managed,
-		Managed: e.managed(), Policy: e.policy(), Mandatory: e.mandatory(),
+		Managed: e.managed(), Policy: e.policy(), Mandatory: e.mandatory(), Suspended: e.suspended(),
 	}
 	e.release = r.release(e.kyma.Namespace, name)
 	r.choose(&m, e)

@@ -100,6 +100,13 @@ func refOf(o *unstructured.Unstructured) *Ref {
 	return &Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
+// is says whether two references point to one object, of whatever version of its kind. One without a namespace is in that of modules.
+func (r Ref) is(other Ref) bool {
+	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind()
+	return kind == schema.FromAPIVersionAndKind(other.APIVersion, other.Kind).GroupKind() && r.Name == other.Name &&
+		(r.Namespace == other.Namespace || other.Namespace == "" && r.Namespace == v1beta2.RuntimeNamespace)
+}
+
 // read is how custom resources in this very cluster stand, and the worst of them.
 func (r *reader) read(of resources) (Condition, *Ref) {
 	if of.named == nil {
@@ -117,8 +124,10 @@ func (r *reader) read(of resources) (Condition, *Ref) {
 	}
 	worst, ref := Condition{State: NotConfigured, Reason: WhyNoResource, Message: fmt.Sprintf("there is no %s", kind)}, of.named
 	for i, o := range r.objectsOf(kind) {
-		if is := stateOf(o, of.checks); i == 0 || severity[is.State] > severity[worst.State] {
-			worst, ref = is, refOf(o)
+		is, at := stateOf(o, of.checks), refOf(o)
+		same := is.State == worst.State && at.is(*of.named) // the default one speaks for all where none is worse
+		if i == 0 || same || severity[is.State] > severity[worst.State] {
+			worst, ref = is, at
 		}
 	}
 	return worst, ref

@@ -85,14 +85,44 @@ func (r *reader) moduleNode(m *Module) Node {
 			Kind: m.Resource.Kind, APIVersion: m.Resource.APIVersion, Namespace: m.Resource.Namespace, Name: m.Resource.Name,
 			State: m.Module.State, Reason: m.Module.Reason, Message: m.Module.Message,
 		})
+		node.Children = append(node.Children, r.siblings(m)...)
 	}
 	for _, object := range r.inventory(m) {
-		if m.Resource != nil && object.Kind == m.Resource.Kind && object.Name == m.Resource.Name && object.Namespace == m.Resource.Namespace {
+		at := Ref{schema.GroupVersion{Group: object.Group, Version: object.Version}.String(), object.Kind, object.Namespace, object.Name}
+		if slices.ContainsFunc(node.Children, func(n Node) bool {
+			return at.is(Ref{n.APIVersion, n.Kind, n.Namespace, n.Name})
+		}) {
 			continue
 		}
 		node.Children = append(node.Children, r.objectNode(object, m))
 	}
 	return node
+}
+
+// siblings are the other custom resources of a module in this very cluster: people make as many as they like.
+func (r *reader) siblings(m *Module) []Node {
+	if r.away(m) {
+		return nil
+	}
+	var checks []v1beta2.CustomStateCheck
+	if m.Record != nil {
+		checks = r.records[*m.Record].StateChecks
+	} else if manifest := r.manifestAt(m.Manifest); manifest != nil {
+		checks = manifest.Spec.CustomStateCheck
+	} else if m.Template != nil && r.templates[*m.Template] != nil {
+		checks = r.templates[*m.Template].Spec.CustomStateCheck
+	}
+	var nodes []Node
+	for _, o := range r.objectsOf(schema.FromAPIVersionAndKind(m.Resource.APIVersion, m.Resource.Kind).GroupKind()) {
+		if ref := refOf(o); !ref.is(*m.Resource) {
+			is := stateOf(o, checks)
+			nodes = append(nodes, Node{
+				Kind: ref.Kind, APIVersion: ref.APIVersion, Namespace: ref.Namespace, Name: ref.Name,
+				State: is.State, Reason: is.Reason, Message: is.Message,
+			})
+		}
+	}
+	return nodes
 }
 
 // inventory is what a module's Manifest or record says is installed.

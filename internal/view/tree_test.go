@@ -48,6 +48,42 @@ func lines(nodes []Node, depth int) []string {
 	return all
 }
 
+func TestTreeHasEveryCustomResource(t *testing.T) {
+	in := seen([]v1beta2.Kyma{remoteKyma(local)}, custom("Beacon", "another", "Ready"), custom("Beacon", "default", "Ready"))
+	want := "Kyma alice Ready \n  Module beacon Ready \n    Beacon default Ready \n    Beacon another Ready "
+	if is := strings.Join(lines(Tree(in), 0), "\n"); is != want {
+		t.Errorf("the tree is\n%s\nwant the default one first\n%s", is, want)
+	}
+	in.Objects[0] = custom("Beacon", "another", "Error")
+	want = "Kyma alice Ready \n  Module beacon Error Error\n    Beacon another Error Error\n    Beacon default Ready "
+	if is := strings.Join(lines(Tree(in), 0), "\n"); is != want {
+		t.Errorf("the tree is\n%s\nwant the worst one first\n%s", is, want)
+	}
+}
+
+func TestSuspended(t *testing.T) {
+	skip := map[string]string{v1beta2.LabelSkipReconciliation: v1beta2.EnabledValue}
+	whole := remoteKyma(func(k *v1beta2.Kyma) { k.Labels = skip })
+	one := manifest(func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelSkipReconciliation] = v1beta2.EnabledValue })
+	for name, c := range map[string]struct {
+		kyma     v1beta2.Kyma
+		manifest v1beta2.Manifest
+		want     bool
+	}{
+		"nobody said so":        {remoteKyma(), manifest(), false},
+		"the module alone":      {remoteKyma(), one, true},
+		"with the whole of all": {whole, manifest(), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := seen([]v1beta2.Kyma{c.kyma})
+			in.Manifests = []v1beta2.Manifest{c.manifest}
+			if is := Modules(in)[0].Suspended; is != c.want {
+				t.Errorf("suspended is %v, want %v", is, c.want)
+			}
+		})
+	}
+}
+
 func TestTree(t *testing.T) {
 	want := []string{
 		"Kyma alice Ready ", "  Module beacon Ready ", "    Beacon default Ready ", "    Deployment beacon-manager Ready ",

@@ -105,7 +105,7 @@ func (a *adding) run(ctx context.Context, args []string) error {
 		return err
 	}
 	a.remark(done)
-	if err := a.follow(ctx, s, done.After, running(&done.After.Spec, done.changes)); err != nil {
+	if err := a.follow(ctx, s, done.After, running(&done.spec, done.changes)); err != nil {
 		return err
 	}
 	return a.createCR(ctx, s)
@@ -147,11 +147,11 @@ func (a *adding) wanted(args []string) ([]edit.Wish, error) {
 
 // mayAdd asks the flowchart of package view whether a module goes into the Kyma.
 func (a *adding) mayAdd(ctx context.Context, s *session, wish edit.Wish) error {
-	unknown := s.check(&s.kyma.Spec, wish)
+	unknown := s.check(&s.asked, wish)
 	offer, offered := s.offers[wish.Name]
 	asked := view.Wish{Module: wish.Name, Kyma: true, Type: view.Manageable, Direct: directlyInstalled(ctx, s, wish.Name)}
 	switch {
-	case edit.Entry(&s.kyma.Spec, wish.Name) != nil:
+	case edit.Entry(&s.asked, wish.Name) != nil:
 		asked.Type = view.Managed
 	case !offered && len(communityTemplates(ctx, s, wish.Name)) > 0:
 		asked.Type = view.Community
@@ -167,7 +167,7 @@ func (a *adding) mayAdd(ctx context.Context, s *session, wish edit.Wish) error {
 // remark says what somebody may have expected otherwise.
 func (a *adding) remark(done applied) {
 	for _, change := range done.changes {
-		if entry := edit.Entry(&done.After.Spec, change.Module); entry != nil && !edit.IsManaged(entry) {
+		if entry := edit.Entry(&done.spec, change.Module); entry != nil && !edit.IsManaged(entry) {
 			a.console.Sayf("%s is let go of (managed: false): kyma manage %s takes it back.", change.Module, change.Module)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
 // item is one thing that a command changed, or found as it was asked for.
@@ -58,6 +59,8 @@ type editor func(kyma *v1beta2.Kyma) ([]edit.Change, error)
 type applied struct {
 	edit.Result
 	changes []edit.Change
+	// spec is what the Kyma asks for after that, together with the user of its runtime.
+	spec v1beta2.KymaSpec
 }
 
 // apply lets an editor change the Kyma, shows the difference on a terminal, and writes what changed.
@@ -69,14 +72,17 @@ func (c *change) apply(ctx context.Context, s *session, do editor) (applied, err
 		}
 		return nil
 	}}
-	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) (err error) {
-		done.changes, err = do(kyma)
-		return err
+	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) error {
+		asked := view.Effective(kyma)
+		return edit.Over(kyma, &asked, func(kyma *v1beta2.Kyma) (err error) {
+			done.changes, err = do(kyma)
+			return err
+		})
 	}, options)
 	if err != nil {
 		return applied{}, refusal(err, s.key().String())
 	}
-	done.Result = result
+	done.Result, done.spec = result, view.Effective(result.After)
 	return done, c.print(c.items(s, done))
 }
 
@@ -99,11 +105,11 @@ func (c *change) items(s *session, done applied) []item {
 		i := item{Name: "module/" + change.Module, Kyma: s.key().String(), Action: change.Action, Fields: change.Fields}
 		if change.Module == "" {
 			i.Name = "kyma/" + s.key().String()
-			i.Channel = done.After.Spec.Channel
-		} else if entry := edit.Entry(&done.After.Spec, change.Module); entry != nil {
-			i.Channel, i.Version = entry.Channel, s.version(&done.After.Spec, change.Module)
+			i.Channel = done.spec.Channel
+		} else if entry := edit.Entry(&done.spec, change.Module); entry != nil {
+			i.Channel, i.Version = entry.Channel, s.version(&done.spec, change.Module)
 			if entry.Channel == "" && entry.Version == "" {
-				i.Channel = done.After.Spec.Channel
+				i.Channel = done.spec.Channel
 			}
 		}
 		if c.dry() && change.Action != edit.Unchanged {
@@ -120,7 +126,7 @@ func (c *change) follow(ctx context.Context, s *session, after *v1beta2.Kyma, wa
 		return nil
 	}
 	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{
-		Kyma: s.key(), Generation: after.Generation, Modules: wants, Timeout: c.timeout,
+		Kyma: s.key(), Generation: after.Generation, Modules: wants, Timeout: c.timeout, Again: c.again,
 	})
 }
 

@@ -33,6 +33,7 @@ type change struct {
 	timeout time.Duration
 	dryRun  string
 	output  *console.Formats
+	again   bool // nothing is edited: what is refused may be what was refused before
 }
 
 // flags adds those that all such commands have.

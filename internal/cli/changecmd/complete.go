@@ -64,8 +64,8 @@ func (c *change) completeEnabled(command *cobra.Command, args []string, _ string
 		return nil, nothing
 	}
 	var found []string
-	for i := range s.kyma.Spec.Modules {
-		if name := s.kyma.Spec.Modules[i].Name; !slices.Contains(args, name) {
+	for i := range s.asked.Modules {
+		if name := s.asked.Modules[i].Name; !slices.Contains(args, name) {
 			found = append(found, name)
 		}
 	}

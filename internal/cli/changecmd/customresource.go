@@ -95,7 +95,9 @@ func inNamespace(s *session, object *unstructured.Unstructured) error {
 	kind := object.GroupVersionKind()
 	mapping, err := s.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
-		return fmt.Errorf("the cluster does not know the kind of --cr, %s: %w", kind, err)
+		return (&console.Failure{
+			Code: console.CodeError, Err: fmt.Errorf("the module is enabled, but the cluster does not know the kind of --cr, %s: %w", kind, err),
+		}).With("call it again when the module runs; without --wait=false it waits for that")
 	}
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace && object.GetNamespace() == "" {
 		object.SetNamespace(v1beta2.RuntimeNamespace)

@@ -2,6 +2,7 @@ package changecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -115,12 +116,14 @@ func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []s
 	}
 	for _, name := range args {
 		switch {
-		case !noKyma && (edit.Entry(&s.kyma.Spec, name) != nil || status(s.kyma, name) != nil):
+		case !noKyma && s.theirs(name):
+			return nil, nil, nil, d.elsewhere(s, name)
+		case !noKyma && (edit.Entry(&s.asked, name) != nil || status(s.kyma, name) != nil):
 			managed = append(managed, name)
 		case directlyInstalled(ctx, cluster, name):
 			direct = append(direct, name)
 		case noKyma:
-			return nil, nil, nil, err
+			return nil, nil, nil, notInstalled(name, err)
 		case s.offers[name].Module == "":
 			return nil, nil, nil, d.unknown(s, name)
 		default:
@@ -130,11 +133,31 @@ func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []s
 	return managed, direct, s, nil
 }
 
+// notInstalled is a module that is not there, where no Kyma could have it.
+func notInstalled(name string, err error) error {
+	if failure, ok := errors.AsType[*console.Failure](err); ok {
+		return &console.Failure{Code: failure.Code, Err: fmt.Errorf("module %s is not installed: %w", name, failure.Err), Hint: failure.Hint}
+	}
+	return err
+}
+
+// theirs says whether only the user of the runtime asks for a module.
+func (s *session) theirs(name string) bool {
+	return edit.Entry(&s.asked, name) != nil && edit.Entry(&s.kyma.Spec, name) == nil
+}
+
+// elsewhere is a module that only its runtime can give up: the Kyma here has no entry that could be taken out.
+func (d *deleting) elsewhere(s *session, name string) error {
+	return (&console.Failure{
+		Code: console.CodeError, Err: fmt.Errorf("kyma %s does not ask for module %s: the user of its runtime does", s.key(), name),
+	}).With("call kyma delete %s in the runtime, for Kyma %s/%s", name, v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)
+}
+
 // unknown is a module that neither the Kyma nor the catalog has.
 func (d *deleting) unknown(s *session, name string) error {
 	var have []string
-	for i := range s.kyma.Spec.Modules {
-		have = append(have, s.kyma.Spec.Modules[i].Name)
+	for i := range s.asked.Modules {
+		have = append(have, s.asked.Modules[i].Name)
 	}
 	failure := console.NotFound("Kyma %s has no module %s", s.key(), name)
 	if len(have) > 0 {
@@ -150,7 +173,7 @@ func (d *deleting) confirm(ctx context.Context, s *session, modules []string, us
 	}
 	there := false
 	for _, name := range modules {
-		there = there || edit.Entry(&s.kyma.Spec, name) != nil
+		there = there || edit.Entry(&s.asked, name) != nil
 	}
 	if !there {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
 // differing is one call of `kyma diff`.
@@ -88,18 +89,24 @@ func (d *differing) run(ctx context.Context, arg string) (bool, error) {
 
 // compare writes the difference of entry and template.
 func (d *differing) compare(s *session, wish edit.Wish) (bool, error) {
-	if err := s.check(&s.kyma.Spec, wish); err != nil {
+	if err := s.check(&s.asked, wish); err != nil {
 		return false, err
 	}
 	after := s.kyma.DeepCopy()
-	edit.Enable(&after.Spec, wish)
+	if err := edit.Over(after, &s.asked, func(kyma *v1beta2.Kyma) error {
+		edit.Enable(&kyma.Spec, wish)
+		return nil
+	}); err != nil {
+		return false, err
+	}
 	text := kymaDiff(s.kyma, after)
 
 	installed := ""
 	if known := status(s.kyma, wish.Name); known != nil {
 		installed = known.Version
 	}
-	target := s.version(&after.Spec, wish.Name)
+	spec := view.Effective(after)
+	target := s.version(&spec, wish.Name)
 	if installed != target {
 		from, to := s.template(wish.Name, installed), s.template(wish.Name, target)
 		text += unified(templateName(wish.Name, installed), templateName(wish.Name, target), shownTemplate(from), shownTemplate(to))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +38,8 @@ func (d *directFlags) add(flags *pflag.FlagSet) {
 func (d *directFlags) addSource(flags *pflag.FlagSet) {
 	flags.StringVar(&d.template, "template", "",
 		"file with the ModuleTemplate of a module that is installed directly (default: the cluster's)")
-	flags.StringVar(&d.registry, "registry", "", "registry with the component of such a module, as host[:port][/path]")
+	flags.StringVar(&d.registry, "registry", "",
+		"registry with the component of such a module: [oci://|http://]HOST[:PORT][/PATH], and //NAME where nothing else names the component")
 	d.login.AddFlagsFor(flags, "registry-")
 }
 
@@ -45,11 +47,25 @@ func (d *directFlags) asked() bool { return d.community || d.unmanaged }
 
 // access is how to get into registries.
 func (d *directFlags) access(c *console.Console) (direct.Access, error) {
+	d.login.PlainHTTP = d.login.PlainHTTP || strings.HasPrefix(d.registry, "http://")
 	access, err := d.login.Access(c.In, d.registry)
 	if err != nil {
 		return direct.Access{}, console.Usage("%w", err)
 	}
 	return direct.Access(access), nil
+}
+
+// component is where --registry says that the content is; nil without the flag.
+func (d *directFlags) component() *direct.Component {
+	where := d.registry
+	for _, scheme := range []string{"oci://", "https://", "http://"} {
+		where = strings.TrimPrefix(where, scheme)
+	}
+	if where == "" {
+		return nil
+	}
+	registry, name, _ := strings.Cut(where, "//")
+	return &direct.Component{Registry: strings.Trim(registry, "/"), Name: name}
 }
 
 // found is a module in one version, with the release that offers it, if there is one.
@@ -61,6 +77,9 @@ type found struct {
 // find looks for the template of a wish: in the file of --template, else in the whole cluster.
 func (d *directFlags) find(ctx context.Context, c *console.Console, cluster client.Client, wish edit.Wish) (found, error) {
 	templates, err := d.templates(ctx, c, cluster, wish.Name)
+	if where := d.component(); console.Code(err) == console.CodeNotFound && d.template == "" && where != nil && where.Name != "" {
+		templates, err = d.carried(ctx, c, *where, wish)
+	}
 	if err != nil {
 		return found{}, err
 	}
@@ -83,6 +102,30 @@ func (d *directFlags) find(ctx context.Context, c *console.Console, cluster clie
 	return found{template, release}, err
 }
 
+// carried is the template of a component that --registry names: the one that lies in it, or one that says as much as it does.
+func (d *directFlags) carried(
+	ctx context.Context, c *console.Console, where direct.Component, wish edit.Wish,
+) ([]v1beta2.ModuleTemplate, error) {
+	if wish.Version == "" {
+		return nil, console.Usage("which version of module %s? Nothing but a component offers it", wish.Name).
+			With("say %s@VERSION, or --to VERSION to upgrade it", wish.Name)
+	}
+	access, err := d.access(c)
+	if err != nil {
+		return nil, err
+	}
+	where.Version = wish.Version
+	template, err := direct.TemplateOf(ctx, where, access)
+	if err != nil {
+		return nil, directError(err, direct.Report{Module: wish.Name})
+	}
+	if holds := moduleOf(template); holds != wish.Name {
+		return nil, console.NotFound("there is no module %s: component %s holds module %s", wish.Name, where.Name, holds)
+	}
+	template.Namespace = ""
+	return []v1beta2.ModuleTemplate{*template}, nil
+}
+
 // templates are all that are there of a module.
 func (d *directFlags) templates(
 	ctx context.Context, c *console.Console, cluster client.Client, name string,
@@ -97,6 +140,9 @@ func (d *directFlags) templates(
 		}
 		if all, err = templatesIn(documents, d.template); err != nil {
 			return nil, err
+		}
+		for i := range all {
+			all[i].Namespace = "" // it says where it is meant to be, and it is in a file
 		}
 	} else {
 		var list v1beta2.ModuleTemplateList

@@ -4,16 +4,20 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
 
@@ -43,7 +47,7 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 		if err != nil {
 			return err
 		}
-		plan.DefaultCR, plan.CR = a.policy != "Ignore" && a.cr == nil, a.cr
+		plan.DefaultCR, plan.CR = a.wantsDefault(ctx, cluster, wish), a.cr
 		if err := a.directly(ctx, plan, direct.Install); err != nil {
 			return err
 		}
@@ -51,12 +55,26 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 	return nil
 }
 
+// wantsDefault says whether a module gets its default custom resource: when it is asked for, and with the first installation unless it is
+// refused. What was installed without one stays so.
+func (a *adding) wantsDefault(ctx context.Context, reader client.Reader, wish edit.Wish) bool {
+	if wish.Policy != "" {
+		return wish.Policy == v1beta2.CustomResourcePolicyCreateAndDelete
+	}
+	installed, err := direct.List(ctx, reader)
+	return err != nil || !slices.ContainsFunc(installed, func(d view.Direct) bool {
+		return d.Module == wish.Name && (d.Complete || d.Before != "")
+	})
+}
+
 // allowed asks the flowchart of package view, and people where it says so.
 func (d *directFlags) allowed(ctx context.Context, c *change, asks view.Wish) error {
 	way, why := view.WayToInstall(asks)
 	switch way {
 	case view.Directly:
-		c.console.Sayf("%s is a community module: it comes without guarantees; %s.", asks.Module, why)
+		if asks.Type == view.Community {
+			c.console.Sayf("%s is a community module: it comes without guarantees; %s.", asks.Module, why)
+		}
 	case view.DirectlyConfirmed:
 		if c.dry() {
 			return nil
@@ -79,14 +97,10 @@ func (d *directFlags) plan(c *change, module found) (direct.Plan, error) {
 	if err != nil {
 		return direct.Plan{}, err
 	}
-	plan := direct.Plan{
+	return direct.Plan{
 		Config: config, Template: module.template, Release: module.release, Access: access,
-		Unmanaged: d.unmanaged, DryRun: c.dry(), Wait: c.patience(),
-	}
-	if d.registry != "" {
-		plan.Component = &direct.Component{Registry: d.registry}
-	}
-	return plan, nil
+		Unmanaged: d.unmanaged, DryRun: c.dry(), Wait: c.patience(), Component: d.component(),
+	}, nil
 }
 
 // patience is how long to wait, 0 for not at all.
@@ -173,12 +187,14 @@ func directEnd(report direct.Report, timeout time.Duration) error {
 // directError gives an error of package direct its exit code and hint.
 func directError(err error, report direct.Report) error {
 	switch direct.ReasonOf(err) {
-	case direct.ReasonNotInstalled:
+	case direct.ReasonNotInstalled, descriptor.ReasonNotFound:
 		return console.NotFound("%w", err)
 	case direct.ReasonManaged:
 		return (&console.Failure{Code: console.CodeError, Err: err}).With("kyma delete %s takes it out of the Kyma", report.Module)
 	case direct.ReasonManageable:
 		return (&console.Failure{Code: console.CodeError, Err: err}).With("say --unmanaged")
+	case direct.ReasonNoContent:
+		return (&console.Failure{Code: console.CodeError, Err: err}).With("--registry HOST//COMPONENT says where its component is")
 	case direct.ReasonBlocked:
 		return (&console.Failure{Code: console.CodeError, Err: err}).With("--cascade=preview shows what would be deleted")
 	}
@@ -239,6 +255,10 @@ func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
 	if err != nil {
 		return err
 	}
+	if d.keep {
+		return console.Usage("--keep-resources: %s was installed directly, and nobody else knows what it consists of",
+			strings.Join(modules, ", "))
+	}
 	for _, name := range modules {
 		removal := direct.Removal{Config: config, Module: name, Wait: d.patience(), DryRun: d.dry(), Cascade: d.cascade == "true"}
 		if removal.Previewed, err = direct.Preview(ctx, removal); err != nil {
@@ -275,9 +295,6 @@ func (d *deleting) previewed(module string, resources []direct.Resource) []userO
 }
 
 func (d *deleting) deleteOne(ctx context.Context, removal direct.Removal) error {
-	if d.keep {
-		return console.Usage("--keep-resources: module %s was installed directly, and nobody else knows what it consists of", removal.Module)
-	}
 	if !d.dry() {
 		question := fmt.Sprintf("Delete module %s, which was installed directly?", removal.Module)
 		if err := d.console.Confirm(ctx, question); err != nil {

@@ -112,7 +112,7 @@ func (k *creating) ready(ctx context.Context, s *session) error {
 
 // awaitKyma waits until a whole Kyma is ready.
 func (c *change) awaitKyma(ctx context.Context, s *session, generation int64) error {
-	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{Kyma: s.key(), Generation: generation, Timeout: c.timeout})
+	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{Kyma: s.key(), Generation: generation, Timeout: c.timeout, Again: c.again})
 }
 
 // wanted is the Kyma that the flags ask for.
@@ -247,12 +247,12 @@ func (c *change) runSetChannel(ctx context.Context, channel string) error {
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	for i := range s.kyma.Spec.Modules {
-		module := &s.kyma.Spec.Modules[i]
+	for i := range s.asked.Modules {
+		module := &s.asked.Modules[i]
 		if module.Channel != "" || module.Version != "" {
 			continue
 		}
-		spec := s.kyma.Spec.DeepCopy()
+		spec := s.asked.DeepCopy()
 		spec.Channel = channel
 		if err := s.check(spec, edit.Wish{Name: module.Name}); err != nil {
 			return err

@@ -65,7 +65,7 @@ func (m *managing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, name := range args {
-		if edit.Entry(&s.kyma.Spec, name) == nil {
+		if edit.Entry(&s.asked, name) == nil {
 			return m.missing(ctx, s, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -67,9 +68,12 @@ func (d *deleting) preview(s *session, users []userObject) error {
 	}
 	data := struct {
 		console.Versioned
-		Kyma  string      `json:"kyma"`
+		Kyma  string      `json:"kyma,omitempty"`
 		Items []previewed `json:"items"`
-	}{Versioned: console.Kind("DeletionPreview"), Kyma: s.key().String(), Items: []previewed{}}
+	}{Versioned: console.Kind("DeletionPreview"), Items: []previewed{}}
+	if s.kyma != nil {
+		data.Kyma = s.key().String()
+	}
 	document := console.Document{
 		Columns: []console.Column{{Name: "MODULE"}, {Name: "KIND"}, {Name: "NAMESPACE"}, {Name: "NAME"}},
 		Empty:   "Nothing was made with the modules: nothing else would be deleted.",
@@ -92,7 +96,7 @@ func (d *deleting) cascadeNow(ctx context.Context, s *session, users []userObjec
 	defer cancel()
 	leaving := make([]follow.Object, 0, len(users))
 	for _, u := range users {
-		object := &metav1.PartialObjectMetadata{}
+		object := &unstructured.Unstructured{} // what finalizers hold is answered as a whole, which metadata alone cannot read
 		object.SetGroupVersionKind(u.object.Kind)
 		object.SetNamespace(u.object.Key.Namespace)
 		object.SetName(u.object.Key.Name)
@@ -139,7 +143,7 @@ func (s *session) installedTemplate(name string) *v1beta2.ModuleTemplate {
 	if installed := status(s.kyma, name); installed != nil && installed.Version != "" {
 		return s.template(name, installed.Version)
 	}
-	return s.template(name, s.version(&s.kyma.Spec, name))
+	return s.template(name, s.version(&s.asked, name))
 }
 
 // associated are the kinds of which people make objects with a module.
@@ -186,7 +190,7 @@ func (s *session) listKind(ctx context.Context, kind schema.GroupVersionKind) ([
 
 // takenAlong says whether an object is the default custom resource that the operator deletes with the module.
 func (s *session) takenAlong(name string, template *v1beta2.ModuleTemplate, object client.Object) bool {
-	entry, data := edit.Entry(&s.kyma.Spec, name), template.Spec.Data
+	entry, data := edit.Entry(&s.asked, name), template.Spec.Data
 	if entry == nil || data == nil || entry.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore ||
 		data.GroupVersionKind().GroupKind() != object.GetObjectKind().GroupVersionKind().GroupKind() {
 		return false

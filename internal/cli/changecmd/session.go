@@ -10,12 +10,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
 // session is a cluster, the Kyma that a command is about, and what can be had there.
 type session struct {
 	client.WithWatch
-	kyma      *v1beta2.Kyma
+	kyma *v1beta2.Kyma
+	// asked is what the Kyma asks for, together with the user of its runtime.
+	asked     v1beta2.KymaSpec
 	releases  []v1beta2.ModuleReleaseMeta
 	templates []v1beta2.ModuleTemplate
 	offers    map[string]edit.Offer
@@ -34,7 +37,7 @@ func (c *change) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{WithWatch: cluster, kyma: kyma}, nil
+	return &session{WithWatch: cluster, kyma: kyma, asked: view.Effective(kyma)}, nil
 }
 
 // load reads what can be had: the releases and templates beside the Kyma. In a runtime that is its catalog.

@@ -76,7 +76,7 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 	}
 	var wants []follow.Want
 	for _, name := range managed {
-		wants = append(wants, follow.Want{Module: name, Version: s.version(&done.After.Spec, name)})
+		wants = append(wants, follow.Want{Module: name, Version: s.version(&done.spec, name)})
 	}
 	return u.follow(ctx, s, done.After, wants)
 }
@@ -115,19 +115,19 @@ func (u *upgrading) sort(ctx context.Context, args []string) (s *session, manage
 	if u.all {
 		args = directModules(ctx, cluster)
 		if !noKyma {
-			for i := range s.kyma.Spec.Modules {
-				args = append(args, s.kyma.Spec.Modules[i].Name)
+			for i := range s.asked.Modules {
+				args = append(args, s.asked.Modules[i].Name)
 			}
 		}
 	}
 	for _, name := range args {
 		switch {
-		case !noKyma && edit.Entry(&s.kyma.Spec, name) != nil:
+		case !noKyma && edit.Entry(&s.asked, name) != nil:
 			managed = append(managed, name)
 		case directlyInstalled(ctx, cluster, name):
 			direct = append(direct, name)
 		case noKyma:
-			return nil, nil, nil, err
+			return nil, nil, nil, notInstalled(name, err)
 		default:
 			return nil, nil, nil, console.NotFound("Kyma %s has no module %s", s.key(), name).With("kyma add %s enables it", name)
 		}

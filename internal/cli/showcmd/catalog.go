@@ -58,8 +58,11 @@ func (s *show) printOffers(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	offers = view.Search(offers, words...)
-	return s.print(offersDocument(&in, offers), blind(&in, len(offers), "ModuleTemplate", "ModuleReleaseMeta"))
+	document := offersDocument(&in, view.Search(offers, words...))
+	if len(words) > 0 && len(offers) > 0 {
+		document.Empty = fmt.Sprintf("None of %d modules has %s in it. kyma catalog list shows them.", len(offers), strings.Join(words, " and "))
+	}
+	return s.print(document, blind(&in, len(offers), "ModuleTemplate", "ModuleReleaseMeta"))
 }
 
 // offers are what can be had. --namespace limits it to one.

@@ -38,7 +38,11 @@ func list(s *show) *cobra.Command {
 				modules := slices.DeleteFunc(s.modules(&in), func(m view.Module) bool {
 					return kind != "" && string(m.Type) != kind || outdated && !m.Version.Outdated
 				})
-				return s.print(listDocument(&in, modules), blind(&in, len(modules), "Kyma", "Secret"))
+				document := listDocument(&in, modules)
+				if kind != "" || outdated {
+					document.Empty = "There are no such modules. kyma list shows all."
+				}
+				return s.print(document, blind(&in, len(modules), "Kyma", "Secret"))
 			})
 		},
 	}
@@ -123,6 +127,8 @@ func phaseText(m *view.Module) string {
 		text += " " + m.Installation.Progress
 	}
 	switch {
+	case m.Suspended:
+		text += " (suspended)"
 	case m.Maintenance:
 		text += " (waits for a maintenance window)"
 	case m.Installation.Warning:

@@ -71,8 +71,12 @@ func pick(in *view.Inputs, modules []view.Module, names []string) ([]view.Module
 
 // missing says that a module is not there, and what is.
 func missing(in *view.Inputs, modules []view.Module, name string) error {
-	if slices.ContainsFunc(view.Catalog(*in), func(o view.Offer) bool { return o.Name == name }) {
-		return console.NotFound("module %s is neither enabled nor installed", name).With("kyma add %s gets it", name)
+	offers := view.Catalog(*in)
+	if i := slices.IndexFunc(offers, func(o view.Offer) bool { return o.Name == name }); i >= 0 {
+		if offers[i].Type == view.Community {
+			name += " --community"
+		}
+		return console.NotFound("module %s is neither enabled nor installed", offers[i].Name).With("kyma add %s gets it", name)
 	}
 	var there []string
 	for i := range modules {
@@ -194,7 +198,7 @@ func traits(m *view.Module) string {
 		has  bool
 		word string
 	}{
-		{m.Mandatory, "mandatory"}, {m.Beta, "beta"}, {m.Maintenance, "waits for a maintenance window"},
+		{m.Mandatory, "mandatory"}, {m.Beta, "beta"}, {m.Maintenance, "waits for a maintenance window"}, {m.Suspended, "suspended"},
 		{m.ChannelOverridden, "own channel"}, {m.Type == view.Managed && !m.Managed, "unmanaged"},
 	} {
 		if trait.has {

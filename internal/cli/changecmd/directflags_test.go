@@ -1,0 +1,46 @@
+package changecmd
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+)
+
+func TestComponentOfRegistry(t *testing.T) {
+	for name, c := range map[string]struct {
+		registry string
+		want     *direct.Component
+	}{
+		"without the flag the template says where": {"", nil},
+		"a host":                          {"registry:5000", &direct.Component{Registry: "registry:5000"}},
+		"a host with a path":              {"r.io/modules/", &direct.Component{Registry: "r.io/modules"}},
+		"a scheme says how and not where": {"http://127.0.0.1:5000", &direct.Component{Registry: "127.0.0.1:5000"}},
+		"two slashes begin the name of the component":   {"r.io/m//x.io/m/notes", &direct.Component{Registry: "r.io/m", Name: "x.io/m/notes"}},
+		"so they do behind the two slashes of a scheme": {"oci://r.io//x.io/notes", &direct.Component{Registry: "r.io", Name: "x.io/notes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flags := directFlags{registry: c.registry}
+			if diff := cmp.Diff(c.want, flags.component()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPreviewOfAModuleWithoutAKyma(t *testing.T) {
+	var out bytes.Buffer
+	d := &deleting{cascade: "preview", change: &change{
+		console: &console.Console{Out: &out}, output: &console.Formats{Format: console.JSON},
+	}}
+	if err := d.preview(&session{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := "{\n  \"apiVersion\": \"cli.kyma-project.io/v1\",\n  \"kind\": \"DeletionPreview\",\n  \"items\": []\n}\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
