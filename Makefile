@@ -121,7 +121,7 @@ test: ## Run every test and print how long each stage took.
 
 .PHONY: test-unit
 test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
-	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|node|faults|bench)(/|$$)'); \
+	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|terminal|node|faults|bench)(/|$$)'); \
 	$(GO) test -race -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $$packages
 	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
 
@@ -130,8 +130,8 @@ test-integration: ## Run integration tests against real API servers.
 	$(with-assets) $(GO) test -race -count=1 -timeout=$(INTEGRATION_TIMEOUT) $(TESTARGS) ./tests/integration/...
 
 .PHONY: test-e2e
-test-e2e: ## Run the playground and drive it by kubectl.
-	$(with-assets) $(GO) test -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/...
+test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
+	$(with-assets) $(GO) test -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/... ./tests/terminal/...
 
 .PHONY: e2e-node
 e2e-node: ## Run the operator in real pods on real nodes; needs root, containerd and runc.

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // errNo is the answer no.
@@ -66,24 +63,14 @@ func (c *Console) read(ctx context.Context, prompt string) (string, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(c.Err)
 		return "", ctx.Err()
 	case got := <-lines:
+		if errors.Is(got.err, io.EOF) {
+			fmt.Fprintln(c.Err) // nobody pressed Enter
+		}
 		if got.err != nil && !errors.Is(got.err, io.EOF) {
 			return "", got.err
 		}
 		return got.text, nil
 	}
-}
-
-// Password asks for something that must not be seen. Without a terminal it is refused: use a flag that reads standard input.
-func (c *Console) Password(prompt string) (string, error) {
-	file, ok := c.In.(*os.File)
-	if !ok || !c.Asks {
-		return "", Usage("%s: there is no terminal to ask on", prompt)
-	}
-	fmt.Fprint(c.Err, prompt+": ")
-	secret, err := term.ReadPassword(int(file.Fd()))
-	fmt.Fprintln(c.Err)
-	return string(secret), err
 }

@@ -22,21 +22,21 @@ type Console struct {
 	Color bool
 	// Yes answers every question that --yes is allowed to answer.
 	Yes bool
-	// Width is how many columns a line of Err may have; 0 means that nobody knows.
-	Width int
+	// Width is how many columns a line of Err may have, and Height how many lines can be redrawn; 0 means that nobody knows.
+	Width, Height int
 }
 
 // Of is the console of this process. NO_COLOR and TERM=dumb are honoured.
 func Of(in, out, err *os.File) *Console {
 	dumb := os.Getenv("TERM") == "dumb"
 	live := term.IsTerminal(int(err.Fd())) && !dumb
-	width, _, _ := term.GetSize(int(err.Fd())) // 0 where it is no terminal
+	width, height, _ := term.GetSize(int(err.Fd())) // 0 where it is no terminal
 	return &Console{
 		In: in, Out: out, Err: err,
 		Asks:  term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(err.Fd())),
 		Live:  live,
 		Color: term.IsTerminal(int(out.Fd())) && !dumb && os.Getenv("NO_COLOR") == "",
-		Width: width,
+		Width: width, Height: height,
 	}
 }
 

@@ -238,4 +238,20 @@ func TestProgress(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+	t.Run("what a window has no room for is counted, and told at the end", func(t *testing.T) {
+		console, _, said := recorded("")
+		console.Live, console.Height = true, 3
+		progress := console.Progress()
+		progress.Set("notes", "Processing", "")
+		progress.Set("beacon", "Processing", "")
+		progress.Set("greeter", "Ready", "")
+		said.Reset()
+		progress.Set("notes", "Ready", "")
+		progress.End()
+		want := "\x1b[2A\x1b[2K...          2 more\n\x1b[2KReady        notes\n" +
+			"\x1b[2A\x1b[2KReady        notes\n\x1b[2KProcessing   beacon\n\x1b[2KReady        greeter\n"
+		if diff := cmp.Diff(want, said.String()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }

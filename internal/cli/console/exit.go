@@ -97,6 +97,9 @@ func (c *Console) Fail(err error) int {
 	switch {
 	case err == nil || quiet:
 	case code == CodeInterrupted:
+		if c.Live || c.Asks {
+			c.Sayf("") // the terminal wrote ^C behind whatever stood there
+		}
 		c.Sayf("Interrupted.")
 	default:
 		c.Sayf("Error: %s", strings.TrimSpace(err.Error()))

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -12,12 +14,14 @@ type Progress struct {
 	mutex   sync.Mutex
 	order   []string
 	lines   map[string]string
+	changed map[string]int // when a line changed last, counted in changes
+	changes int
 	drawn   int // lines on the screen that are ours
 }
 
 // Progress begins to show progress. End it before anything else is written.
 func (c *Console) Progress() *Progress {
-	return &Progress{console: c, lines: map[string]string{}}
+	return &Progress{console: c, lines: map[string]string{}, changed: map[string]int{}}
 }
 
 // Set says how one thing stands: key names it, state is one word, text says why and may be empty. The same again says nothing.
@@ -36,6 +40,8 @@ func (p *Progress) Set(key, state, text string) {
 		p.order = append(p.order, key)
 	}
 	p.lines[key] = line
+	p.changes++
+	p.changed[key] = p.changes
 	if !p.console.Live {
 		fmt.Fprintln(p.console.Err, line)
 		return
@@ -43,26 +49,51 @@ func (p *Progress) Set(key, state, text string) {
 	p.draw()
 }
 
-// End leaves the last lines standing.
+// End leaves the last lines standing, those too for which there was no room.
 func (p *Progress) End() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	if p.drawn > 0 && p.drawn < len(p.order) {
+		p.write(p.order, 0)
+	}
 	p.drawn = 0
 }
 
-// draw writes all lines over those that it wrote before. A line is cut at the width of the terminal, so that it stays one.
+// draw writes the lines over those that it wrote before. What has left the window at its top cannot be written over, so that only the
+// lines that changed last are shown when there are too many.
 func (p *Progress) draw() {
+	room := p.console.Height - 1 // the cursor stands below
+	if p.console.Height == 0 || len(p.order) <= room || room < 2 {
+		p.write(p.order, 0)
+		return
+	}
+	shown := slices.Clone(p.order)
+	slices.SortStableFunc(shown, func(a, b string) int { return cmp.Compare(p.changed[b], p.changed[a]) })
+	shown = shown[:room-1]
+	slices.SortFunc(shown, func(a, b string) int { return cmp.Compare(slices.Index(p.order, a), slices.Index(p.order, b)) })
+	p.write(shown, len(p.order)-len(shown))
+}
+
+// write writes the lines of keys, and how many others there are. A line is cut at the width of the terminal, so that it stays one.
+func (p *Progress) write(keys []string, others int) {
 	var text strings.Builder
 	if p.drawn > 0 {
 		fmt.Fprintf(&text, "\x1b[%dA", p.drawn)
 	}
-	for _, key := range p.order {
-		line := []rune(p.lines[key])
+	p.drawn = 0
+	line := func(whole string) {
+		line := []rune(whole)
 		if width := p.console.Width; width > 1 && len(line) >= width {
 			line = append(line[:width-2], '…')
 		}
 		fmt.Fprintf(&text, "\x1b[2K%s\n", string(line))
+		p.drawn++
 	}
-	p.drawn = len(p.order)
+	if others > 0 {
+		line(fmt.Sprintf("%-12s %d more", "...", others))
+	}
+	for _, key := range keys {
+		line(p.lines[key])
+	}
 	fmt.Fprint(p.console.Err, text.String())
 }

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
+)
+
+// completed are the words that a shell is offered for a command line.
+func completed(t *testing.T, line string) []string {
+	t.Helper()
+	code, out, said := run(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if directive := lines[len(lines)-1]; code != 0 || !strings.HasPrefix(directive, ":") || directive == ":1" {
+		t.Errorf("%q: exit code %d, it ends with %q; said %q", line, code, directive, said)
+	}
+	if strings.Contains(out+said, "rror") && !strings.Contains(said, "ShellCompDirectiveError") {
+		t.Errorf("%q: a shell is told of an error: %q %q", line, out, said)
+	}
+	var words []string
+	for _, word := range lines[:len(lines)-1] {
+		word, _, _ = strings.Cut(word, "\t") // what comes behind it describes it
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	return words
+}
+
+func TestCompletion(t *testing.T) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("KUBEBUILDER_ASSETS is not set: in CI, no test may be skipped")
+		}
+		t.Skip("no API server: KUBEBUILDER_ASSETS is not set; run \"make test\"")
+	}
+	plane, err := provision.Start(t.Context(), provision.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("KUBECONFIG", plane.Kubeconfig)
+	for _, line := range needsCluster {
+		if words := completed(t, line); len(words) > 0 {
+			t.Errorf("in a cluster without our kinds %q is completed by %q", line, words)
+		}
+	}
+	install := envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true}
+	if _, err := envtest.InstallCRDs(plane.Config, install); err != nil {
+		t.Fatal(err)
+	}
+	catalogAndKyma(t, target.Of(plane.Config))
+	for name, c := range map[string]struct{ line, want string }{
+		"modules that can be had":            {"add ", "beacon notes"},
+		"those that begin so":                {"add no", "notes"},
+		"not those that are named already":   {"add beacon ", "notes"},
+		"versions after @":                   {"add notes@", "notes@1.0.0 notes@1.1.0"},
+		"versions that begin so":             {"add notes@1.1", "notes@1.1.0"},
+		"channels after a colon":             {"add notes:", "notes:fast notes:regular"},
+		"of an unknown module there is none": {"add nobody@", ""},
+		"what could be compared":             {"diff notes@", "notes@1.0.0 notes@1.1.0"},
+		"what begins so among versions":      {"diff notes@1.0", "notes@1.0.0"},
+		"modules that are enabled":           {"delete ", "notes"},
+		"those can be upgraded":              {"upgrade ", "notes"},
+		"those can be let go of":             {"unmanage ", "notes"},
+		"those have a status":                {"status ", "notes"},
+		"those have a tree":                  {"tree ", "notes"},
+		"those have events":                  {"events ", "notes"},
+		"what the catalog has":               {"catalog show ", "beacon notes"},
+		"Kymas of a flag":                    {"add notes --kyma ", "hub/demo"},
+		"Kymas of a flag that shows":         {"list --kyma ", "hub/demo"},
+		"Kymas as an argument":               {"kyma get ", "hub/demo"},
+		"channels of a flag":                 {"add notes --channel ", "fast regular"},
+		"channels and Kymas":                 {"kyma set-channel ", "fast hub/demo regular"},
+		"words of a flag":                    {"add notes --policy ", "CreateAndDelete Ignore"},
+		"formats":                            {"list --output ", "json name table wide yaml"},
+		"formats by the short flag":          {"version -o ", "json table yaml"},
+		"ways of trying":                     {"add notes --dry-run ", "client none server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(completed(t, c.line), " "); got != c.want {
+				t.Errorf("%q is completed by %q, want %q", c.line, got, c.want)
+			}
+		})
+	}
+}
+
+// needsCluster are command lines that only a cluster can complete.
+var needsCluster = []string{
+	"add ", "add notes@", "add notes:", "add notes --kyma ", "add notes --channel ", "delete ", "upgrade ", "manage ", "suspend ",
+	"diff ", "status ", "tree ", "events ", "catalog show ", "kyma get ", "kyma set-channel ",
+}
+
+func TestCompletionWithoutACluster(t *testing.T) {
+	folder := t.TempDir()
+	nobody := filepath.Join(folder, "nobody")
+	text := "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], " +
+		"clusters: [{name: a, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: a}]}"
+	if err := os.WriteFile(nobody, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, kubeconfig := range map[string]string{
+		"without a kubeconfig":       filepath.Join(folder, "none"),
+		"with nobody at its address": nobody,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", kubeconfig)
+			for _, line := range needsCluster {
+				if words := completed(t, line); len(words) > 0 {
+					t.Errorf("%q is completed by %q", line, words)
+				}
+			}
+		})
+	}
+}
+
+func TestCompletionOfSandboxes(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	for _, line := range []string{"provision delete ", "provision env ", "deploy --sandbox "} {
+		if words := completed(t, line); len(words) > 0 {
+			t.Errorf("%q is completed by %q where there is no sandbox", line, words)
+		}
+	}
+	for _, name := range []string{"demo", "local"} { // what killed sandboxes leave is a sandbox, too: it can be deleted
+		folder := filepath.Join(state, "kyma", "sandboxes", name)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"provision delete ", "provision env ", "deploy --sandbox "} {
+		if got := strings.Join(completed(t, line), " "); got != "demo local" {
+			t.Errorf("%q is completed by %q", line, got)
+		}
+	}
+}
+
+// catalogAndKyma are two modules, and a Kyma that has one of them.
+func catalogAndKyma(t *testing.T, to *target.Target) {
+	t.Helper()
+	c, err := to.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "hub", Name: name} }
+	all := []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hub"}},
+		&v1beta2.Kyma{ObjectMeta: in("demo"), Spec: v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "notes"}}}},
+	}
+	for _, module := range []string{"beacon", "notes"} {
+		all = append(all, &v1beta2.ModuleReleaseMeta{ObjectMeta: in(module), Spec: v1beta2.ModuleReleaseMetaSpec{
+			ModuleName: module, OCMComponentName: "example.com/module/" + module,
+			Channels: []v1beta2.ChannelVersion{{Channel: "regular", Version: "1.0.0"}, {Channel: "fast", Version: "1.1.0"}},
+		}})
+		for _, version := range []string{"1.0.0", "1.1.0"} {
+			all = append(all, &v1beta2.ModuleTemplate{
+				ObjectMeta: in(module + "-" + version), Spec: v1beta2.ModuleTemplateSpec{ModuleName: module, Version: version},
+			})
+		}
+	}
+	for _, o := range all {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
