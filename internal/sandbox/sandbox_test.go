@@ -114,7 +114,7 @@ func TestWhatAKilledSupervisorLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, append(processes, s.Process))
-	become(t, root, "victim Stopped") // the lock goes with the last thread, which may be later than the process is seen to end
+	become(t, root, "victim Stopped")                // the lock goes with the last thread, which may be later than the process is seen to end
 	again := start(t, options(t, root, "victim", 1)) // takes the folder over
 	serves(t, again.Kubeconfig)
 	if err := syscall.Kill(again.Process, syscall.SIGKILL); err != nil {
