@@ -44,14 +44,19 @@ func emptyHub() {
 // atRest waits until the manager has called nothing for two seconds.
 func atRest() {
 	GinkgoHelper()
+	Eventually(quiet()).Should(BeNumerically(">", 2*time.Second))
+}
+
+// quiet tells for how long the manager has called nothing.
+func quiet() func() time.Duration {
 	var last int
 	var since time.Time
-	Eventually(func() time.Duration {
-		if now := countable(hubCalls.Snapshot()).Total() + countable(runtimeCalls.Snapshot()).Total(); now != last {
+	return func() time.Duration {
+		if now := countable(hubCalls.Snapshot()).Total() + countable(runtimeCalls.Snapshot()).Total(); now != last || since.IsZero() {
 			last, since = now, time.Now()
 		}
 		return time.Since(since)
-	}).Should(BeNumerically(">", 2*time.Second))
+	}
 }
 
 var _ = Describe("A restart of the manager", Serial, func() {

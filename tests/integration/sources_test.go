@@ -105,14 +105,14 @@ func expectRemoved(manifest *v1beta2.Manifest, names ...string) {
 	}
 }
 
-// expectNoCalls counts that the manager, once it came to rest, calls nothing.
+// expectNoCalls sees that the manager comes to rest: six seconds pass in which it calls nothing. What other specs left may call in between,
+// such as for a kind that a runtime does not serve, which is asked for with growing pauses.
 func expectNoCalls() {
 	GinkgoHelper()
-	atRest()
 	hub, far := hubCalls.Snapshot(), runtimeCalls.Snapshot()
-	Consistently(func() int {
-		return countable(hubCalls.Since(hub)).Total() + countable(runtimeCalls.Since(far)).Total()
-	}, 4*time.Second).Should(BeZero(), "%s\n%s", countable(hubCalls.Since(hub)), countable(runtimeCalls.Since(far)))
+	Eventually(quiet()).WithTimeout(time.Minute).Should(BeNumerically(">", 6*time.Second), func() string {
+		return fmt.Sprintf("calls meanwhile:\n%s\n%s", countable(hubCalls.Since(hub)), countable(runtimeCalls.Since(far)))
+	})
 }
 
 // definitionFor is a CRD of a kind that only this spec has.
