@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // completed are the words that a shell is offered for a command line.
@@ -38,12 +39,7 @@ func completed(t *testing.T, line string) []string {
 }
 
 func TestCompletion(t *testing.T) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("KUBEBUILDER_ASSETS is not set: in CI, no test may be skipped")
-		}
-		t.Skip("no API server: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	plane, err := provision.Start(t.Context(), provision.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 const (
@@ -67,12 +68,7 @@ type fixture struct {
 
 func onCluster(t *testing.T) *fixture {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("KUBEBUILDER_ASSETS is not set: in CI, no test may be skipped")
-		}
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	plane, err := plain()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package direct_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,12 +12,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 func TestAModuleThatIsManagedIsNotInstalledDirectly(t *testing.T) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set")
-	}
+	apiserver.Need(t)
 	plane, err := provision.Start(t.Context(), provision.Options{Name: "managed"})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kyma-project/lifecycle-manager/internal/sandbox"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // superviseWord makes the test binary a supervisor.
@@ -39,9 +40,7 @@ func TestMain(m *testing.M) {
 
 func options(t *testing.T, root, name string, runtimes int) sandbox.Options {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

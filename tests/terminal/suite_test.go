@@ -22,6 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // scratch is removed at the end.
@@ -93,12 +94,7 @@ type hub struct {
 
 func newHub(t *testing.T, enabled ...string) *hub {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("KUBEBUILDER_ASSETS is not set: in CI, no test may be skipped")
-		}
-		t.Skip("no API server: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	at, err := plane()
 	if err != nil {
 		t.Fatal(err)

@@ -20,14 +20,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // plainCluster is a control plane with workloads and without any definition of ours; there is no lifecycle manager, and no Kyma.
 func plainCluster(t *testing.T) *bench {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" && os.Getenv("CI") == "" {
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	plane, err := provision.Start(t.Context(), provision.Options{Name: "changecmd", Workloads: true})
 	if err != nil {
 		t.Fatal(err)

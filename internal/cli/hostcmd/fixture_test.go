@@ -19,6 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 	"github.com/kyma-project/lifecycle-manager/internal/sandbox"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // TestMain makes the test binary the supervisor of the sandboxes that the commands make.
@@ -100,9 +101,7 @@ func alone(t *testing.T) string {
 
 func needsServers(t *testing.T) {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 }
 
 // deleted cleans up after a test that failed.

@@ -1,7 +1,6 @@
 package modulecmd_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -11,15 +10,11 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 func TestReleasesAndTrialsInACluster(t *testing.T) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("KUBEBUILDER_ASSETS is not set: in CI, no test may be skipped")
-		}
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	server := &envtest.Environment{CRDDirectoryPaths: []string{"../../../config/crd/bases"}}
 	config, err := server.Start()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -24,14 +23,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // administrator is the connection to the API server of this package.
 func administrator(t testing.TB) *rest.Config {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("no API server: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	config, err := server()
 	if err != nil {
 		t.Fatal(err)

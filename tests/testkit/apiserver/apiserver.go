@@ -12,9 +12,13 @@ import (
 	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 )
 
@@ -45,6 +49,40 @@ func Main(m *testing.M, prepare ...func(*envtest.Environment) error) {
 		}
 	}
 	os.Exit(code)
+}
+
+// Need skips a test where nobody said where the programs of a control plane are; in CI that is a failure, since nobody reads skips there.
+func Need(t testing.TB) {
+	t.Helper()
+	switch {
+	case os.Getenv("KUBEBUILDER_ASSETS") != "":
+	case os.Getenv("CI") != "":
+		t.Fatal("KUBEBUILDER_ASSETS is not set: in CI, no test may be skipped")
+	default:
+		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set; run \"make test\"")
+	}
+}
+
+// Client is a client of its own for each test: without a cache, without a rate limit, with our kinds.
+func Client(t testing.TB) client.WithWatch {
+	t.Helper()
+	config, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // OurKinds prepares an API server that knows Kyma, Manifest, ModuleTemplate and ModuleReleaseMeta.
