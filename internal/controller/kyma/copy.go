@@ -234,8 +234,18 @@ func (s *side) markCopy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("mark the Kyma in the runtime: %w", err)
 	}
+	before := s.copy
 	s.learn(written)
+	if overtaken(before, s.copy, s.hub) {
+		s.retry = soonest(s.retry, retrySoon)
+	}
 	return nil
+}
+
+// overtaken says that what came back from a write of ours holds an edit of somebody else, made since we read. It was learned with the
+// write, so its event will wake nobody.
+func overtaken(before, after, hub *v1beta2.Kyma) bool {
+	return after.Generation != before.Generation || marked(before, hub) && !marked(after, hub)
 }
 
 // learn takes what a write returned as what the runtime holds now.
@@ -251,8 +261,12 @@ func (r *Reconciler) reflect(ctx context.Context, s *side, status *v1beta2.KymaS
 	if s.runtime == nil || s.copy == nil || s.copy.DeletionTimestamp != nil {
 		return 0
 	}
+	before := s.copy
 	err := r.writeStatus(ctx, s, module.Reflection(status, s.copy.Generation))
-	if err == nil {
+	switch {
+	case err == nil && overtaken(before, s.copy, s.hub):
+		return retrySoon
+	case err == nil:
 		return 0
 	}
 	s.runtime.Report(err)
