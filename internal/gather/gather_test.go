@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"testing"
 
@@ -26,14 +25,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // admin is a client that may do everything.
 func admin(t testing.TB) client.Client {
 	t.Helper()
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("no API server: KUBEBUILDER_ASSETS is not set; run \"make test\"")
-	}
+	apiserver.Need(t)
 	config, err := server()
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 // Package view answers one question: what is there of modules in a cluster, and how does each of them stand?
 //
 // It is the one status model, for the command line, the dashboard and whoever else shows modules: Modules makes a line for each module
-// out of what was read, Tree shows what each consists of, Trace says whose an object is, Catalog what can be had, and the three
-// flowcharts say which way a module is installed, what comes next when it is deleted, and whether it is there at all.
+// out of what was read, Tree shows what each consists of, Trace says whose an object is, Catalog what can be had, and two
+// flowcharts say which way a module is installed, and what comes next when it is deleted.
 //
 // Three rules hold everywhere. The worst state wins. What could not be read is Unknown and says why; it is never "none". And what is
 // Ready was seen running in the version that is asked for.

@@ -62,24 +62,3 @@ func TestNextToDelete(t *testing.T) {
 		})
 	}
 }
-
-func TestStandingOf(t *testing.T) {
-	for name, c := range map[string]struct {
-		presence Presence
-		want     Standing
-		ready    bool
-	}{
-		"in the Kyma it is managed and enabled":             {Presence{InKyma: true}, ManagedAndEnabled, false},
-		"it is ready with resource and operator at version": {Presence{InKyma: true, Resource: true, ManagerAtVersion: true}, ManagedAndEnabled, true},
-		"a resource makes it enabled":                       {Presence{Resource: true}, Enabled, false},
-		"a resource that goes makes it go":                  {Presence{Resource: true, ResourceDeleting: true, ManagerAtVersion: true}, BeingDeleted, false},
-		"no resource is removed":                            {Presence{ManagerAtVersion: true}, Removed, false},
-		"a resource that nobody could read is unknown":      {Presence{ResourceUnread: true}, Undecided, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if standing, ready := StandingOf(c.presence); standing != c.want || ready != c.ready {
-				t.Errorf("%s, ready %v; want %s, %v", standing, ready, c.want, c.ready)
-			}
-		})
-	}
-}

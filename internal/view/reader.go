@@ -101,10 +101,6 @@ func IsCopy(kyma *v1beta2.Kyma) bool {
 		(kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma || kyma.Labels[v1beta2.LabelWatchedBy] != "")
 }
 
-// TypeOf is the type of a module that no Kyma has. A module is not a community module when a release lists it or its template says who
-// manages it; there is no other rule.
-func TypeOf(in Inputs, name string) Type { return newReader(in).typeOf(name, Community) }
-
 // typeOf falls back to otherwise where releases or templates could not be read, and none of those that were say more.
 func (r *reader) typeOf(name string, otherwise Type) Type {
 	if len(r.released[name]) > 0 {

@@ -213,7 +213,7 @@ func TestCatalogue(t *testing.T) {
 	if found := Search(offers, "LAMP", "beacon"); len(found) != 1 || found[0].Name != "beacon" {
 		t.Errorf("found %+v", found)
 	}
-	if TypeOf(in, "beacon") != Manageable || TypeOf(in, "nobody") != Community {
+	if r := newReader(in); r.typeOf("beacon", Community) != Manageable || r.typeOf("nobody", Community) != Community {
 		t.Error("types are wrong")
 	}
 }
