@@ -56,6 +56,7 @@ func (r *Runtime) follow(ctx context.Context, k *kind) {
 		if r.isFresh(k) {
 			k.lists.reset()
 			k.streams.reset()
+			k.expiries.reset()
 		}
 		if due, learned := r.isDue(k); due {
 			if err := r.list(ctx, k); err != nil {
@@ -95,6 +96,7 @@ func (r *Runtime) isFresh(k *kind) bool {
 func (r *Runtime) carryOn(ctx context.Context, k *kind, s *stream, err error) {
 	if time.Since(s.begun) > steady {
 		k.streams.reset()
+		k.expiries.reset()
 	}
 	r.unwatched(ctx, k, &k.streams, err)
 	r.follow(ctx, k)
@@ -126,7 +128,8 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 }
 
 // unwatched decides how to go on after a stream ended. One that ends on time is resumed at once; one that ends early, however politely,
-// is not, or a broken proxy would have us call without pause.
+// is not, or a broken proxy would have us call without pause. One that has expired is listed at once, however often streams ended before: an
+// API server that starts ends them for a while, and what it says then is that it is ready again.
 func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
 	switch class := apply.Classify(err); {
 	case ctx.Err() != nil, errors.Is(err, errCut):
@@ -134,8 +137,10 @@ func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
 		p.failures++
 	case errors.Is(err, errExpired), class == apply.ClassKindUnknown:
 		r.expire(k)
-		if p.failures++; p.failures > 1 {
-			r.sleep(ctx, k, p.next(firstPause, lastPause))
+		if e := &k.expiries; e.failures == 0 {
+			e.failures++
+		} else {
+			r.sleep(ctx, k, e.next(firstPause, lastPause))
 		}
 	case class == apply.ClassUnauthorized:
 		r.conn.trip(err)

@@ -107,8 +107,8 @@ type kind struct {
 	cut     context.CancelFunc // ends its current stream
 	poke    chan struct{}      // cuts a back-off short
 
-	lists, streams pause // of the goroutine
-	fresh          bool  // the runtime has recovered since
+	lists, streams, expiries pause // of the goroutine
+	fresh                    bool  // the runtime has recovered since
 
 	leaving  map[place]struct{} // deleted by us while not watched: looked after until gone
 	recheck  *time.Timer

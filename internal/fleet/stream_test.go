@@ -229,6 +229,16 @@ func TestAServerThatEndsStreamsAtOnceIsNotHammered(t *testing.T) {
 	})
 }
 
+func TestAnExpiredStreamIsListedAtOnceHoweverOftenStreamsEnded(t *testing.T) {
+	s := newStreamed(t, "")
+	s.r.mu.Lock()
+	s.r.kinds[configMaps.GroupKind()].streams.failures = 12 // the next pause of a stream would be a minute
+	s.r.mu.Unlock()
+	lists := s.calls.count(listConfigMap)
+	s.send(t, event("ERROR", `{"kind":"Status","status":"Failure","reason":"Expired","code":410}`))
+	eventually(t, "the kind is listed", func() bool { return s.calls.count(listConfigMap) == lists+1 })
+}
+
 func TestAListIsReadInPages(t *testing.T) {
 	b, stub := newBench(t, func(c *Config) { c.OwnerKey = "owner" }), newStub(t)
 	stub.on(listConfigMap, func(w http.ResponseWriter, req *http.Request) {
