@@ -18,16 +18,35 @@ CLUSTER ?=
 RUN_ARGS ?=
 # Which kustomization `make deploy` applies: default (a hub), or local (one cluster that is hub and runtime).
 DEPLOY ?= default
-# Further arguments for go test, such as TESTARGS='-run Kyma'.
+# Further arguments for go test, such as TESTARGS='-run Kyma'; for the integration tests those of ginkgo, such as TESTARGS='--focus Kyma'.
 TESTARGS ?=
 UNIT_TIMEOUT ?= 15m
 INTEGRATION_TIMEOUT ?= 30m
+# How many processes share the integration tests. Each has a hub, runtimes and a registry of its own, since most of the time they wait.
+INTEGRATION_PROCS ?= 3
+HOSTILE_TIMEOUT ?= 15m
 E2E_TIMEOUT ?= 30m
+# How long each fuzz target runs, and which: a pattern of names.
+FUZZTIME ?= 10s
+FUZZ ?=
 NODE_TIMEOUT ?= 30m
+FAULTS_TIMEOUT ?= 30m
+# Further arguments for make faults and make soak, such as FAULTS_ARGS='-suites=matrix -only=registry'; see tests/faults/run -help.
+FAULTS_ARGS ?=
+# How long make soak lasts.
+SOAK ?= 2h
 BENCH_TIMEOUT ?= 60m
+# What make bench runs and how large, all of it and as the program has it when empty; bin/bench -help lists them and what BENCHARGS may say.
+BENCH ?=
+K ?=
+M ?=
+R ?=
+IDLE ?=
+RUNS ?=
+BENCHARGS ?=
 
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
-PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard ./internal/view
+PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard/allot ./internal/view
 PURE_COVERAGE := 95
 # Paths that generators write.
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
@@ -117,21 +136,42 @@ verify-config:
 
 .PHONY: test
 test: ## Run every test and print how long each stage took.
-	@hack/stages.sh test-unit test-integration test-e2e
+	@hack/stages.sh test-unit test-integration test-faults test-e2e bench-smoke
 
 .PHONY: test-unit
 test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
-	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|terminal|node|faults|bench)(/|$$)'); \
+	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|terminal|node|faults|hostile|bench)(/|$$)'); \
 	$(GO) test -race -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $$packages
 	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
 
 .PHONY: test-integration
 test-integration: ## Run integration tests against real API servers.
-	$(with-assets) $(GO) test -race -count=1 -timeout=$(INTEGRATION_TIMEOUT) $(TESTARGS) ./tests/integration/...
+	$(with-assets) $(GO) run github.com/onsi/ginkgo/v2/ginkgo run -r --race --procs=$(INTEGRATION_PROCS) \
+		--timeout=$(INTEGRATION_TIMEOUT) --poll-progress-after=2m $(TESTARGS) ./tests/integration
+
+.PHONY: test-hostile
+test-hostile: ## Attack the manager by hostile runtimes and registries.
+	$(with-assets) $(GO) test -race -count=1 -timeout=$(HOSTILE_TIMEOUT) $(TESTARGS) ./tests/hostile
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME each; FUZZ=Kubeconfig chooses by name.
+	hack/fuzz.sh $(FUZZTIME) $(FUZZ)
 
 .PHONY: test-e2e
 test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
 	$(with-assets) $(GO) test -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/... ./tests/terminal/...
+
+.PHONY: test-faults
+test-faults: build-manager ## Kill, blind and break the manager at a sample of all points; FAULTS_SEED=5 repeats one.
+	$(with-assets) FAULTS_MANAGER=$(BIN)/manager $(GO) test -count=1 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
+
+.PHONY: faults
+faults: build-manager ## The same at every point there is: hours; it goes on where it was interrupted. FAULTS_ARGS=-slice=1/4 is a part.
+	$(with-assets) $(GO) run ./tests/faults/run -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
+
+.PHONY: soak
+soak: build-manager ## Random operations and faults for SOAK=2h, and the slope of the manager's memory.
+	$(with-assets) $(GO) run ./tests/faults/run -suites=soak -duration=$(SOAK) -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
 
 .PHONY: e2e-node
 e2e-node: ## Run the operator in real pods on real nodes; needs root, containerd and runc.
@@ -143,12 +183,18 @@ e2e-node-short: ## Run what of it takes a minute or two: one node, install, upgr
 	@$(MAKE) e2e-node TESTARGS="-ginkgo.label-filter='!long' $(TESTARGS)"
 
 .PHONY: bench
-bench: ## Run every benchmark.
-	$(with-assets) $(GO) test -run='^$$' -bench=. -benchmem -timeout=$(BENCH_TIMEOUT) $(TESTARGS) ./...
+bench: build-bench ## Measure the manager with fleets of runtimes; BENCH=B2,B3 K=100,1000 M=5 R=20 IDLE=30m choose. Writes docs/benchmarks.md.
+	$(with-assets) $(BIN)/bench -manager=$(BIN)/manager -results=docs/benchmarks -publish $(strip \
+		$(if $(BENCH),-bench=$(BENCH)) $(if $(K),-k=$(K)) $(if $(M),-m=$(M)) $(if $(R),-r=$(R)) \
+		$(if $(IDLE),-idle=$(IDLE)) $(if $(RUNS),-runs=$(RUNS)) $(BENCHARGS))
 
 .PHONY: bench-smoke
-bench-smoke: ## Run every benchmark once, to see that it works.
-	$(with-assets) $(GO) test -run='^$$' -bench=. -benchtime=1x -timeout=$(BENCH_TIMEOUT) $(TESTARGS) ./...
+bench-smoke: build-bench ## The same with a small fleet, as a test of what can be counted.
+	$(with-assets) $(BIN)/bench -manager=$(BIN)/manager -smoke
+
+.PHONY: bench-go
+bench-go: ## Run the benchmarks of single parts, which go test runs.
+	$(with-assets) $(GO) test -run='^$$' -bench=. -benchmem -timeout=$(BENCH_TIMEOUT) $(TESTARGS) ./...
 
 ##@ Run
 
@@ -192,6 +238,11 @@ cli: ## Build kyma into bin/, also as a plugin of kubectl (put bin/ into PATH: k
 	ln -sf kyma $(BIN)/kubectl-kyma
 	printf '#!/bin/sh\nexec kubectl-kyma __complete "$$@"\n' >$(BIN)/kubectl_complete-kyma
 	chmod +x $(BIN)/kubectl_complete-kyma
+
+.PHONY: build-bench
+build-bench:
+	$(GO) build -trimpath -o $(BIN)/manager ./cmd
+	$(GO) build -trimpath -o $(BIN)/bench ./tests/bench/run
 
 .PHONY: build-playground
 build-playground: # the playground and the programs that it runs

@@ -179,7 +179,7 @@ func TestCallsThatStartTogetherDialOnce(t *testing.T) {
 		var workers sync.WaitGroup
 		for range 20 {
 			workers.Go(func() {
-				if _, err := r.page(t.Context(), mustFind(t, r, configMaps), wish{}, pageSize, "", func(*wireObject) {}); err != nil {
+				if _, err := r.page(t.Context(), mustFind(t, r, configMaps), wish{}, pageSize, "", func(*wireObject) error { return nil }); err != nil {
 					t.Error(err)
 				}
 			})

@@ -8,11 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // connection is how one runtime is called: one rate limit, one breaker, and two lanes. What is called and answered goes over one of them,
@@ -22,7 +25,7 @@ type connection struct {
 	target    Target
 	ctx       context.Context //nolint:containedctx // ends with the connection
 	spawn     func(func())    // runs a goroutine that Fleet.Start waits for
-	tell      func(...types.NamespacedName)
+	tell      func(urgency.Level, ...types.NamespacedName)
 	concerned func() []types.NamespacedName // owners that track the runtime
 	recovered func()                        // told of the end of every outage
 
@@ -30,9 +33,14 @@ type connection struct {
 	streams lane
 	calls   http.RoundTripper // the lanes behind the gate, with credentials and user agent
 	stamp   http.Header       // credentials and user agent, to be shared by the requests of streams
+	secrets [][]byte          // credentials, as texts that must not get into a message
+	giants  chan struct{}     // large answers that are being read
 	base    *url.URL
 	limiter flowcontrol.RateLimiter
 	writes  writes
+
+	entrance *entrance   // to the fleet
+	hurry    atomic.Bool // somebody waits for what is to be found out first
 
 	mu       sync.Mutex
 	breaker  breaker
@@ -53,6 +61,7 @@ type mark int
 const (
 	markProbe  mark = iota + 1 // may dial while the runtime counts as down
 	markStream                 // has no end, so that its length is not capped
+	markPage                   // a page of a list, which is read item by item
 )
 
 type markKey struct{}
@@ -79,7 +88,8 @@ func (c *connection) connect(cfg *rest.Config, wrap func(http.RoundTripper) http
 	}
 	c.base = base
 	c.limiter = flowcontrol.NewTokenBucketRateLimiter(cfg.QPS, cfg.Burst)
-	c.stamp = stampOf(cfg)
+	c.stamp, c.secrets = stampOf(cfg), secretsOf(cfg)
+	c.giants = make(chan struct{}, giants)
 	c.answers, c.settled = make(chan struct{}), make(chan struct{})
 	c.awaiting = make(map[types.NamespacedName]struct{})
 	return nil
@@ -127,10 +137,10 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		if kind != markProbe && unanswered(err) {
 			g.trip(err)
 		}
-		return nil, err
+		return nil, g.hidden(err)
 	}
-	if kind != markStream {
-		resp.Body = &capped{ReadCloser: resp.Body, left: maxBody}
+	if kind != markStream || resp.StatusCode != http.StatusOK {
+		g.measured(req, resp, kind)
 		impatient(resp)
 	}
 	return resp, nil

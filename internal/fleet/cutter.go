@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 const (
 	// maxEvent is more than an API server stores for one object, even spelled out as JSON.
 	maxEvent = 6 << 20
+	// maxCarried is how much of all events of one runtime may have arrived in part.
+	maxCarried = 8 << 20
 	// keptBuffer is the largest buffer that goes back to the pool; a rare giant must not stay.
 	keptBuffer = 128 << 10
 )
@@ -29,6 +32,7 @@ type cutter struct {
 	inString  bool
 	escaped   bool
 	oversized bool
+	together  *atomic.Int64 // length of carry, of all streams of a runtime; nil where there is only one
 }
 
 // feed takes some bytes of the stream and hands over every object that they complete, valid during the call only. nil stands for an object
@@ -89,7 +93,7 @@ func (c *cutter) keep(part []byte) {
 	if c.carry == nil && !c.oversized {
 		c.carry = borrow()
 	}
-	if c.oversized || len(*c.carry)+len(part) > c.max {
+	if c.oversized || len(*c.carry)+len(part) > c.max || c.crowded(len(part)) {
 		c.oversized = true
 		c.release()
 		return
@@ -97,10 +101,25 @@ func (c *cutter) keep(part []byte) {
 	*c.carry = append(*c.carry, part...)
 }
 
+// crowded says that there is no room for so many bytes more, and otherwise takes it.
+func (c *cutter) crowded(more int) bool {
+	if c.together == nil {
+		return false
+	}
+	if c.together.Add(int64(more)) > maxCarried {
+		c.together.Add(-int64(more))
+		return true
+	}
+	return false
+}
+
 // release gives the buffer back.
 func (c *cutter) release() {
 	if c.carry == nil {
 		return
+	}
+	if c.together != nil {
+		c.together.Add(-int64(len(*c.carry)))
 	}
 	if cap(*c.carry) <= keptBuffer {
 		*c.carry = (*c.carry)[:0]

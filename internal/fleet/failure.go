@@ -42,8 +42,12 @@ func distrusted(err error) bool {
 	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
-// rejected says that the server does not accept our client certificate: TLS tells it in an alert instead of a 401.
+// rejected says that the server does not accept our client certificate: TLS tells it in an alert instead of a 401. Alerts about the version
+// or the ciphers concern the server itself.
 func rejected(err error) bool {
+	if text := err.Error(); strings.Contains(text, "protocol version") || strings.Contains(text, "handshake failure") {
+		return false
+	}
 	if _, ok := errors.AsType[tls.AlertError](err); ok {
 		return true
 	}

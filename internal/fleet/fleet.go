@@ -42,6 +42,8 @@ type Config struct {
 	Pinned func(namespace, kyma string) string
 	// WrapTransport, when set, is put around the transport of every runtime, outermost: tests and metrics count calls with it.
 	WrapTransport func(http.RoundTripper) http.RoundTripper
+	// Fence, when set, is put around the transport of every runtime, innermost: what it refuses is not sent.
+	Fence func(http.RoundTripper) http.RoundTripper
 	// Log gets what people should know and no condition tells.
 	Log logr.Logger
 }
@@ -80,6 +82,7 @@ type Fleet struct {
 	ctx      context.Context //nolint:containedctx // of everything that goes on in the background
 	cancel   context.CancelCauseFunc
 	patience chan struct{}
+	entrance *entrance
 	queues   queues
 
 	mu       sync.Mutex
@@ -104,7 +107,7 @@ func New(cfg Config) *Fleet {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Fleet{
 		cfg: cfg.defaulted(), ctx: ctx, cancel: cancel,
-		patience: make(chan struct{}, patientWorkers), runtimes: make(map[key]*Runtime),
+		patience: make(chan struct{}, patientWorkers), entrance: newEntrance(guests), runtimes: make(map[key]*Runtime),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -118,6 +119,9 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 	case class == apply.ClassKindUnknown:
 		r.unserved(k, learned)
 		r.sleep(ctx, k, p.next(firstAbsent, r.cfg.AuditInterval))
+	case immense(err):
+		r.overfed(k, err)
+		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
 	case class == apply.ClassForbidden:
 		r.forbidden(k, err)
 		r.sleep(ctx, k, p.next(firstForbidden, min(lastForbidden, r.cfg.AuditInterval)))
@@ -128,8 +132,8 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 }
 
 // unwatched decides how to go on after a stream ended. One that ends on time is resumed at once; one that ends early, however politely,
-// is not, or a broken proxy would have us call without pause. One that has expired is listed at once, however often streams ended before: an
-// API server that starts ends them for a while, and what it says then is that it is ready again.
+// is not, or a broken proxy would have us call without pause. One that has expired is listed at once, however often streams ended before:
+// an API server that starts ends them for a while, and what it says then is that it is ready again.
 func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
 	switch class := apply.Classify(err); {
 	case ctx.Err() != nil, errors.Is(err, errCut):
@@ -144,6 +148,9 @@ func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
 		}
 	case class == apply.ClassUnauthorized:
 		r.conn.trip(err)
+	case immense(err):
+		r.overfed(k, err)
+		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
 	case class == apply.ClassForbidden:
 		r.forbidden(k, err)
 		r.sleep(ctx, k, p.next(firstForbidden, min(lastForbidden, r.cfg.AuditInterval)))
@@ -189,32 +196,25 @@ func (r *Runtime) expire(k *kind) {
 // without a stream is looked for again by the audit, or when its CustomResourceDefinition is learned.
 func (r *Runtime) unserved(k *kind, learned uint) {
 	r.mu.Lock()
-	var told []types.NamespacedName
+	var told, ready []types.NamespacedName
 	if k.learned == learned {
 		k.absent, k.problem, k.resource = true, nil, nil
-		told = r.replace(k, nil, 0)
+		told, ready = r.replace(k, nil, 0), r.announce()
 		k.due = k.watched
 		r.assign()
 	}
 	r.mu.Unlock()
-	r.conn.tell(told...)
+	r.conn.tell(urgency.Now, told...)
+	r.conn.tell(urgency.AsBefore, ready...)
 }
 
 // forbidden notes that the kind cannot be read. What was known of it stays.
 func (r *Runtime) forbidden(k *kind, err error) {
-	r.mu.Lock()
-	news := k.problem == nil
-	k.problem = &Problem{
+	r.barred(k, &Problem{
 		Reason: v1beta2.ReasonRuntimeForbidden, Err: err,
 		Message: fmt.Sprintf("%s of the %s cannot be watched: %s", k.gk, r.conn.target, cause(err)),
-	}
-	k.settled = true
-	k.due = k.watched
-	told := r.announce()
-	if news {
-		told = append(told, r.trackers(k, needs{})...)
-	}
-	r.assign()
-	r.mu.Unlock()
-	r.conn.tell(told...)
+	})
 }
+
+// immense says that the kind is more than is read or kept.
+func immense(err error) bool { return errors.Is(err, errTooLarge) || errors.Is(err, errTooMuch) }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -18,6 +19,9 @@ func (f *Fleet) Get(ctx context.Context, t Target) (*Runtime, error) {
 	r, p := f.runtime(ctx, t)
 	if p != nil {
 		return nil, p
+	}
+	if t.Urgent {
+		f.entrance.hasten(r.conn)
 	}
 	if p := r.conn.admit(ctx, t.Owner, f.patience); p != nil {
 		return nil, p
@@ -44,6 +48,21 @@ func (f *Fleet) Drop(namespace, name string) {
 		return // equal, or not to be told now: Get looks again
 	}
 	f.discard(id, r)
+}
+
+// Leave closes the connections to the runtimes of Kymas that somebody else looks after by now. Whoever asks again gets a new one.
+func (f *Fleet) Leave(gone func(namespace, name string) bool) {
+	f.mu.Lock()
+	left := make(map[key]*Runtime)
+	for id, r := range f.runtimes {
+		if !id.local && gone(id.namespace, id.name) {
+			left[id] = r
+		}
+	}
+	f.mu.Unlock()
+	for id, r := range left {
+		f.discard(id, r)
+	}
 }
 
 // runtime finds or makes the connection of a target.
@@ -145,7 +164,7 @@ func (f *Fleet) discard(id key, r *Runtime) {
 	f.mu.Unlock()
 	told := append(r.concerned(), r.conn.turnedAway()...)
 	r.close()
-	f.queues.add(told...)
+	f.queues.add(urgency.Soon, told...)
 }
 
 // newRuntime builds a connection and everything around it, and calls nothing.
@@ -162,7 +181,7 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 	}
 	r.conn = &connection{
 		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,
-		ctx: ctx, spawn: f.spawn, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
+		ctx: ctx, spawn: f.spawn, entrance: f.entrance, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
 	}
 	r.conn.writes.removed = r.removed
 	r.served = &resources{
@@ -171,6 +190,9 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 	if err := r.conn.connect(cfg, f.cfg.WrapTransport); err != nil {
 		cancel()
 		return nil, err
+	}
+	if f.cfg.Fence != nil {
+		r.conn.short.RoundTripper = f.cfg.Fence(r.conn.short.RoundTripper)
 	}
 	calls := rest.CopyConfig(cfg)
 	calls.RateLimiter = r.conn.limiter

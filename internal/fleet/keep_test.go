@@ -219,9 +219,9 @@ func TestLargeObjectsAreListedInSmallPages(t *testing.T) {
 	})
 	stub.on(watchMap, newFeed().serve)
 	r := b.mustGet(t, b.remote(t, "large", stub.config()))
-	b.trackAll(t, r, ownerNamed("m"), keptMaps)
-	if _, ok := r.Object(mapID("c19")); !ok {
-		t.Error("not listed")
+	b.trackAll(t, r, ownerNamed("m"), Interest{GroupVersionKind: configMaps, Mode: Workload}) // read as a whole, and not kept so
+	if live := r.Live(mapID("c19")); live.Presence != inventory.Present {
+		t.Errorf("Live = %+v, want it listed", live)
 	}
 	if n := b.calls.count(listConfigMap); n != 2 {
 		t.Errorf("%d lists, want one that was too large and one that was not", n)

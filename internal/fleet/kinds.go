@@ -101,6 +101,7 @@ type kind struct {
 	resume   string          // resourceVersion to watch from
 	seen     uint64          // resourceVersion up to which everything was seen
 	learned  uint            // how many objects writes of ours told
+	grown    int64           // weight of what streams brought since somebody looked
 
 	watched bool               // has a stream, or shall have one
 	end     context.CancelFunc // ends what goes on for it; nil when nothing does

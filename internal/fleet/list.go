@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -40,10 +41,15 @@ func (r *Runtime) list(ctx context.Context, k *kind) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	leave, err := r.conn.entrance.enter(ctx, r.conn)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	r.mu.RLock()
 	w := k.wish
 	r.mu.RUnlock()
-	err := error(&apply.UnknownKindError{GroupVersionKind: k.gk.WithVersion("")})
+	err = error(&apply.UnknownKindError{GroupVersionKind: k.gk.WithVersion("")})
 	for _, version := range w.versions {
 		if err = r.listVersion(ctx, k, k.gk.WithVersion(version), w); apply.Classify(err) != apply.ClassKindUnknown {
 			break
@@ -57,9 +63,10 @@ func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVers
 	if err != nil {
 		return err
 	}
-	listed := make(map[place]*object)
-	take := func(o *wireObject) {
-		listed[placeOf(o.Metadata.Namespace, o.Metadata.Name)] = r.reduce(o, gvk, w.needs)
+	gathered := &gathering{runtime: r, objects: make(map[place]*object)}
+	defer gathered.end()
+	take := func(o *wireObject) error {
+		return gathered.take(placeOf(o.Metadata.Namespace, o.Metadata.Name), r.reduce(o, gvk, w.needs))
 	}
 	var head wireList
 	limit := pageSize
@@ -80,7 +87,7 @@ func (r *Runtime) listVersion(ctx context.Context, k *kind, gvk schema.GroupVers
 		}
 		head = next
 	}
-	return r.listed(k, &resource, w, listed, head.ResourceVersion)
+	return r.listed(k, &resource, w, gathered, head.ResourceVersion)
 }
 
 // misled forgets where a kind was said to be served when it is not there.
@@ -94,9 +101,9 @@ func (r *Runtime) misled(gvk schema.GroupVersionKind, err error) error {
 
 // page makes one LIST call.
 func (r *Runtime) page(
-	ctx context.Context, resource *apply.Resource, w wish, limit int, token string, take func(*wireObject),
+	ctx context.Context, resource *apply.Resource, w wish, limit int, token string, take func(*wireObject) error,
 ) (wireList, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(marked(ctx, markPage), callTimeout)
 	defer cancel()
 	query := r.query(w)
 	query.Set("limit", strconv.Itoa(limit))
@@ -168,23 +175,29 @@ func (r *Runtime) call(ctx context.Context, at *url.URL, query url.Values, heade
 }
 
 // listed takes over a complete list. A kind that is wanted differently by now is listed again.
-func (r *Runtime) listed(k *kind, resource *apply.Resource, w wish, objects map[place]*object, resourceVersion string) error {
+func (r *Runtime) listed(k *kind, resource *apply.Resource, w wish, found *gathering, resourceVersion string) error {
 	r.mu.Lock()
 	if k.wish.needs != w.needs || k.wish.only != w.only {
 		r.mu.Unlock()
 		return errAgain
+	}
+	if r.kept(k)+found.weight > maxKept {
+		r.mu.Unlock()
+		return errTooMuch
 	}
 	var told []types.NamespacedName
 	if k.problem != nil { // its owners went on without it
 		told = r.trackers(k, needs{})
 	}
 	k.resource, k.resume = resource, resourceVersion
-	k.absent, k.problem, k.due = false, nil, false
-	told = append(told, r.replace(k, objects, numeric(resourceVersion))...)
+	k.absent, k.problem, k.due, k.grown = false, nil, false, 0
+	told = append(told, r.replace(k, found.objects, numeric(resourceVersion))...)
+	ready := r.announce()
 	r.settleDown(k)
 	r.assign()
 	r.mu.Unlock()
-	r.conn.tell(told...)
+	r.conn.tell(urgency.Now, told...)
+	r.conn.tell(urgency.AsBefore, ready...)
 	return nil
 }
 

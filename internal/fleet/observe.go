@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -50,22 +51,25 @@ func (o *object) judge(full *unstructured.Unstructured, n needs) {
 
 // observe takes an event of a stream: after is nil for an object that is gone. The last events of a stream that shows less than is wanted
 // by now are left to the list that follows.
-func (r *Runtime) observe(k *kind, s *stream, o *wireObject, after *object) {
+func (r *Runtime) observe(k *kind, s *stream, o *wireObject, after *object) error {
 	at := placeOf(o.Metadata.Namespace, o.Metadata.Name)
 	now := numeric(o.Metadata.ResourceVersion)
 	r.mu.Lock()
 	if !s.needs.has(k.wish.needs) || s.only != k.wish.only {
 		r.mu.Unlock()
-		return
+		return nil
 	}
 	k.reached(o.Metadata.ResourceVersion)
 	before := k.objects[at]
 	var told []types.NamespacedName
+	var err error
 	if r.kinds[k.gk] == k && !before.stale(now) {
+		err = r.grow(k, at, before, after)
 		told = r.withoutEchoes(k, at, before, after)
 	}
 	r.mu.Unlock()
-	r.conn.tell(told...)
+	r.conn.tell(urgency.Now, told...)
+	return err
 }
 
 // bookmark notes how far a stream has come.
@@ -83,7 +87,7 @@ func (k *kind) reached(resourceVersion string) {
 
 // replace takes over a complete list that shows the state at a resourceVersion. The first one wakes nobody by itself: owners are
 // announced to when all of their kinds are known. One that shows more of the objects than the list before tells what happened between
-// the two; that more is shown is no event. The caller holds the lock.
+// the two; that more is shown is no event. The caller holds the lock, and announces.
 func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.NamespacedName {
 	put := r.withoutEchoes
 	if !k.known {
@@ -107,7 +111,21 @@ func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.
 		}
 	}
 	k.synced, k.known, k.settled, k.seen = true, true, true, max(k.seen, at)
-	return append(told, r.announce()...)
+	r.reread(k)
+	return told
+}
+
+// reread asks anew for the health of what was not ready before a list: what became so before it is told by no event after it. The caller
+// holds the lock.
+func (r *Runtime) reread(k *kind) {
+	if !k.readable() {
+		return
+	}
+	for where, o := range k.objects {
+		if o.health != nil && !o.ready() && !o.terminating {
+			r.read(k, where)
+		}
+	}
 }
 
 // withoutEchoes puts an object into the store and says who has to know. When the change may be a write of ours that is still under way,

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // probe asks the runtime for its version, in the background and never twice at a time, and tells the breaker.
@@ -17,8 +19,16 @@ func (c *connection) probe() {
 		return
 	}
 	c.probing = true
+	first := c.breaker.phase == connecting
 	c.mu.Unlock()
 	c.spawn(func() {
+		if first {
+			leave, err := c.entrance.enter(c.ctx, c)
+			if err != nil {
+				return // the connection ends
+			}
+			defer leave()
+		}
 		ctx, cancel := context.WithTimeout(c.ctx, probeTimeout)
 		defer cancel()
 		err := c.ask(ctx)
@@ -72,6 +82,7 @@ func (c *connection) succeed() {
 	c.probing = false
 	recovering := c.breaker.phase == down
 	var told []types.NamespacedName
+	level := urgency.AsBefore // a first answer was waited for
 	if c.breaker.succeeded() {
 		close(c.answers)
 		c.settle()
@@ -80,9 +91,9 @@ func (c *connection) succeed() {
 	c.mu.Unlock()
 	if recovering {
 		c.recovered()
-		told = append(told, c.concerned()...)
+		level, told = urgency.Soon, append(told, c.concerned()...)
 	}
-	c.tell(told...)
+	c.tell(level, told...)
 }
 
 // trip is a call without an answer: the runtime is down, whatever was known before.
@@ -91,6 +102,7 @@ func (c *connection) trip(err error) { c.lost(err, false) }
 // lost takes a failed probe or a failed call, plans the next probe and tells those concerned when it is time to.
 func (c *connection) lost(err error, probed bool) {
 	p := problemOf(c.target, err)
+	p.Message = string(c.hide([]byte(p.Message)))
 	c.mu.Lock()
 	was := c.breaker.phase
 	if probed {
@@ -116,7 +128,7 @@ func (c *connection) lost(err error, probed bool) {
 	}
 	c.mu.Unlock()
 	if tell {
-		c.tell(append(told, c.concerned()...)...)
+		c.tell(urgency.Soon, append(told, c.concerned()...)...)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -20,7 +21,7 @@ func (r *Runtime) read(k *kind, at place) {
 		r.reads[s] = true
 		return
 	}
-	if k.resource == nil || r.ctx.Err() != nil {
+	if k.resource == nil || r.ctx.Err() != nil || len(r.reads) >= maxReads { // the next event of it asks again
 		return
 	}
 	r.reads[s] = false
@@ -48,6 +49,7 @@ func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
 	k := r.kinds[s.GroupKind]
 	var o *object
 	var told []types.NamespacedName
+	level := urgency.AsBefore // what is known for the first time was waited for
 	if k != nil {
 		o = k.objects[s.place]
 	}
@@ -56,6 +58,9 @@ func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
 	case err != nil:
 		more = apply.Classify(err) != apply.ClassForbidden
 	default:
+		if o.health != nil {
+			level = urgency.Now
+		}
 		told = r.found(k, s.place, o, full)
 		more = again && !k.objects[s.place].ready() || !k.watched && !k.objects[s.place].ready()
 	}
@@ -63,7 +68,7 @@ func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
 		delete(r.reads, s)
 	}
 	r.mu.Unlock()
-	r.conn.tell(told...)
+	r.conn.tell(level, told...)
 	return more
 }
 

@@ -156,13 +156,20 @@ func (s *resources) learn(crd *unstructured.Unstructured) {
 			d.versions = append(d.versions, name)
 		}
 	}
-	if d.kind.Group == "" || d.kind.Kind == "" || d.plural == "" {
+	if d.kind.Group == "" || d.kind.Kind == "" || d.plural == "" || d.absurd() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.defined[crd.GetName()] = d
 	s.forgetGroup(d.kind.Group)
+}
+
+// absurd says that no API server would have accepted the definition.
+func (d *definition) absurd() bool {
+	const word, many = 253, 100
+	long := func(text string) bool { return len(text) > word }
+	return len(d.versions) > many || slices.ContainsFunc(append([]string{d.kind.Group, d.kind.Kind, d.plural}, d.versions...), long)
 }
 
 // dropped takes note that a CustomResourceDefinition is gone.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -65,15 +66,17 @@ type ModuleCRStatus struct {
 // Runtime is one connection to one runtime, and what is known of it. It stays valid until the access Secret's content changes; what is
 // called after that fails, and what is known then is nothing.
 type Runtime struct {
-	cfg     *Config
-	ctx     context.Context //nolint:containedctx // of its streams, which outlive the call that made it
-	cancel  context.CancelFunc
-	access  access
-	conn    *connection
-	cluster *apply.Cluster
-	served  *resources
-	surface surface
-	listing chan struct{} // bounds the lists that are under way
+	cfg      *Config
+	ctx      context.Context //nolint:containedctx // of its streams, which outlive the call that made it
+	cancel   context.CancelFunc
+	access   access
+	conn     *connection
+	cluster  *apply.Cluster
+	served   *resources
+	surface  surface
+	listing  chan struct{} // bounds the lists that are under way
+	gathered atomic.Int64  // weight of what they have gathered
+	carried  atomic.Int64  // length of the events that have arrived in part
 
 	mu     sync.RWMutex
 	owners map[types.NamespacedName]*tracker

@@ -20,6 +20,8 @@ type Target struct {
 	// does not answer: it returns a Problem and enqueues Owner as soon as the runtime answers. When it is empty, Get waits for the first
 	// answer.
 	Owner types.NamespacedName
+	// Urgent says that somebody waits for it: a first contact, and first lists, go before those that nobody waits for.
+	Urgent bool
 }
 
 // serviceAccount splits the account to impersonate; ok is false when it does not name exactly one.

@@ -170,6 +170,9 @@ func (r *Runtime) announce() []types.NamespacedName {
 			ready = append(ready, owner)
 		}
 	}
+	if len(ready) > 0 {
+		r.conn.hurry.Store(false) // what is read from now on is read for its own sake
+	}
 	return ready
 }
 

@@ -3,9 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -21,8 +19,11 @@ import (
 const (
 	dialTimeout = 5 * time.Second
 	callTimeout = 30 * time.Second
-	// maxBody caps what one call may answer: a hostile API server must not fill the operator's memory. Streams are capped per event.
+	// maxBody caps the length of every answer: a hostile API server must not fill the operator's memory. What is read as a whole is bounded
+	// by its weight too, and streams are capped per event.
 	maxBody = 32 << 20
+	// maxHead caps the headers of an answer.
+	maxHead = 64 << 10
 	// streamWindow is how much of a stream the server may send ahead; the default of 4 MiB, times the kinds of a fleet, is not affordable.
 	streamWindow     = 128 << 10
 	connectionWindow = 512 << 10
@@ -174,10 +175,12 @@ func newTransport(cfg *rest.Config, tlsConfig *tls.Config, s *sockets) *http.Tra
 		TLSClientConfig:       tlsConfig.Clone(), // it is changed
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: callTimeout,
-		IdleConnTimeout:       idleTimeout,
-		MaxIdleConnsPerHost:   2,
-		DisableCompression:    cfg.DisableCompression,
-		ForceAttemptHTTP2:     true, // a dialer of one's own switches HTTP/2 off otherwise
+		// the default is ten megabytes
+		MaxResponseHeaderBytes: maxHead,
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConnsPerHost:    2,
+		DisableCompression:     cfg.DisableCompression,
+		ForceAttemptHTTP2:      true, // a dialer of one's own switches HTTP/2 off otherwise
 		HTTP2: &http.HTTP2Config{
 			SendPingTimeout:               pingCalls,
 			PingTimeout:                   pingTimeout,
@@ -186,26 +189,4 @@ func newTransport(cfg *rest.Config, tlsConfig *tls.Config, s *sockets) *http.Tra
 			MaxReceiveBufferPerConnection: connectionWindow,
 		},
 	}
-}
-
-// errTooLarge stands for an answer above maxBody.
-var errTooLarge = errors.New("the API server's answer is larger than what is read")
-
-// capped is a response body of limited length. A plain io.LimitReader would end it silently.
-type capped struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read implements io.Reader.
-func (c *capped) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, errTooLarge
-	}
-	if int64(len(p)) > c.left {
-		p = p[:c.left]
-	}
-	n, err := c.ReadCloser.Read(p)
-	c.left -= int64(n)
-	return n, err
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 const (
@@ -89,7 +91,7 @@ func (r *Runtime) release() {
 		r.flush = time.AfterFunc(echoGrace/2, r.release)
 	}
 	r.mu.Unlock()
-	r.conn.tell(told...)
+	r.conn.tell(urgency.Now, told...)
 }
 
 // queues are the controllers' queues that are fed.
@@ -119,7 +121,7 @@ func (f *Fleet) Source(role Role) source.Source {
 }
 
 // add enqueues owners; no lock of a runtime may be held.
-func (q *queues) add(owners ...types.NamespacedName) {
+func (q *queues) add(level urgency.Level, owners ...types.NamespacedName) {
 	if len(owners) == 0 {
 		return
 	}
@@ -129,7 +131,7 @@ func (q *queues) add(owners ...types.NamespacedName) {
 		role, name := roleOf(owner)
 		for queue, served := range q.open {
 			if served == role {
-				(*queue).Add(reconcile.Request{NamespacedName: name})
+				urgency.Add(*queue, level, reconcile.Request{NamespacedName: name})
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (r *Runtime) watch(ctx context.Context, k *kind) (handedOver bool, err erro
 		r.end(k, cut)
 		return false, err
 	}
-	cutter := &cutter{max: maxEvent}
+	cutter := &cutter{max: maxEvent, together: &r.carried}
 	deliver := func(data []byte) error {
 		return cutter.feed(data, func(event []byte) error { return r.event(k, s, event) })
 	}
@@ -153,7 +153,7 @@ func tooOld(err error) error {
 
 // event takes one event; nil stands for one that was too large.
 func (r *Runtime) event(k *kind, s *stream, data []byte) error {
-	if data == nil {
+	if data == nil || tooHeavy(data) {
 		r.cfg.Log.Info("an event was too large to be read", "runtime", r.conn.target.String(), "kind", k.gk.String())
 		return nil
 	}
@@ -163,15 +163,20 @@ func (r *Runtime) event(k *kind, s *stream, data []byte) error {
 	}
 	switch e.Type {
 	case "ADDED", "MODIFIED":
-		r.observe(k, s, &e.Object, r.reduce(&e.Object, s.gvk, s.needs))
+		return r.observe(k, s, &e.Object, r.reduce(&e.Object, s.gvk, s.needs))
 	case "DELETED":
-		r.observe(k, s, &e.Object, nil)
+		return r.observe(k, s, &e.Object, nil)
 	case "BOOKMARK":
 		r.bookmark(k, e.Object.Metadata.ResourceVersion)
 	case "ERROR":
-		return tooOld(&apierrors.StatusError{ErrStatus: *readFailure(data)})
+		return tooOld(&apierrors.StatusError{ErrStatus: *readFailure(r.conn.hide(data))})
 	default:
 		return fmt.Errorf("an event of %s has the unknown type %.20q", k.gk, e.Type)
 	}
 	return nil
+}
+
+// tooHeavy says that an event would become more in memory than is read.
+func tooHeavy(data []byte) bool {
+	return len(data) > giantFrom && (&scale{most: maxAnswer}).add(data) != nil
 }

@@ -36,7 +36,10 @@ func TestAListIsReadItemByItem(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, depth := range depths {
 				var names []string
-				head, err := readList(strings.NewReader(c.list), depth, func(o *wireObject) { names = append(names, o.Metadata.Name) })
+				head, err := readList(strings.NewReader(c.list), depth, func(o *wireObject) error {
+					names = append(names, o.Metadata.Name)
+					return nil
+				})
 				if (err != nil) != c.fails {
 					t.Fatalf("error %v", err)
 				}
@@ -127,7 +130,7 @@ func FuzzReadList(f *testing.F) {
 	f.Add(`{"items":null}`)
 	f.Fuzz(func(_ *testing.T, data string) {
 		for _, depth := range depths {
-			_, _ = readList(strings.NewReader(data), depth, func(*wireObject) {})
+			_, _ = readList(strings.NewReader(data), depth, func(*wireObject) error { return nil })
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // readList hands over the items of a list one by one, so that a page is never in memory as a whole, and returns the list's metadata.
-func readList(body io.Reader, n needs, take func(*wireObject)) (list wireList, err error) {
+func readList(body io.Reader, n needs, take func(*wireObject) error) (list wireList, err error) {
 	dec := kjson.NewDecoderCaseSensitivePreserveInts(body)
 	if err := expect(dec, json.Delim('{')); err != nil {
 		return list, err
@@ -35,7 +35,7 @@ func readList(body io.Reader, n needs, take func(*wireObject)) (list wireList, e
 	return list, expect(dec, json.Delim('}'))
 }
 
-func readItems(dec kjson.Decoder, n needs, take func(*wireObject)) error {
+func readItems(dec kjson.Decoder, n needs, take func(*wireObject) error) error {
 	open, err := dec.Token()
 	if err != nil || open == nil { // null stands for none
 		return err
@@ -48,7 +48,9 @@ func readItems(dec kjson.Decoder, n needs, take func(*wireObject)) error {
 		if err != nil {
 			return err
 		}
-		take(o)
+		if err := take(o); err != nil {
+			return err
+		}
 	}
 	return expect(dec, json.Delim(']'))
 }

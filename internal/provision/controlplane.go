@@ -35,6 +35,8 @@ type Options struct {
 	// Available, namespaces and their content go when deleted, owners' deletion is followed, and ServiceAccounts come
 	// with a namespace. Without it the API server only stores and serves.
 	Workloads bool
+	// APIServer are further flags of kube-apiserver, without the dashes, such as those of an audit log.
+	APIServer map[string]string
 }
 
 // ControlPlane is a running Kubernetes control plane.
@@ -52,6 +54,7 @@ type ControlPlane struct {
 
 	assets    string
 	workloads bool
+	flags     map[string]string
 	scratch   *scratch
 	keeper    *keeper
 	plane     *envtest.ControlPlane
@@ -105,7 +108,7 @@ func (cp *ControlPlane) Stop() error {
 
 // prepare makes all that a start needs and that fails for simple reasons: programs and folders.
 func prepare(ctx context.Context, opts Options) (*ControlPlane, error) {
-	cp := &ControlPlane{Name: opts.Name, assets: opts.Assets, workloads: opts.Workloads}
+	cp := &ControlPlane{Name: opts.Name, assets: opts.Assets, workloads: opts.Workloads, flags: opts.APIServer}
 	var err error
 	if cp.assets == "" {
 		if cp.assets, err = Assets(ctx); err != nil {

@@ -66,6 +66,9 @@ func (cp *ControlPlane) newPlane(attempt int) (*envtest.ControlPlane, error) {
 		Set("endpoint-reconciler-type", "none").
 		// envtest's range holds 254 Services, fewer than a bench makes.
 		Set("service-cluster-ip-range", "10.0.0.0/16")
+	for flag, value := range cp.flags {
+		api.Configure().Set(flag, value)
+	}
 	if cp.workloads {
 		// envtest switches ServiceAccount admission off for want of somebody who makes ServiceAccounts.
 		api.Configure().Disable("disable-admission-plugins")

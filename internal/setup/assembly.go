@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/metrics"
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
-	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -46,18 +46,20 @@ type assembly struct {
 	store      *content.Store
 	contents   *artifact.Contents
 	components *componentsPort
+	causes     urgency.Causes
+	sharing    *sharing
 }
 
 // assemble is the one list of what the manager has.
-func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config, log logr.Logger, hooks Hooks) error {
-	a := &assembly{mgr: mgr, hub: hub, config: c, log: log, hooks: hooks, registry: registererOf(hooks)}
+func (a *assembly) assemble(ctx context.Context) error {
+	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
 	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	a.runtimes = a.newFleet()
-	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), newCatalogs(mgr, c, a.runtimes)
+	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), a.newCatalogs()
 	kymas.Catalog = catalogs
 	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)
 	return errors.Join(
@@ -71,7 +73,7 @@ func assemble(ctx context.Context, mgr ctrl.Manager, hub *rest.Config, c *Config
 		mgr.Add(&janitor{store: a.store, log: log.WithName("content")}),
 		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
-		newReleases(mgr, a.states).Setup(mgr, c.controller(releaseWorkers, hooks)),
+		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
 		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("caches", cachesSynced(mgr)),
@@ -127,7 +129,7 @@ func (a *assembly) newFleet() *fleet.Fleet {
 		QPS: float32(a.config.RuntimeQPS), Burst: a.config.RuntimeBurst,
 		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval,
 		Pinned:        pins{reader: a.mgr.GetClient()}.of,
-		WrapTransport: a.hooks.WrapRuntime, Log: a.log.WithName("fleet"),
+		WrapTransport: a.hooks.WrapRuntime, Fence: a.sharing.fence(), Log: a.log.WithName("fleet"),
 	})
 }
 
@@ -135,9 +137,9 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 	kymas := &kyma.Reconciler{
 		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
 		Components: a.components, Windows: a.windows,
-		Fleet: kymaFleet{a.runtimes}, Mirror: &mirror.Mirror{}, RuntimeVersions: a.config.RuntimeVersions,
-		Shard: shard.All{}, Events: a.mgr.GetEventRecorder("lifecycle-manager"),
-		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now,
+		Fleet: kymaFleet{a.runtimes, &a.causes}, Mirror: &mirror.Mirror{}, RuntimeVersions: a.config.RuntimeVersions,
+		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Causes: &a.causes,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
@@ -151,11 +153,11 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 func (a *assembly) newManifests() *manifest.Reconciler {
 	manifests := &manifest.Reconciler{
 		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
-		Fleet:   &fleetPort{fleet: a.runtimes, account: a.config.LocalAccount},
+		Fleet:   &fleetPort{fleet: a.runtimes, account: a.config.LocalAccount, causes: &a.causes},
 		Content: &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
-		Shard:   shard.All{}, Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Shard:   a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, 5*time.Minute), Now: metav1.Now,
-		Requeues: a.requeues, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer,
+		Requeues: a.requeues, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer, Causes: &a.causes,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

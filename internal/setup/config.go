@@ -18,13 +18,14 @@ import (
 type Config struct {
 	// Namespace holds Kymas, templates, releases and access Secrets; empty means every namespace.
 	Namespace string
-	// OperatorNamespace is where the manager's own lease and Secrets are.
+	// OperatorNamespace is where the manager's own Leases and Secrets are.
 	OperatorNamespace string
 
 	MetricsAddress, ProbeAddress, PprofAddress string
 	PprofEnabled                               bool
-	LeaderElection                             bool
-	LeaseDuration, RenewDeadline, RetryPeriod  time.Duration
+	// LeaderElection shares the Kymas with other replicas.
+	LeaderElection                            bool
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 
 	KymaWorkers, ManifestWorkers int
 	CacheSyncTimeout             time.Duration

@@ -47,10 +47,11 @@ func bindServers(set *flag.FlagSet, c *Config) {
 	set.StringVar(&c.ProbeAddress, "health-probe-bind-address", c.ProbeAddress, "address of /healthz and /readyz")
 	set.BoolVar(&c.PprofEnabled, "pprof", c.PprofEnabled, "serve Go profiles")
 	set.StringVar(&c.PprofAddress, "pprof-bind-address", c.PprofAddress, "address of the Go profiles")
-	set.BoolVar(&c.LeaderElection, "leader-elect", c.LeaderElection, "only one replica works at a time; the others wait")
-	set.DurationVar(&c.LeaseDuration, "leader-election-lease-duration", c.LeaseDuration, "how long a dead leader is waited for")
-	set.DurationVar(&c.RenewDeadline, "leader-election-renew-deadline", c.RenewDeadline, "how long a leader tries to renew before it gives up")
-	set.DurationVar(&c.RetryPeriod, "leader-election-retry-period", c.RetryPeriod, "pause between tries of leader election")
+	set.BoolVar(&c.LeaderElection, "leader-elect", c.LeaderElection, "share the Kymas with other replicas; without it there must be only one")
+	set.DurationVar(&c.LeaseDuration, "leader-election-lease-duration", c.LeaseDuration,
+		"how long the heartbeat of a replica stands still before others take over")
+	set.DurationVar(&c.RenewDeadline, "leader-election-renew-deadline", c.RenewDeadline, "how long a replica works without a new heartbeat")
+	set.DurationVar(&c.RetryPeriod, "leader-election-retry-period", c.RetryPeriod, "pause between two heartbeats")
 	set.IntVar(&c.LogLevel, "log-level", c.LogLevel, "verbosity of the log; 0 is normal, 9 is everything")
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// leaseName is upstream's, so that old and new manager never work at the same time.
+// leaseName is upstream's, so that old and new manager never work at the same time. Of replicas that share the work one holds it for all.
 const leaseName = "893110f7.kyma-project.io"
 
 // shutdown is how long reconciles may go on after the end was asked for.
@@ -45,18 +45,11 @@ func newManager(hub *rest.Config, c Config, log logr.Logger) (ctrl.Manager, erro
 			// A reconcile that follows its own write sees it: without that it would write again.
 			Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &consistent},
 		},
-		Logger:                        log,
-		LeaderElection:                c.LeaderElection,
-		LeaderElectionID:              leaseName,
-		LeaderElectionNamespace:       c.OperatorNamespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &c.LeaseDuration,
-		RenewDeadline:                 &c.RenewDeadline,
-		RetryPeriod:                   &c.RetryPeriod,
-		Metrics:                       metricsserver.Options{BindAddress: c.MetricsAddress},
-		HealthProbeBindAddress:        c.ProbeAddress,
-		PprofBindAddress:              pprof,
-		GracefulShutdownTimeout:       &patience,
+		Logger:                  log,
+		Metrics:                 metricsserver.Options{BindAddress: c.MetricsAddress},
+		HealthProbeBindAddress:  c.ProbeAddress,
+		PprofBindAddress:        pprof,
+		GracefulShutdownTimeout: &patience,
 	})
 }
 

@@ -12,18 +12,21 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // fleetPort joins the Manifest controller and the fleet, which do not know each other.
 type fleetPort struct {
 	fleet   *fleet.Fleet
 	account string
+	causes  *urgency.Causes
 }
 
 // Get connects, and tells in the controller's words why it cannot.
 func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, fleet.Target{
 		Namespace: target.Namespace, Name: target.Name, Local: target.Local, ServiceAccount: p.account, Owner: target.Owner,
+		Urgent: p.causes.Manifests.Of(target.Owner) >= urgency.Now,
 	})
 	if problem, known := errors.AsType[*fleet.Problem](err); known {
 		return nil, &manifest.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}

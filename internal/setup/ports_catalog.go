@@ -8,22 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/flowcontrol"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/internal/controller/catalog"
 	"github.com/kyma-project/lifecycle-manager/internal/fleet"
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
-	"github.com/kyma-project/lifecycle-manager/internal/shard"
 )
 
 // catalogWorkers is how many catalogs are worked on at once: they are nobody's hurry.
 const catalogWorkers = 4
 
-func newCatalogs(mgr ctrl.Manager, c *Config, runtimes *fleet.Fleet) *catalog.Reconciler {
-	catalogs := catalog.New(c.CatalogRate)
-	catalogs.Client, catalogs.Fleet, catalogs.Mirror = mgr.GetClient(), catalogFleet{runtimes}, &mirror.Mirror{}
-	catalogs.Shard, catalogs.Restricted = shard.All{}, c.RestrictedModules
+func (a *assembly) newCatalogs() *catalog.Reconciler {
+	catalogs := catalog.New(a.config.CatalogRate)
+	catalogs.Client, catalogs.Fleet, catalogs.Mirror = a.mgr.GetClient(), catalogFleet{a.runtimes}, &mirror.Mirror{}
+	catalogs.Shard, catalogs.Moves, catalogs.Restricted = a.sharing.owner(), a.sharing.moves(), a.config.RestrictedModules
 	catalogs.Backoff = flowcontrol.NewBackOff(time.Second, 5*time.Minute)
 	return catalogs
 }

@@ -11,16 +11,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/controller/kyma"
 	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // kymaFleet joins the Kyma controller and the fleet.
-type kymaFleet struct{ fleet *fleet.Fleet }
+type kymaFleet struct {
+	fleet  *fleet.Fleet
+	causes *urgency.Causes
+}
 
 // Get connects to the runtime of a Kyma, and tells in the controller's words why it cannot.
 func (p kymaFleet) Get(ctx context.Context, key types.NamespacedName) (kyma.Runtime, error) {
-	runtime, err := p.fleet.Get(ctx, fleet.Target{Namespace: key.Namespace, Name: key.Name, Owner: fleet.Kymas.Owner(key)})
+	runtime, err := p.fleet.Get(ctx, fleet.Target{
+		Namespace: key.Namespace, Name: key.Name, Owner: fleet.Kymas.Owner(key), Urgent: p.causes.Kymas.Of(key) >= urgency.Now,
+	})
 	if problem, known := errors.AsType[*fleet.Problem](err); known {
 		return nil, &kyma.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
 	}

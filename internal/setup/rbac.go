@@ -1,8 +1,9 @@
 package setup
 
 // What the manager may do on the hub; `make manifests` writes it to config/rbac/role.yaml. Upstream's rules are the ceiling,
-// there is no wildcard, and nothing outside the namespace. Leases stand in config/rbac/leader_election_role.yaml; what installing
-// into the hub itself needs in config/components/local, and Kymas in every namespace in config/components/all-namespaces.
+// there is no wildcard, and nothing outside the namespace. Leases, by which replicas share the work, stand in
+// config/rbac/leader_election_role.yaml; what installing into the hub itself needs in config/components/local,
+// and Kymas in every namespace in config/components/all-namespaces.
 //
 // Kymas are made and deleted by people: the manager sets finalizers and status.
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymas,verbs=get;list;watch;patch;update

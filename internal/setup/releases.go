@@ -3,7 +3,6 @@ package setup
 import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/kyma-project/lifecycle-manager/internal/controller/release"
 	"github.com/kyma-project/lifecycle-manager/internal/metrics"
@@ -14,9 +13,10 @@ import (
 const releaseWorkers = 2
 
 // newReleases holds the releases of mandatory modules until those are gone.
-func newReleases(mgr ctrl.Manager, states *metrics.States) *release.Reconciler {
+func (a *assembly) newReleases() *release.Reconciler {
 	return &release.Reconciler{
-		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("lifecycle-manager"), Metrics: states,
+		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(), Events: a.mgr.GetEventRecorder("lifecycle-manager"), Metrics: a.states,
+		Shard: a.sharing.owner(), Moves: a.sharing.moves(),
 	}
 }
 

@@ -47,6 +47,14 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 	if hooks.WrapHub != nil {
 		hub.Wrap(hooks.WrapHub)
 	}
+	registry := registererOf(hooks)
+	shares, err := newSharing(plain, &c, log.WithName("shards"), hooks, registry)
+	if err != nil {
+		return fmt.Errorf("set up the manager: %w", err)
+	}
+	if fence := shares.fence(); fence != nil {
+		hub.Wrap(fence)
+	}
 	for _, notice := range c.Ignored {
 		log.Info("Flag has no effect: " + notice)
 	}
@@ -54,10 +62,12 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	if err := assemble(ctx, mgr, plain, &c, log, hooks); err != nil {
+	shares.view = view{cached: mgr.GetClient(), live: mgr.GetAPIReader(), namespace: c.Namespace}
+	parts := &assembly{mgr: mgr, hub: plain, config: &c, log: log, hooks: hooks, registry: registry, sharing: shares}
+	if err := parts.assemble(ctx); err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	return mgr.Start(ctx)
+	return shares.around(ctx, mgr, parts.runtimes)
 }
 
 // Scheme knows every kind that the manager reads or writes on the hub.

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/artifact"
 	"github.com/kyma-project/lifecycle-manager/internal/hubsecret"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // deployer is the module that may take data from Secrets of the hub.
@@ -117,7 +117,7 @@ func (p *everyKyma) Get(ctx context.Context) (*corev1.Secret, error) { return p.
 
 // Source enqueues the Kymas when the Secret changed.
 func (p *everyKyma) Source() source.Source {
-	return p.secret.Source(handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
+	all := func(ctx context.Context, _ client.Object) []reconcile.Request {
 		list := &v1beta2.KymaList{}
 		if err := p.kymas.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
 			return nil // the cache is shutting down; nothing is left to wake
@@ -131,5 +131,7 @@ func (p *everyKyma) Source() source.Source {
 			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: kyma.Namespace, Name: kyma.Name}})
 		}
 		return requests
-	}))
+	}
+	known := func(client.Object) bool { return true } // every Kyma is looked at when the manager starts
+	return p.secret.Source(urgency.Wake(all, urgency.Always(urgency.Later), known))
 }

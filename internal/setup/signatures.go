@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
@@ -73,9 +74,7 @@ func wake(signatures *policy.SignatureFile, whom func(context.Context) []reconci
 			if ctx.Err() != nil {
 				return
 			}
-			for _, request := range whom(ctx) {
-				queue.Add(request)
-			}
+			urgency.Add(queue, urgency.Later, whom(ctx)...)
 		})
 		return nil
 	})

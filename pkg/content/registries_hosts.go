@@ -112,9 +112,9 @@ func parseMirror(mirror string) (host, prefix string, err error) {
 // token service, or where it redirects to.
 func HostTransport(base http.RoundTripper, policy func(host string) HostPolicy) http.RoundTripper {
 	if policy == nil {
-		return base
+		return discreet{base}
 	}
-	return hostTransport{base: base, policy: policy}
+	return discreet{hostTransport{base: base, policy: policy}}
 }
 
 type hostTransport struct {

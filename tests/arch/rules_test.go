@@ -19,7 +19,7 @@ func TestPurity(t *testing.T) {
 		"the environment is not":        {"pkg/health/a.go", importing("os"), "pkg/health/a.go:4"},
 		"another process is not":        {"pkg/health/a.go", importing("os/exec"), "pkg/health/a.go:4"},
 		"the network is not":            {"pkg/conditions/a.go", importing("net/http"), "pkg/conditions/a.go:4"},
-		"randomness is not":             {"internal/shard/a.go", importing("math/rand/v2"), "internal/shard/a.go:4"},
+		"randomness is not":             {"internal/shard/allot/a.go", importing("math/rand/v2"), "internal/shard/allot/a.go:4"},
 		"a client is not":               {"internal/module/a.go", importing("k8s.io/client-go/rest"), "internal/module/a.go:4"},
 		"a parser beside it is":         {"pkg/health/a.go", importing("k8s.io/client-go/util/jsonpath"), ""},
 		"pure packages may use another": {"internal/module/a.go", importing(own + "pkg/inventory"), ""},

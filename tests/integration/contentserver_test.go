@@ -83,7 +83,7 @@ func unpacked(archive string) testkit.Files {
 	}
 }
 
-var _ = Describe("The content server", Serial, func() {
+var _ = Describe("The content server", func() {
 	BeforeEach(emptyHub) // a restart reads the components of every Kyma that there is
 
 	It("shows what a Manifest consists of to whoever may see it, also after a restart, and to nobody else", func() {

@@ -22,7 +22,7 @@ func expectUntouched(cluster *testkit.Cluster, modules ...string) {
 	}
 }
 
-var _ = Describe("The credentials of a synchronised Kyma", Serial, Ordered, func() {
+var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 	var runtime *testkit.Cluster
 
 	BeforeAll(func() { runtime = env.AddRuntime(testkit.Unique("creds")) })
@@ -132,7 +132,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Serial, Ordered, func
 	})
 })
 
-var _ = Describe("A synchronised Kyma with modules", Serial, func() {
+var _ = Describe("A synchronised Kyma with modules", func() {
 	It("costs no call at rest, and no write when the manager starts anew", func() {
 		emptyHub()
 		env.FaultFree()

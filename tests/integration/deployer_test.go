@@ -50,7 +50,7 @@ func passwordIn(cluster *testkit.Cluster, name string) func() (string, error) {
 	}
 }
 
-var _ = Describe("The module deployer", Serial, func() {
+var _ = Describe("The module deployer", func() {
 	const deployer = "deployer"
 
 	var (

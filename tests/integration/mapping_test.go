@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-var _ = Describe("A registry with hashed names of components", Serial, func() {
+var _ = Describe("A registry with hashed names of components", func() {
 	BeforeEach(emptyHub)
 
 	It("is read with --component-name-mapping, from the component to its content", func() {

@@ -104,7 +104,7 @@ func ofModules(call calls.Call) bool {
 		!strings.HasPrefix(call.Resource, "customresourcedefinitions")
 }
 
-var _ = Describe("What upstream left", Serial, func() {
+var _ = Describe("What upstream left", func() {
 	BeforeEach(emptyHub)
 
 	It("is taken over without a change in the runtime, without a restart, and with one look at each object", func() {
@@ -252,7 +252,7 @@ var _ = Describe("What upstream left", Serial, func() {
 	})
 })
 
-var _ = Describe("A hub that stored v1beta1", Serial, func() {
+var _ = Describe("A hub that stored v1beta1", func() {
 	It("takes our definitions: the version is kept, not served, and its objects are read", func() {
 		for _, plural := range []string{"kymas", "manifests", "moduletemplates"} {
 			definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + v1beta2.GroupVersion.Group}}

@@ -18,7 +18,7 @@ func moved(digest string) types.GomegaMatcher {
 	return HaveField("Status.Resolved", HaveExactElements(HaveField("Moved", digest)))
 }
 
-var _ = Describe("The audit of references", Serial, func() {
+var _ = Describe("The audit of references", func() {
 	const pause = time.Second
 
 	BeforeEach(func() {

@@ -41,7 +41,7 @@ func dockerData(host, password string) map[string][]byte {
 	return map[string][]byte{corev1.DockerConfigJsonKey: []byte(config)}
 }
 
-var _ = Describe("The image pull Secret", Serial, func() {
+var _ = Describe("The image pull Secret", func() {
 	It("is named by workloads and told to the operator, from the moment that the flag names it", func() {
 		emptyHub()
 		module := testkit.Unique("pulls")
@@ -80,7 +80,7 @@ var _ = Describe("The image pull Secret", Serial, func() {
 	})
 })
 
-var _ = Describe("The login for the registry", Serial, func() {
+var _ = Describe("The login for the registry", func() {
 	It("is taken from its Secret, and a new one is used at once", func() {
 		emptyHub()
 		trusted := []any{map[string]any{"host": env.Registry.Host, "plainHTTP": true}}

@@ -122,7 +122,7 @@ func touch(manifest *v1beta2.Manifest) {
 	testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) { m.Spec.Version += "-again" })
 }
 
-var _ = Describe("An object that the runtime refuses", Serial, func() {
+var _ = Describe("An object that the runtime refuses", func() {
 	BeforeEach(emptyHub)
 
 	It("by a policy is named with the policy's words, the rest is applied, and lifting it heals", func() {

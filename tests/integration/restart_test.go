@@ -59,7 +59,7 @@ func quiet() func() time.Duration {
 	}
 }
 
-var _ = Describe("A restart of the manager", Serial, func() {
+var _ = Describe("A restart of the manager", func() {
 	It("writes nothing, neither to the hub nor to a runtime, when everything is in order", func() {
 		emptyHub()
 		module, _ := operatorModule(nil)

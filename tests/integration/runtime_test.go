@@ -39,7 +39,7 @@ func modulesIn(runtime *testkit.Cluster) func() ([]string, error) {
 	}
 }
 
-var _ = Describe("The Kyma in a runtime", Ordered, Serial, func() {
+var _ = Describe("The Kyma in a runtime", Ordered, func() {
 	var runtime *testkit.Cluster
 	var kyma *v1beta2.Kyma
 	var first, second string

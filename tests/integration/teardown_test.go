@@ -120,7 +120,7 @@ const (
 	crds      = "customresourcedefinitions.apiextensions.k8s.io"
 )
 
-var _ = Describe("A Kyma with its runtime", Serial, Ordered, func() {
+var _ = Describe("A Kyma with its runtime", Ordered, func() {
 	var runtime *testkit.Cluster
 	var way *door
 

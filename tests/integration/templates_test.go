@@ -193,7 +193,7 @@ var _ = Describe("Who may have a module", func() {
 	)
 })
 
-var _ = Describe("A change of a Kyma", Serial, func() {
+var _ = Describe("A change of a Kyma", func() {
 	It("that is only an annotation or only status causes no call; one of a label is looked at at once", func() {
 		emptyHub()
 		module, hidden := offerMaps("1.0.0"), offerMaps("1.0.0")

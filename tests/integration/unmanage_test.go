@@ -129,7 +129,7 @@ var _ = Describe("A module that is no longer managed", func() {
 	})
 })
 
-var _ = Describe("Letting go of a module", Serial, func() {
+var _ = Describe("Letting go of a module", func() {
 	It("is taken up by a restarted manager", func() {
 		module := offerMaps("1.0.0")
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))

@@ -230,7 +230,8 @@ func leader() (string, *corev1.Pod) {
 	lease := &coordinationv1.Lease{}
 	Expect(hub.client.Get(background(), client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: leaseName}, lease)).To(Succeed())
 	Expect(lease.Spec.HolderIdentity).NotTo(BeNil())
-	name, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
+	name := strings.TrimPrefix(*lease.Spec.HolderIdentity, "klm-replica-") // <pod>-<random>
+	name = name[:max(strings.LastIndex(name, "-"), 0)]
 	pod := &corev1.Pod{}
 	Expect(hub.client.Get(background(), client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: name}, pod)).To(Succeed())
 	return filepath.Base(*lease.Spec.HolderIdentity), pod

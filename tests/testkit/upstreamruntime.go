@@ -49,9 +49,10 @@ func (e *Env) abandon(cluster *Cluster) {
 	defer cancel()
 	secrets := &corev1.SecretList{}
 	gomega.Expect(e.Hub.Client.List(ctx, secrets, client.HasLabels{v1beta2.LabelKymaName})).To(gomega.Succeed())
+	address := []byte(strings.Trim(strings.TrimPrefix(cluster.Config.Host, "https:"), "/"))
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
-		if !bytes.Contains(secret.Data[v1beta2.AccessSecretKey], []byte(strings.TrimPrefix(cluster.Config.Host, "https://"))) {
+		if !bytes.Contains(secret.Data[v1beta2.AccessSecretKey], address) {
 			continue
 		}
 		kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Labels[v1beta2.LabelKymaName]}}

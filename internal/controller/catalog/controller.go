@@ -27,8 +27,9 @@ type Reconciler struct {
 	Fleet Fleet
 	// Mirror remembers what runtimes hold. It may be shared.
 	Mirror *mirror.Mirror
-	// Shard says which Kymas are this replica's.
+	// Shard says which Kymas are this replica's, Moves when that changes; nil: it never does.
 	Shard shard.Owner
+	Moves shard.Moves
 	// Restricted are the modules that only the Kymas may see which their release selects.
 	Restricted []string
 	// Backoff spaces the retries of what failed.
@@ -54,10 +55,18 @@ func New(perSecond float64) *Reconciler { return &Reconciler{waiting: newPace(pe
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := req.NamespacedName
 	r.waiting.drop(key)
+	ctx, end, standing := r.Shard.Begin(ctx, shard.Bucket(key.Namespace, key.Name))
+	defer end()
+	if standing == shard.Elsewhere {
+		r.forget(key)
+	}
+	if standing != shard.Mine {
+		return ctrl.Result{}, nil
+	}
 	kyma := &v1beta2.Kyma{}
 	err := r.Client.Get(ctx, key, kyma)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && !r.concerns(kyma):
+	case apierrors.IsNotFound(err), err == nil && !concerns(kyma):
 		r.forget(key)
 		return ctrl.Result{}, nil
 	case err != nil:
@@ -67,16 +76,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	retry, err := r.bring(ctx, key, kyma)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctrl.Result{}, nil // the manager ends; what was cut off is no error
+		return ctrl.Result{}, nil // the manager ends, or the Kyma is another replica's by now; what was cut off is no error
 	}
 	return ctrl.Result{RequeueAfter: retry}, err
 }
 
-// concerns says that a Kyma has a runtime of its own with a Kyma in it, and that it is ours to look after. Before its Kyma is there the
-// runtime may be somebody else's, and lacks the definitions.
-func (r *Reconciler) concerns(kyma *v1beta2.Kyma) bool {
-	return kyma.DeletionTimestamp.IsZero() && module.Synced(kyma) && hasRuntime(kyma) &&
-		r.Shard.Mine(shard.Bucket(kyma.Namespace, kyma.Name))
+// concerns says that a Kyma has a runtime of its own with a Kyma in it. Before its Kyma is there the runtime may be somebody else's, and
+// lacks the definitions.
+func concerns(kyma *v1beta2.Kyma) bool {
+	return kyma.DeletionTimestamp.IsZero() && module.Synced(kyma) && hasRuntime(kyma)
 }
 
 // hasRuntime says that the Kyma has taken possession of its runtime, and that no other one of this hub has.

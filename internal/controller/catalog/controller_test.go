@@ -321,6 +321,10 @@ type nobody struct{}
 
 func (nobody) Mine(int) bool { return false }
 
+func (nobody) Begin(ctx context.Context, _ int) (context.Context, func(), shard.Standing) {
+	return ctx, func() {}, shard.Elsewhere
+}
+
 func TestContentsAreSharedUntilTheHubChanges(t *testing.T) {
 	b := newBench(t)
 	of := func(labels map[string]string) *view {

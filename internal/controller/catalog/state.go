@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -64,6 +66,13 @@ func (r *Reconciler) attach(kyma types.NamespacedName, runtime Runtime) {
 	if before != nil && before != runtime {
 		r.Mirror.Forget(before)
 	}
+}
+
+// known are the Kymas of which something is known.
+func (s *states) known() []types.NamespacedName {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	return slices.Collect(maps.Keys(s.kymas))
 }
 
 // of is called with the lock held.

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
 )
 
 // Setup registers the controller:
@@ -26,7 +27,7 @@ import (
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	changed := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
 		predicate.AnnotationChangedPredicate{}, deletionChanged))
-	return ctrl.NewControllerManagedBy(mgr).
+	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("catalog").
 		WithOptions(options).
 		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, deletionChanged, met))).
@@ -35,8 +36,22 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 		Watches(&v1beta2.ModuleTemplate{}, r.offered(), changed).
 		WatchesRawSource(r.Fleet.Source()).
 		WatchesRawSource(r.waiting.source()).
-		WatchesRawSource(r.woken.source()).
-		Complete(r)
+		WatchesRawSource(r.woken.source())
+	if r.Moves != nil {
+		controlled = controlled.WatchesRawSource(shard.Source(r.Moves, r.moved))
+	}
+	return controlled.Complete(r)
+}
+
+// moved has the Kymas wait for their turn that came from another replica: their catalogs were right a moment ago. Those that went are let
+// go of now.
+func (r *Reconciler) moved(ctx context.Context, to queue, moved shard.Moved) {
+	r.waiting.add(r.remote(ctx, "", func(bucket int) bool { return moved.Gained[bucket] })...)
+	for _, key := range r.states.known() {
+		if moved.Lost[shard.Bucket(key.Namespace, key.Name)] {
+			to.Add(reconcile.Request{NamespacedName: key})
+		}
+	}
 }
 
 // met passes the moment at which the runtime has its Kyma, or turns out to be another Kyma's.
@@ -74,11 +89,12 @@ func (r *Reconciler) kymas() handler.EventHandler {
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, to queue) {
-			if e.IsInInitialList {
-				r.waiting.add(client.ObjectKeyFromObject(e.Object))
-				return
+			switch key := client.ObjectKeyFromObject(e.Object); {
+			case !e.IsInInitialList:
+				now(e.Object, to)
+			case r.Shard.Mine(shard.Bucket(key.Namespace, key.Name)): // else it waits when it comes to us
+				r.waiting.add(key)
 			}
-			now(e.Object, to)
 		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, to queue) { now(e.ObjectNew, to) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, to queue) { now(e.Object, to) },
@@ -90,7 +106,7 @@ func (r *Reconciler) kymas() handler.EventHandler {
 func (r *Reconciler) offered() handler.EventHandler {
 	changed := func(ctx context.Context, object client.Object) {
 		r.contents.changed(object.GetNamespace())
-		r.waiting.add(r.remote(ctx, object.GetNamespace())...)
+		r.waiting.add(r.remote(ctx, object.GetNamespace(), r.Shard.Mine)...)
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, _ queue) {
@@ -105,9 +121,9 @@ func (r *Reconciler) offered() handler.EventHandler {
 	}
 }
 
-// remote are the Kymas of a namespace that have a runtime. Only names are read, and a Kyma that is written at this moment wakes itself, so
-// the handler neither copies nor waits.
-func (r *Reconciler) remote(ctx context.Context, namespace string) []types.NamespacedName {
+// remote are the Kymas of a namespace (empty: of all) that have a runtime and are in certain buckets. Only names are read, and a Kyma that
+// is written at this moment wakes itself, so the handler neither copies nor waits.
+func (r *Reconciler) remote(ctx context.Context, namespace string, in func(bucket int) bool) []types.NamespacedName {
 	kymas := &v1beta2.KymaList{}
 	err := r.Client.List(ctx, kymas, client.InNamespace(namespace), client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
 	if err != nil {
@@ -115,7 +131,7 @@ func (r *Reconciler) remote(ctx context.Context, namespace string) []types.Names
 	}
 	keys := make([]types.NamespacedName, 0, len(kymas.Items))
 	for i := range kymas.Items {
-		if kyma := &kymas.Items[i]; r.concerns(kyma) {
+		if kyma := &kymas.Items[i]; concerns(kyma) && in(shard.Bucket(kyma.Namespace, kyma.Name)) {
 			keys = append(keys, client.ObjectKeyFromObject(kyma))
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	// parallelWrites bounds how many Manifests of one Kyma are written at once.
 	parallelWrites = 8
 	// retryRefused is when a refused write is tried again without any event: what refuses it may be out of our sight.
-	retryRefused = 5 * time.Minute
+	retryRefused = 45 * time.Second
 	// retryHeld is when a name is tried again that somebody else's Manifest has: its end is no event of this Kyma.
 	retryHeld = 30 * time.Second
 	// retrySoon is for what passes by itself, such as a conflict with another writer.

@@ -24,6 +24,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -53,8 +54,11 @@ type Reconciler struct {
 	Login source.Source
 	// Requeues counts what is tried again, and why.
 	Requeues Requeues
-	// Shard says which Kymas are this replica's.
+	// Shard says which Kymas are this replica's, Moves when that changes; nil: it never does.
 	Shard shard.Owner
+	Moves shard.Moves
+	// Causes tells why the last look at a Kyma or a Manifest was made, and how urgent that was; shared with the Manifest controller.
+	Causes *urgency.Causes
 	// Events tells people what happened.
 	Events events.EventRecorder
 	// Restricted are the modules that only the Kymas may have which their release selects.
@@ -67,6 +71,8 @@ type Reconciler struct {
 	// tracked says which connection feeds a Kyma, paces how often what its runtime asks for is taken over, young when its definition was
 	// last seen not to be established.
 	tracked, paces, young sync.Map
+	// worked are the Kymas of which something may be held.
+	worked sync.Map
 }
 
 // Reconcile is the path of one Kyma.
@@ -80,15 +86,19 @@ type Reconciler struct {
 //  7. The runtime's Kyma gets the spec that counts.
 //  8. One status patch, skipped when nothing differs, and the same to the runtime's Kyma.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	if !r.Shard.Mine(shard.Bucket(req.Namespace, req.Name)) {
+	ctx, end, standing := r.Shard.Begin(ctx, shard.Bucket(req.Namespace, req.Name))
+	defer end()
+	if standing != shard.Mine {
+		r.hold(req.NamespacedName, standing)
 		return ctrl.Result{}, nil
 	}
+	r.worked.Store(req.NamespacedName, struct{}{})
 	result, err := r.pass(ctx, req)
 	switch {
 	case err == nil:
 		return result, nil
 	case errors.Is(ctx.Err(), context.Canceled):
-		return ctrl.Result{}, nil // the manager ends; what was cut off is no error
+		return ctrl.Result{}, nil // the manager ends, or the Kyma is another replica's by now; what was cut off is no error
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		// Somebody else wrote meanwhile; the event of that write may already be in the queue, but need not.
 		return ctrl.Result{RequeueAfter: retrySoon}, nil
@@ -161,10 +171,21 @@ func (r *Reconciler) requeued(pause time.Duration, reason string, unexpected boo
 	}
 }
 
+// hold lets go of a Kyma that is another replica's by now.
+func (r *Reconciler) hold(key types.NamespacedName, standing shard.Standing) {
+	if _, worked := r.worked.Load(key); worked && standing == shard.Elsewhere {
+		r.forget(key)
+	}
+}
+
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Metrics.ForgetKyma(key.Namespace, key.Name)
+	if r.Causes != nil {
+		r.Causes.Kymas.Forget(key)
+	}
 	r.untrack(key)
 	r.paces.Delete(key)
+	r.worked.Delete(key)
 	r.young.Delete(key)
 }
 

@@ -22,6 +22,8 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 const (
@@ -39,25 +41,35 @@ const (
 //   - a catalog that came into order, or out of it, wakes its Kyma, the image pull Secret wakes all of them;
 //   - a ModuleReleaseMeta or ModuleTemplate wakes the Kymas that have the module, or all when it is mandatory, spread over rollout when
 //     that is set;
+//   - a Kyma that comes from another replica, or goes to one, is looked at or let go of;
 //   - another maintenance policy wakes the Kymas that wait, other rules for signatures wake all of them.
+//
+// What a person or a runtime did goes first, what a Manifest tells is as urgent as what the Manifest was looked at for, and what concerns
+// many Kymas at once comes after.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout time.Duration) error {
 	if err := addIndexes(mgr); err != nil {
 		return err
 	}
+	r.causes()
+	options.NewQueue = r.Causes.Kymas.NewQueue
 	templateChanged := predicate.Or(
 		predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("kyma").
 		WithOptions(options).
-		For(&v1beta2.Kyma{}, builder.WithPredicates(
+		For(&v1beta2.Kyma{}, builder.WithPredicates(urgency.NameOnly)).
+		Watches(&v1beta2.Kyma{}, urgency.Wake(urgency.Itself, urgency.Always(urgency.Now), settled), builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, deletionChanged))).
-		Watches(&v1beta2.Manifest{}, handler.EnqueueRequestsFromMapFunc(kymasOf)).
+		Watches(&v1beta2.Manifest{}, urgency.Wake(kymasOf, r.ofManifest, everything)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(kymaOfSecret)).
 		WatchesRawSource(r.Fleet.Source()).
 		WatchesRawSource(r.Catalog.Source()).
 		Watches(&v1beta2.ModuleReleaseMeta{}, r.dependents(rollout, func(o client.Object) []string { return []string{o.GetName()} }),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged))
+	if r.Moves != nil {
+		controlled = controlled.WatchesRawSource(shard.Source(r.Moves, r.moved))
+	}
 	if r.Windows != nil {
 		controlled = controlled.WatchesRawSource(r.policyChanged())
 	}
@@ -71,6 +83,26 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 		controlled = controlled.WatchesRawSource(r.PullSecret.Source())
 	}
 	return controlled.Complete(r)
+}
+
+// moved enqueues the Kymas whose buckets changed hands.
+func (r *Reconciler) moved(ctx context.Context, queue urgency.Queue, moved shard.Moved) {
+	list := &v1beta2.KymaList{}
+	// Only names and what is settled are read.
+	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
+		return // the cache is shutting down; nothing is left to wake
+	}
+	for i := range list.Items {
+		kyma := &list.Items[i]
+		if !moved.Either(shard.Bucket(kyma.Namespace, kyma.Name)) {
+			continue
+		}
+		level := urgency.Soon
+		if settled(kyma) {
+			level = urgency.Idle
+		}
+		urgency.Add(queue, level, urgency.Itself(ctx, kyma)...)
+	}
 }
 
 func addIndexes(mgr ctrl.Manager) error {
@@ -131,11 +163,11 @@ func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Objec
 	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], seen ...client.Object) {
 		for _, name := range modules(seen[0]) {
 			for _, request := range r.affected(ctx, seen[0].GetNamespace(), name, seen...) {
-				if rollout <= 0 {
-					queue.Add(request)
-					continue
+				var pause time.Duration
+				if rollout > 0 {
+					pause = rand.N(rollout) //nolint:gosec // spreads load, guards nothing
 				}
-				queue.AddAfter(request, rand.N(rollout)) //nolint:gosec // spreads load, guards nothing
+				urgency.AddAfter(queue, urgency.Later, pause, request)
 			}
 		}
 	}
@@ -152,6 +184,33 @@ func (r *Reconciler) dependents(rollout time.Duration, modules func(client.Objec
 			enqueue(ctx, q, e.Object)
 		},
 	}
+}
+
+// causes makes sure that there is something to ask.
+func (r *Reconciler) causes() {
+	if r.Causes == nil {
+		r.Causes = &urgency.Causes{}
+	}
+}
+
+// settled says that a status tells all there is to tell of a Kyma, as most do when the manager starts.
+func settled(o client.Object) bool {
+	kyma, ok := o.(*v1beta2.Kyma)
+	return ok && kyma.Status.ObservedGeneration == kyma.Generation && kyma.Status.State == v1beta2.StateReady
+}
+
+// everything counts as settled where what is not is found out by somebody else.
+func everything(client.Object) bool { return true }
+
+// ofManifest is how urgent a change of a Manifest is to its Kyma: a spec is written by the Kyma itself, a status by the look at the
+// Manifest.
+func (r *Reconciler) ofManifest(before, now client.Object) urgency.Level {
+	if before == nil || before.GetGeneration() != now.GetGeneration() {
+		for _, name := range kymaNames(now) {
+			return r.Causes.Kymas.Of(types.NamespacedName{Namespace: now.GetNamespace(), Name: name})
+		}
+	}
+	return r.Causes.Manifests.Of(client.ObjectKeyFromObject(now))
 }
 
 // kymasWith are the Kymas that have or had a module. Only names are read, and a Kyma that is written at this moment wakes itself, so the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // Windows is the policy that says when upgrades with downtime may start.
@@ -26,9 +27,7 @@ func (r *Reconciler) policyChanged() source.Source {
 			if ctx.Err() != nil {
 				return
 			}
-			for _, request := range r.kymasIn(ctx, waits) {
-				queue.Add(request)
-			}
+			urgency.Add(queue, urgency.Later, r.kymasIn(ctx, waits)...)
 		})
 		return nil
 	})

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // Reconciler installs Manifests and keeps them whole.
@@ -43,8 +44,11 @@ type Reconciler struct {
 	Login Changes
 	// Signatures wakes Manifests when other rules for signatures come into force; nil: they never do.
 	Signatures source.Source
-	// Shard says which Manifests are this replica's: those of its Kymas.
+	// Shard says which Manifests are this replica's: those of its Kymas. Moves says when that changes; nil: it never does.
 	Shard shard.Owner
+	Moves shard.Moves
+	// Causes tells why the last look at a Kyma or a Manifest was made, and how urgent that was; shared with the Kyma controller.
+	Causes *urgency.Causes
 	// Events tells people what happened.
 	Events events.EventRecorder
 	// Backoff spaces the retries of what failed.
@@ -99,16 +103,27 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID {
 		return ctrl.Result{}, nil
 	}
-	skip := manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue
-	if skip || !r.Shard.Mine(shard.Bucket(manifest.Namespace, kymaNameOf(manifest))) {
+	if manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
 		return ctrl.Result{}, nil
 	}
-	return r.reconcile(ctx, newWork(manifest, r.Now()))
+	pass, end, standing := r.Shard.Begin(ctx, Bucket(manifest))
+	defer end()
+	if standing == shard.Elsewhere {
+		r.forget(req.NamespacedName)
+	}
+	if standing != shard.Mine {
+		return ctrl.Result{}, nil
+	}
+	result, err := r.reconcile(pass, newWork(manifest, r.Now()))
+	if errors.Is(pass.Err(), context.Canceled) {
+		return ctrl.Result{}, nil // the manager ends, or the Manifest is another replica's by now; what was cut off is no error
+	}
+	return result, err
 }
 
-// kymaNameOf is the name that a Manifest is sharded by.
-func kymaNameOf(manifest *v1beta2.Manifest) string {
-	return cmp.Or(manifest.Labels[v1beta2.LabelKymaName], manifest.Name)
+// Bucket is that of a Manifest: the one of its Kyma. A Manifest that stands alone counts by its own name.
+func Bucket(manifest client.Object) int {
+	return shard.Bucket(manifest.GetNamespace(), cmp.Or(manifest.GetLabels()[v1beta2.LabelKymaName], manifest.GetName()))
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error) {
@@ -236,4 +251,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.released.Delete(key)
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
+	if r.Causes != nil {
+		r.Causes.Manifests.Forget(key)
+	}
 }

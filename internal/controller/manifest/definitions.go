@@ -44,7 +44,7 @@ func (r *Reconciler) checkCRDs(ctx context.Context, w *work, steps []inventory.S
 // retryFindings is soon where objects stand in the way, and late where only another content or spec helps.
 func retryFindings(left []crdsafety.Finding) time.Duration {
 	if slices.ContainsFunc(left, func(f crdsafety.Finding) bool { return f.Rule != crdsafety.ObjectInvalid }) {
-		return retryRefused
+		return retryIncompatible
 	}
 	return retryObjects
 }

@@ -16,8 +16,8 @@ func TestWhenARefusedDefinitionIsTriedAgain(t *testing.T) {
 		want time.Duration
 	}{
 		"soon, when only objects stand in the way that somebody may mend": {[]crdsafety.Finding{object, object}, retryObjects},
-		"late, when the content has to change":                            {[]crdsafety.Finding{field}, retryRefused},
-		"late, when both have to":                                         {[]crdsafety.Finding{object, field}, retryRefused},
+		"late, when the content has to change":                            {[]crdsafety.Finding{field}, retryIncompatible},
+		"late, when both have to":                                         {[]crdsafety.Finding{object, field}, retryIncompatible},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := retryFindings(test.left); got != test.want {

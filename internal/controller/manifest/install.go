@@ -13,8 +13,12 @@ import (
 // retryTransient is the first pause after something that may heal by itself; the back-off doubles it.
 const retryTransient = 2 * time.Second
 
-// retryRefused is the pause after something that only a person or another controller can change.
-const retryRefused = 5 * time.Minute
+const (
+	// retryRefused is the pause after something that only a person or another controller can change, and that nothing tells us of.
+	retryRefused = 45 * time.Second
+	// retryIncompatible is the pause after a definition that only other content can mend; that content wakes its Manifest itself.
+	retryIncompatible = 5 * time.Minute
+)
 
 // applying is what people read while objects are being written.
 const applying = "objects are being applied"

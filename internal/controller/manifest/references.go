@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -87,7 +86,7 @@ func (r *Reconciler) auditReferences(ctx context.Context) {
 	asked := map[string][]question{}
 	for i := range list.Items {
 		m := &list.Items[i]
-		if !m.DeletionTimestamp.IsZero() || !r.Shard.Mine(shard.Bucket(m.Namespace, kymaNameOf(m))) {
+		if !m.DeletionTimestamp.IsZero() || !r.Shard.Mine(Bucket(m)) {
 			continue
 		}
 		current, err := r.Content.Sources(m)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -32,13 +33,16 @@ type HubSecrets interface {
 // operator's own login for registries those that a registry refused something.
 func (r *Reconciler) watchSecrets(b *builder.Builder) *builder.Builder {
 	if r.HubSecrets != nil {
-		b = b.WatchesRawSource(r.HubSecrets.Source(handler.EnqueueRequestsFromMapFunc(r.throughHubSecret)))
+		b = b.WatchesRawSource(r.HubSecrets.Source(urgency.Wake(r.throughHubSecret, urgency.Always(urgency.Later), everything)))
 	}
 	if r.Login != nil {
-		b = b.WatchesRawSource(r.Login.Source(handler.EnqueueRequestsFromMapFunc(r.throughLogin)))
+		b = b.WatchesRawSource(r.Login.Source(urgency.Wake(r.throughLogin, urgency.Always(urgency.Later), everything)))
 	}
 	return b
 }
+
+// everything counts as settled: what is there when the manager starts is looked at for its own sake.
+func everything(client.Object) bool { return true }
 
 func (r *Reconciler) throughHubSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	return r.those(ctx, func(*v1beta2.Manifest) bool { return true },

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -40,15 +41,25 @@ type Reconciler struct {
 	Events events.EventRecorder
 	// Metrics publishes how many there are.
 	Metrics Metrics
+	// Shard says which releases are this replica's, by their own name; Moves says when that changes, nil: it never does.
+	Shard shard.Owner
+	Moves shard.Moves
 }
 
 // Reconcile is the path of one release.
+//
+// Every replica counts them; the rest is for the one that has the bucket of the release's name.
 //
 //  1. One that is mandatory and lives has the finalizer; one that is not mandatory (any more) does not.
 //  2. One that is being deleted and has it: the Manifests of its module are deleted, and waited for.
 //  3. When the API server itself has none left the finalizer goes.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	err := r.pass(ctx, req)
+	err := r.count(ctx)
+	ctx, end, standing := r.Shard.Begin(ctx, shard.Bucket(req.Namespace, req.Name))
+	defer end()
+	if err == nil && standing == shard.Mine {
+		err = r.pass(ctx, req)
+	}
 	switch {
 	case err == nil, errors.Is(ctx.Err(), context.Canceled):
 		return ctrl.Result{}, nil
@@ -60,9 +71,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) error {
-	if err := r.count(ctx); err != nil {
-		return err
-	}
 	release := &v1beta2.ModuleReleaseMeta{}
 	if err := r.Client.Get(ctx, req.NamespacedName, release); err != nil {
 		return client.IgnoreNotFound(err)

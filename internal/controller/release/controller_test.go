@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
 )
 
 const foreign = "example.com/foreign"
@@ -94,7 +95,7 @@ func TestReconcile(t *testing.T) {
 				return c.List(ctx, list, options...)
 			}})
 			count := &counter{}
-			r := &Reconciler{Client: cached, Reader: hub, Events: events.NewFakeRecorder(10), Metrics: count}
+			r := &Reconciler{Client: cached, Reader: hub, Events: events.NewFakeRecorder(10), Metrics: count, Shard: shard.All{}}
 			key := client.ObjectKeyFromObject(test.release)
 			for range 2 { // the second pass finds nothing new to do
 				if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
@@ -132,7 +133,7 @@ func TestReconcileSortsErrors(t *testing.T) {
 			return errors.New("broken")
 		},
 	})
-	r := &Reconciler{Client: broken, Metrics: &counter{}}
+	r := &Reconciler{Client: broken, Metrics: &counter{}, Shard: shard.All{}}
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{}); err == nil {
 		t.Error("an error is kept back")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,17 +15,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard"
 )
 
 // Setup registers the controller. A release wakes itself when its spec, deletion or finalizers changed, and when a Manifest of its
 // module is gone or is none of it any more.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).
+	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("release").
 		WithOptions(options).
 		For(&v1beta2.ModuleReleaseMeta{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, finalizersChanged))).
-		Watches(&v1beta2.Manifest{}, handler.EnqueueRequestsFromMapFunc(releaseOf), builder.WithPredicates(gone)).
-		Complete(r)
+		Watches(&v1beta2.Manifest{}, handler.EnqueueRequestsFromMapFunc(releaseOf), builder.WithPredicates(gone))
+	if r.Moves != nil {
+		controlled = controlled.WatchesRawSource(shard.Source(r.Moves, r.moved))
+	}
+	return controlled.Complete(r)
+}
+
+// moved enqueues the releases that came from another replica.
+func (r *Reconciler) moved(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], moved shard.Moved) {
+	releases := &v1beta2.ModuleReleaseMetaList{}
+	if err := r.Client.List(ctx, releases, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
+		return // the cache is shutting down; nothing is left to wake
+	}
+	for i := range releases.Items {
+		if key := client.ObjectKeyFromObject(&releases.Items[i]); moved.Gained[shard.Bucket(key.Namespace, key.Name)] {
+			queue.Add(reconcile.Request{NamespacedName: key})
+		}
+	}
 }
 
 // finalizersChanged puts back a finalizer that somebody took away.

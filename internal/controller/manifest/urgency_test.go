@@ -1,0 +1,45 @@
+package manifest
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
+)
+
+func TestAManifestIsAsUrgentAsWhatItsKymaWasLookedAtFor(t *testing.T) {
+	owned := func(kind, name string) *v1beta2.Manifest {
+		m := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "manifest"}}
+		if name != "" {
+			m.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: name, Controller: new(true)}}
+		}
+		return m
+	}
+	r := &Reconciler{Causes: &urgency.Causes{}}
+	queue := r.Causes.Kymas.NewQueue(t.Name(), workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer queue.ShutDown()
+	urgency.Add(queue, urgency.Later, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "bumped"}})
+	request, _ := queue.Get()
+	queue.Done(request)
+	cases := map[string]struct {
+		manifest *v1beta2.Manifest
+		want     urgency.Level
+	}{
+		"that of a Kyma which a new version woke comes later":        {owned("Kyma", "bumped"), urgency.Later},
+		"that of a Kyma which a person changed comes now":            {owned("Kyma", "changed"), urgency.Now},
+		"one that stands alone is a person's":                        {owned("", ""), urgency.Now},
+		"one of somebody else's is a person's, whatever its name is": {owned("Deployment", "bumped"), urgency.Now},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := r.ofKyma(nil, tc.manifest); got != tc.want {
+				t.Errorf("level %d, want %d", got, tc.want)
+			}
+		})
+	}
+}

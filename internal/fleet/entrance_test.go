@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// crowd fills an entrance with one guest of each name, in their order, and notes in which order they come in.
+func crowd(t *testing.T, e *entrance, order *[]string, guests ...string) map[string]*connection {
+	t.Helper()
+	made := map[string]*connection{}
+	for _, name := range guests {
+		c := &connection{}
+		made[name] = c
+		go func() {
+			leave, err := e.enter(t.Context(), c)
+			if err != nil {
+				return
+			}
+			*order = append(*order, name) // one at a time, by the room of the entrance
+			leave()
+		}()
+		synctest.Wait()
+	}
+	return made
+}
+
+func TestWhoIsInAHurryEntersFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(1)
+		leave, err := e.enter(t.Context(), &connection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		waiting := crowd(t, e, &order, "a", "b", "c", "d")
+		e.hasten(waiting["c"])
+		e.hasten(waiting["b"])
+		leave()
+		synctest.Wait()
+		if got := join(order); got != "cbad" {
+			t.Errorf("they came in as %s", got)
+		}
+		if e.free != 1 || e.hurried != 0 || len(e.waiting) != 0 {
+			t.Errorf("afterwards %d places are free, %d wait, %d of them in a hurry", e.free, len(e.waiting), e.hurried)
+		}
+	})
+}
+
+func join(names []string) (all string) {
+	for _, name := range names {
+		all += name
+	}
+	return all
+}
+
+func TestWhoWaitsForASlowRuntimeKeepsNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(1)
+		slow, err := e.enter(t.Context(), &connection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		leave, err := e.enter(t.Context(), &connection{})
+		if err != nil || time.Since(begun) != stay {
+			t.Fatalf("came in after %s: %v", time.Since(begun), err)
+		}
+		slow() // its turn was over
+		leave()
+		if e.free != 1 {
+			t.Errorf("%d places are free", e.free)
+		}
+	})
+}
+
+func TestWhoGivesUpTakesNoPlaceAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(1)
+		leave, err := e.enter(t.Context(), &connection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		hurried := &connection{}
+		e.hasten(hurried)
+		go func() {
+			_, err := e.enter(ctx, hurried)
+			ended <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("ended by %v", err)
+		}
+		leave()
+		if e.free != 1 || e.hurried != 0 || len(e.waiting) != 0 {
+			t.Errorf("afterwards %d places are free, %d wait, %d of them in a hurry", e.free, len(e.waiting), e.hurried)
+		}
+	})
+}

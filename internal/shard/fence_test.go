@@ -1,0 +1,250 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// held is a tenure with a clock that the test moves, in which every bucket is worked on for ten seconds.
+func held() (t *tenure, clock *time.Time) {
+	now := time.Unix(1000, 0)
+	t = &tenure{now: func() time.Time { return now }}
+	t.extend(now.Add(10*time.Second), all, certainly)
+	return t, &now
+}
+
+func all(int) (mine, moving bool) { return true, false }
+
+func none(int) (mine, moving bool) { return false, false }
+
+func certainly(int) bool { return true }
+
+func TestFence(t *testing.T) {
+	const objects = "/apis/operator.kyma-project.io/v1beta2/namespaces/kcp-system/kymas/k"
+	marked := func(t *tenure) context.Context {
+		ctx, _, _ := t.begin(context.Background(), 7)
+		return ctx
+	}
+	for name, test := range map[string]struct {
+		method, path string
+		ctx          func(t *tenure, clock *time.Time) context.Context
+		want         string
+	}{
+		"a write of a pass is sent": {http.MethodPatch, objects, func(t *tenure, _ *time.Time) context.Context { return marked(t) }, ""},
+		"a write of nobody is a mistake": {
+			http.MethodPatch, objects, func(*tenure, *time.Time) context.Context { return context.Background() }, WhyUnmarked,
+		},
+		"a read of nobody is sent": {
+			http.MethodGet, objects, func(*tenure, *time.Time) context.Context { return context.Background() }, "",
+		},
+		"an Event of nobody is sent": {
+			http.MethodPost, "/apis/events.k8s.io/v1/namespaces/kcp-system/events",
+			func(*tenure, *time.Time) context.Context { return context.Background() }, "",
+		},
+		"a series of an Event is sent": {
+			http.MethodPatch, "/api/v1/namespaces/kcp-system/events/e",
+			func(*tenure, *time.Time) context.Context { return context.Background() }, "",
+		},
+		"a namespace with the name of Events is none": {
+			http.MethodDelete, "/api/v1/namespaces/events", func(*tenure, *time.Time) context.Context { return context.Background() }, WhyUnmarked,
+		},
+		"what lies in a namespace of that name is none": {
+			http.MethodDelete, "/api/v1/namespaces/events/secrets/events",
+			func(*tenure, *time.Time) context.Context { return context.Background() }, WhyUnmarked,
+		},
+		"a question by POST is sent": {
+			http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+			func(*tenure, *time.Time) context.Context { return context.Background() }, "",
+		},
+		"a write after the time is up is refused, although nobody noticed yet": {
+			http.MethodDelete, objects, func(t *tenure, clock *time.Time) context.Context {
+				ctx := marked(t)
+				*clock = clock.Add(10 * time.Second)
+				return ctx
+			}, WhyLapsed,
+		},
+		"it stays refused when the time is extended after that": {
+			http.MethodDelete, objects, func(t *tenure, clock *time.Time) context.Context {
+				ctx := marked(t)
+				*clock = clock.Add(11 * time.Second)
+				t.extend(clock.Add(10*time.Second), all, certainly)
+				return ctx
+			}, WhyLapsed,
+		},
+		"a write of a pass that is over is refused": {
+			http.MethodPut, objects, func(t *tenure, _ *time.Time) context.Context {
+				ctx, end, _ := t.begin(context.Background(), 7)
+				end()
+				return context.WithoutCancel(ctx)
+			}, WhyEnded,
+		},
+		"a write in a bucket that moved is refused": {
+			http.MethodPut, objects, func(t *tenure, clock *time.Time) context.Context {
+				ctx := marked(t)
+				t.extend(clock.Add(10*time.Second), none, certainly)
+				return context.WithoutCancel(ctx)
+			}, WhyMoved,
+		},
+		"a write in a bucket that is waited for is sent": {
+			http.MethodPut, objects, func(t *tenure, clock *time.Time) context.Context {
+				ctx := marked(t)
+				t.extend(clock.Add(10*time.Second), func(int) (bool, bool) { return true, true }, certainly)
+				return ctx
+			}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tenure, clock := held()
+			sent, refused := 0, map[string]int{}
+			fence := &Fence{Refused: func(why string) { refused[why]++ }, Next: roundTripper(func(*http.Request) (*http.Response, error) {
+				sent++
+				return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+			})}
+			req := httptest.NewRequestWithContext(test.ctx(tenure, clock), test.method, "https://hub"+test.path, strings.NewReader("{}"))
+			resp, err := fence.RoundTrip(req)
+			refusal, _ := errors.AsType[*Refusal](err)
+			switch {
+			case test.want == "" && (err != nil || sent != 1 || len(refused) > 0):
+				t.Errorf("refused with %v", err)
+			case test.want != "" && (refusal == nil || refusal.Why != test.want || sent != 0 || refused[test.want] != 1):
+				t.Errorf("got %v, %d were sent, refused %v", err, sent, refused)
+			}
+			if resp != nil {
+				_ = resp.Body.Close()
+			}
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestAWriteThatIsUnderWayEndsWithTheRightToIt(t *testing.T) {
+	tenure, clock := held()
+	arrived, ended := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		close(arrived)
+		<-req.Context().Done()
+		close(ended)
+	}))
+	defer server.Close()
+	ctx, end, _ := tenure.begin(context.Background(), 7)
+	defer end()
+	// Not cancelled with the pass, as the last words of a pass are not.
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPatch, server.URL, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan error, 1)
+	go func() {
+		resp, err := (&Fence{Next: http.DefaultTransport}).RoundTrip(req)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		answers <- err
+	}()
+	<-arrived
+	*clock = clock.Add(time.Minute)
+	if _, _, standing := tenure.begin(context.Background(), 8); standing != Paused {
+		t.Errorf("after the end of the time a bucket is %v", standing)
+	}
+	if err := <-answers; !errors.Is(err, context.Canceled) {
+		t.Errorf("the write ended with %v", err)
+	}
+	<-ended
+	if ctx.Err() == nil {
+		t.Error("the pass goes on")
+	}
+}
+
+func TestTheEndOfTheTimeIsNoticedByItself(t *testing.T) {
+	tenure := &tenure{now: time.Now, arm: func(after time.Duration, do func()) func() bool { return time.AfterFunc(after, do).Stop }}
+	tenure.extend(time.Now().Add(time.Hour), all, certainly)
+	ctx, end, _ := tenure.begin(context.Background(), 7)
+	defer end()
+	tenure.extend(time.Now().Add(20*time.Millisecond), all, certainly)
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Error("the pass goes on")
+	}
+}
+
+func TestAClockThatIsSetDoesNotExtendTheTime(t *testing.T) {
+	start := time.Now()
+	until := start.Add(10 * time.Second)
+	if !within(start.Add(9*time.Second), until) || within(start.Add(10*time.Second), until) {
+		t.Error("without any change of a clock the time is wrong")
+	}
+	// Time.Round strips the reading of the clock that nobody sets: what is left is what a wall clock shows.
+	if jumped := start.Round(0).Add(time.Hour); within(jumped, until) {
+		t.Error("a machine that stood still for an hour goes on")
+	}
+}
+
+func TestEachTellsWhatMoved(t *testing.T) {
+	tenure, clock := held()
+	ctx, cancel := context.WithCancel(context.Background())
+	told, over := make(chan Moved), make(chan struct{})
+	go func() {
+		defer close(over)
+		tenure.each(ctx, func(moved Moved) { told <- moved })
+	}()
+	if first := <-told; first.Gained != everything() || first.Lost != ([Buckets]bool{}) {
+		t.Errorf("at first it tells %v", first)
+	}
+	tenure.extend(clock.Add(10*time.Second), func(bucket int) (bool, bool) { return bucket != 5, false }, certainly)
+	if second := <-told; !second.Lost[5] || second.Lost[4] || second.Either(6) {
+		t.Errorf("then it tells %v", second)
+	}
+	*clock = clock.Add(time.Minute)
+	tenure.extend(clock.Add(10*time.Second), func(bucket int) (bool, bool) { return bucket != 5, false }, certainly)
+	if third := <-told; third.Either(5) || !third.Gained[6] {
+		t.Errorf("after a lapse it tells %v", third)
+	}
+	cancel()
+	<-over
+	if len(tenure.watchers) != 0 {
+		t.Error("who does not listen any more is still told")
+	}
+}
+
+func everything() (buckets [Buckets]bool) {
+	for bucket := range buckets {
+		buckets[bucket] = true
+	}
+	return buckets
+}
+
+func TestABucketIsWorkedOnOnlyWhenOurViewOfItIsFresh(t *testing.T) {
+	tenure, clock := held()
+	tenure.extend(clock.Add(10*time.Second), none, certainly)
+	never := func(int) bool { return false }
+	arriving := tenure.extend(clock.Add(10*time.Second), all, never)
+	if len(arriving) != Buckets || tenure.counts()[working] != 0 {
+		t.Fatalf("%d buckets arrive, stages are %v", len(arriving), tenure.counts())
+	}
+	if again := tenure.extend(clock.Add(10*time.Second), all, never); len(again) != 0 {
+		t.Errorf("%d buckets arrive twice", len(again))
+	}
+	tenure.arrived(arriving[:10], true)
+	tenure.arrived(arriving[10:20], false)
+	tenure.extend(clock.Add(10*time.Second), func(bucket int) (bool, bool) { return true, bucket == 30 }, never)
+	tenure.arrived([]int{30}, true) // it is to go on to somebody else already
+	want := map[stage]int{working: 10, paused: 1, coming: 53}
+	if got := tenure.counts(); !maps.Equal(got, want) {
+		t.Errorf("stages are %v, want %v", got, want)
+	}
+	if !tenure.drained(30) || tenure.drained(0) {
+		t.Error("what did not come may go, and what is worked on may not")
+	}
+}

@@ -1,0 +1,82 @@
+package meter
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWhatThisProcessUses(t *testing.T) {
+	before, err := Of(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.PSS < 1<<20 || before.RSS < before.PSS || before.Peak < before.RSS/2 || before.Threads < 2 || before.Files < 3 {
+		t.Errorf("this process uses %+v", before)
+	}
+	held := make([]byte, 192<<20)
+	for spin := time.Now(); time.Since(spin) < 300*time.Millisecond; {
+		for i := range held {
+			held[i]++
+		}
+	}
+	after, err := Of(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spent := after.Since(before)
+	if spent.CPU < 100*time.Millisecond || spent.CPU > 10*time.Second || spent.PSS < 128<<20 || len(held) == 0 {
+		t.Errorf("300 ms of work on 192 MiB cost %s and %d bytes", spent.CPU, spent.PSS)
+	}
+	if cores := after.Cores(before); cores < 0.2 || cores > 64 {
+		t.Errorf("%g cores were busy", cores)
+	}
+	if after.Cores(after) != 0 {
+		t.Error("in no time, cores were busy")
+	}
+}
+
+func TestTheNameOfAProgramMayHoldAnything(t *testing.T) {
+	folder := t.TempDir()
+	const stat = "77 (a) S (b c) S 1 2 3 4 5 6 7 8 9 10 150 50 13 14 20 0 9 19 20\n"
+	if err := os.WriteFile(folder+"/stat", []byte(stat), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var u Usage
+	if err := processor(folder, &u); err != nil || u.CPU != 2*time.Second || u.Threads != 9 {
+		t.Errorf("got %s and %d threads, %v", u.CPU, u.Threads, err)
+	}
+}
+
+func TestAProcessIsFollowedUntilItEnds(t *testing.T) {
+	cat := exec.Command("cat")
+	in, err := cat.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	track := Follow(t.Context(), cat.Process.Pid, 5*time.Millisecond)
+	<-time.After(50 * time.Millisecond)
+	_ = in.Close()
+	_ = cat.Wait()
+	<-time.After(20 * time.Millisecond)
+	seen, err := track.Stop()
+	if len(seen) < 2 || err == nil || !strings.Contains(err.Error(), "cannot tell what process") {
+		t.Errorf("%d readings, %v", len(seen), err)
+	}
+	if top := Peak(seen); top.RSS == 0 || top.Files < 3 || !top.At.Equal(seen[len(seen)-1].At) {
+		t.Errorf("the peak is %+v", top)
+	}
+}
+
+func TestFollowingEndsWhenAsked(t *testing.T) {
+	track := Follow(t.Context(), os.Getpid(), time.Millisecond)
+	<-time.After(20 * time.Millisecond)
+	if seen, err := track.Stop(); len(seen) < 2 || err != nil {
+		t.Errorf("%d readings, %v", len(seen), err)
+	}
+}

@@ -1,0 +1,55 @@
+package meter_test
+
+import (
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
+)
+
+func TestEveryTrueWriteRaisesTheRevision(t *testing.T) {
+	plane, err := provision.Start(t.Context(), provision.Options{Name: "meter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plane.Stop() })
+	clients, err := kubernetes.NewForConfig(plane.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps := clients.CoreV1().ConfigMaps(metav1.NamespaceDefault)
+	before := revision(t, plane)
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "m-"}}
+	const writes = 40
+	for range writes {
+		created, err := maps.Create(t.Context(), object, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// An update that changes nothing is no write.
+		if _, err := maps.Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if now := revision(t, plane); strconv.FormatInt(now, 10) < created.ResourceVersion {
+			t.Fatalf("the revision is %d after a write that made it %s", now, created.ResourceVersion)
+		}
+	}
+	// The server writes for itself too: Leases, and at its start what everybody needs.
+	if spent := revision(t, plane) - before; spent < writes || spent > writes+25 {
+		t.Errorf("%d writes raise the revision by %d", writes, spent)
+	}
+}
+
+func revision(t *testing.T, plane *provision.ControlPlane) int64 {
+	t.Helper()
+	r, err := meter.Revision(t.Context(), plane.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,69 @@
+package workload
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
+)
+
+// cost is what the manager had spent when something began.
+type cost struct {
+	world    *world.World
+	usage    meter.Usage
+	calls    world.Calls
+	revision int64
+}
+
+// spending is what it spent until something ended.
+type spending struct {
+	took  time.Duration
+	usage meter.Usage
+	calls world.Calls
+	// revisions are true writes to the hub, whoever made them.
+	revisions int64
+}
+
+func begin(ctx context.Context, w *world.World) (*cost, error) {
+	c := &cost{world: w}
+	var err error
+	if c.calls, err = w.Calls(); err != nil {
+		return nil, err
+	}
+	if c.revision, err = meter.Revision(ctx, w.Hub.Config); err != nil {
+		return nil, err
+	}
+	c.usage, err = meter.Of(w.Manager.PID())
+	return c, err
+}
+
+func (c *cost) end(ctx context.Context) (spending, error) {
+	now, err := begin(ctx, c.world)
+	if err != nil {
+		return spending{}, err
+	}
+	return spending{
+		took: now.usage.At.Sub(c.usage.At), usage: now.usage.Since(c.usage),
+		calls: now.calls.Since(c.calls), revisions: now.revision - c.revision,
+	}, nil
+}
+
+// reads are the calls that change nothing, the beginnings of watches included.
+func reads(c calls.Counts) calls.Counts {
+	return c.Where(func(call calls.Call) bool { return !call.Write() })
+}
+
+// moduleWrites are those that a module costs: not what the hub keeps in a runtime for itself.
+func moduleWrites(c calls.Counts) float64 {
+	return float64(c.Writes().Where(func(call calls.Call) bool {
+		return !strings.Contains(call.Resource, "kyma-project.io") && !strings.HasPrefix(call.Resource, "customresourcedefinitions") &&
+			!strings.HasPrefix(call.Resource, "namespaces")
+	}).Total())
+}
+
+func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+
+func kib(bytes int64) float64 { return float64(bytes) / (1 << 10) }

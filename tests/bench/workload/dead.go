@@ -1,0 +1,189 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/simruntime"
+)
+
+const (
+	// slowShare of the runtimes answer slowLatency late as soon as any are dead.
+	slowShare   = 0.05
+	slowLatency = 2 * time.Second
+	// dialWindow is how long dials of dead runtimes are counted, dialPer the time that they are told for.
+	dialWindow = 2 * time.Minute
+	dialPer    = 30 * time.Second
+)
+
+// deadShares are gone through one after the other.
+var deadShares = []float64{0, 0.1, 0.2, 0.5}
+
+// dead is B7: more and more runtimes fall silent, and some get slow, while people want something of all of them. What counts is how long
+// changes of the healthy ones take meanwhile, compared with the same changes before.
+func dead(ctx context.Context, b *Bench, f *Fleet) error {
+	r := b.Result("B7", b.Case(f.Size()))
+	if _, err := f.Settle(ctx, quiet); err != nil {
+		return err
+	}
+	s := newSickness(f)
+	var base meter.Summary
+	for _, share := range deadShares {
+		if err := s.spread(ctx, share); err != nil {
+			return err
+		}
+		took, err := s.measure(ctx)
+		if err != nil {
+			return err
+		}
+		sum := took.Summary()
+		b.Logf("B7: %.0f %% of the runtimes are dead, a change of a healthy one takes %s (p99 %s)", share*100, sum.P50, sum.P99)
+		if share == 0 {
+			base = sum
+		}
+		tellHealthy(r, share, sum, base)
+	}
+	if err := s.dials(ctx, r); err != nil {
+		return err
+	}
+	if err := s.heal(ctx, r); err != nil {
+		return err
+	}
+	return b.Done(r)
+}
+
+func tellHealthy(r *report.Result, share float64, sum, base meter.Summary) {
+	which := fmt.Sprintf("%.0f %% dead: a change of a healthy one", share*100)
+	r.Add(which+", p50", "ms", meter.Milliseconds(sum.P50))
+	r.Add(which+", p99", "ms", meter.Milliseconds(sum.P99))
+	if share > 0 {
+		r.Add(which+", p50, ratio to before", "", float64(sum.P50)/float64(base.P50))
+		r.Add(which+", p99, ratio to before", "", float64(sum.P99)/float64(base.P99), report.AtMost(1.1))
+	}
+}
+
+// sickness says which runtimes are dead, slow and healthy. Who is dead stays dead until all are healed.
+type sickness struct {
+	fleet *Fleet
+	// order of the Kymas: the first die first, the last get slow, and those in the middle that never fall ill are measured.
+	order []string
+	ill   int
+	slow  int
+	// begun is when the last ones fell ill.
+	begun time.Time
+}
+
+func newSickness(f *Fleet) *sickness {
+	s := &sickness{fleet: f}
+	// Neighbours fall ill at different times, so that neither names nor ages tell sick and healthy apart.
+	for _, odd := range []int{0, 1} {
+		for i := odd; i < f.Size(); i += 2 {
+			s.order = append(s.order, f.Names[i])
+		}
+	}
+	return s
+}
+
+func (s *sickness) runtime(name string) *simruntime.Runtime {
+	return s.fleet.Runtimes[slices.Index(s.fleet.Names, name)].Sim
+}
+
+// spread makes runtimes ill until a share of them is dead, and has somebody want something of those that fell ill.
+func (s *sickness) spread(ctx context.Context, share float64) error {
+	if share == 0 {
+		return nil
+	}
+	var fresh []string
+	if s.slow == 0 {
+		s.slow = max(1, int(slowShare*float64(len(s.order))))
+		for _, name := range s.slowOnes() {
+			s.runtime(name).Set(simruntime.Knobs{Latency: slowLatency})
+			fresh = append(fresh, name)
+		}
+	}
+	until := min(int(share*float64(len(s.order))), len(s.order)-s.slow-1)
+	for ; s.ill < until; s.ill++ {
+		s.runtime(s.order[s.ill]).Set(simruntime.Knobs{Down: simruntime.BlackHole})
+		fresh = append(fresh, s.order[s.ill])
+	}
+	s.begun = time.Now()
+	for _, name := range fresh {
+		if _, _, err := s.fleet.ChangeKyma(ctx, name, wish(churnModule, true)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sickness) slowOnes() []string { return s.order[len(s.order)-s.slow:] }
+
+// measure changes Kymas whose runtimes stay healthy to the end, and takes the times.
+func (s *sickness) measure(ctx context.Context) (*meter.Latencies, error) {
+	last := int(deadShares[len(deadShares)-1] * float64(len(s.order)))
+	slow := max(1, int(slowShare*float64(len(s.order))))
+	names := spread(s.order[last:len(s.order)-slow], churned)
+	took := &meter.Latencies{}
+	for _, on := range []bool{true, false} {
+		if err := s.fleet.flipAll(ctx, names, on, took); err != nil {
+			return nil, err
+		}
+	}
+	return took, nil
+}
+
+// dials counts the dials of dead runtimes for a while, and since they died.
+func (s *sickness) dials(ctx context.Context, r *report.Result) error {
+	before := s.dialled()
+	timer := time.NewTimer(dialWindow)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+	}
+	sum, top := 0, 0
+	for i, n := range s.dialled() {
+		sum, top = sum+n-before[i], max(top, n-before[i])
+	}
+	per := float64(dialWindow / dialPer)
+	r.Add("dials of a dead runtime in 30 s", "dials", float64(sum)/float64(len(before))/per, report.AtMost(1))
+	r.Add("dials of the one that is dialled most", "dials", float64(top)/per)
+	return nil
+}
+
+func (s *sickness) dialled() []int {
+	var counts []int
+	for _, name := range s.order[:s.ill] {
+		counts = append(counts, s.runtime(name).Dials())
+	}
+	return counts
+}
+
+// heal makes all healthy, and takes the time until what was asked of the sick came about there.
+func (s *sickness) heal(ctx context.Context, r *report.Result) error {
+	sick := append(slices.Clone(s.order[:s.ill]), s.slowOnes()...)
+	for _, name := range sick {
+		s.runtime(name).Set(simruntime.Knobs{})
+	}
+	begin := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, recovery)
+	defer cancel()
+	at, err := s.fleet.Kymas.When(sick, stands(churnModule, true)).Done(bounded)
+	if err != nil {
+		return fmt.Errorf("not all runtimes recovered: %w\nthe manager's log ends with:\n%s", err, s.fleet.Manager.Log())
+	}
+	var took meter.Latencies
+	for _, t := range at {
+		took.Add(max(0, t.Sub(begin)))
+	}
+	r.Add("healed: half of the sick are as asked after", "s", took.Quantile(0.5).Seconds())
+	r.Add("healed: all are", "s", took.Quantile(1).Seconds())
+	return s.fleet.setModule(ctx, sick, churnModule, false)
+}
+
+// recovery bounds the time from the end of an outage until everything came about: the longest back-off and the work that has piled up.
+const recovery = 5 * time.Minute

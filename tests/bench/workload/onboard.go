@@ -1,0 +1,172 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+)
+
+const (
+	version1, version2 = "1.0.0", "2.0.0"
+	// extraObjects is what each of the modules has that nobody has at first.
+	extraObjects = 2
+	// fewestSpare and mostSpare runtimes are for the bare loop: enough for its rate to be steady.
+	fewestSpare, mostSpare = 16, 100
+	// bareUnits and bareWorkers are how many Manifests, and how many writes of each, the manager works on at once by default.
+	bareUnits, bareWorkers = 16, 8
+	// quiet is how long nothing must have been said for a fleet to count as settled.
+	quiet = 5 * time.Second
+)
+
+// bulk is B2: onboard has measured it.
+func bulk(context.Context, *Bench, *Fleet) error { return nil }
+
+// patience bounds the waiting for k Kymas.
+func (b *Bench) patience(k int) time.Duration {
+	objects := k * b.Modules * b.Objects
+	return 3*time.Minute + time.Duration(objects)*20*time.Millisecond
+}
+
+// onboard opens a world with k runtimes, takes the bare loop's time before and after on spare ones, and brings k Kymas in meanwhile.
+func (b *Bench) onboard(ctx context.Context, k int) (_ *Fleet, err error) {
+	spare := min(max(k, fewestSpare), mostSpare)
+	b.Logf("B2: opening a world of %d simulated runtimes", k)
+	w, err := b.open(ctx, world.Options{Runtimes: k + 2*spare, Simulated: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	f := &Fleet{World: w, Extra: "extra", Late: []string{"late-one", "late-two"}, spare: spare, k: k}
+	if err := b.offer(ctx, f); err != nil {
+		return nil, err
+	}
+	r := b.Result("B2", b.Case(k))
+	before, err := f.bare(ctx, b, 0, version1)
+	if err != nil {
+		return nil, err
+	}
+	b.Logf("B2: the bare loop applies %.0f objects/s", before.Rate())
+	if err := b.bringIn(ctx, f, r); err != nil {
+		return nil, err
+	}
+	after, err := f.bare(ctx, b, 1, version1)
+	if err != nil {
+		return nil, err
+	}
+	f.Bare = bare.Outcome{Calls: before.Calls + after.Calls, Took: before.Took + after.Took, CPU: before.CPU + after.CPU}
+	rate, _ := r.Value(objectRate)
+	r.Add("bare loop, before and after", "objects/s", f.Bare.Rate())
+	r.Add("bare loop's CPU for each object", "ms", f.Bare.CPUPerCall())
+	r.Add("share of the bare loop's rate", "", rate/f.Bare.Rate(), report.AtLeast(0.7))
+	return f, b.Done(r)
+}
+
+// offer publishes the modules of a fleet.
+func (b *Bench) offer(ctx context.Context, f *Fleet) error {
+	for i := range b.Modules {
+		m := world.Module{Name: moduleName(i), Version: version1, Objects: b.Objects}
+		if err := f.Offer(ctx, m, v1beta2.DefaultChannel); err != nil {
+			return err
+		}
+		f.Modules = append(f.Modules, m.Name)
+	}
+	for _, name := range append([]string{f.Extra}, f.Late...) {
+		if err := f.Offer(ctx, world.Module{Name: name, Version: version1, Objects: extraObjects}, v1beta2.DefaultChannel); err != nil {
+			return err
+		}
+	}
+	return offerOurs(ctx, f)
+}
+
+// moduleName has three letters behind the dash, the fewest that names of modules may have.
+func moduleName(i int) string { return fmt.Sprintf("module-%c%c%c", 'a'+i/676, 'a'+i/26%26, 'a'+i%26) }
+
+const objectRate = "objects applied"
+
+// bringIn creates the Kymas and waits until all are Ready and nothing moves any more.
+func (b *Bench) bringIn(ctx context.Context, f *Fleet, r *report.Result) error {
+	if err := f.GiveAccess(ctx, 0, f.k); err != nil {
+		return err
+	}
+	m, err := f.StartManager(ctx, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	if err != nil {
+		return err
+	}
+	cost, err := begin(ctx, f.World)
+	if err != nil {
+		return err
+	}
+	names := make([]string, f.k)
+	for i := range names {
+		names[i] = world.KymaName(i)
+	}
+	wait := f.Kymas.When(names, world.Ready)
+	track := meter.Follow(ctx, m.PID(), time.Second)
+	batch, err := f.CreateKymas(ctx, 0, f.k, f.Modules...)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, b.patience(f.k))
+	defer cancel()
+	ready, err := wait.Done(bounded)
+	if err != nil {
+		return fmt.Errorf("%w\nthe manager's log ends with:\n%s", err, m.Log())
+	}
+	f.Names = names
+	seen, err := track.Stop()
+	if err != nil {
+		return err
+	}
+	return b.tellBulk(ctx, f, r, batch, ready, cost, meter.Peak(seen))
+}
+
+// tellBulk makes the result of B2.
+func (b *Bench) tellBulk(ctx context.Context, f *Fleet, r *report.Result, batch *world.Batch, ready map[string]time.Time,
+	cost *cost, peak meter.Usage,
+) error {
+	var latencies meter.Latencies
+	last := batch.First
+	for name, at := range ready {
+		latencies.Add(at.Sub(batch.Begun[name]))
+		if at.After(last) {
+			last = at
+		}
+	}
+	took := last.Sub(batch.First)
+	spent, err := cost.end(ctx)
+	if err != nil {
+		return err
+	}
+	objects := float64(f.k * b.Modules * b.Objects)
+	k := float64(f.k)
+	r.Add("all Ready after", "s", took.Seconds())
+	r.Add(objectRate, "objects/s", objects/took.Seconds())
+	r.Add("create to Ready, p50", "s", latencies.Quantile(0.5).Seconds())
+	r.Add("create to Ready, p99", "s", latencies.Quantile(0.99).Seconds())
+	r.Add("manager's CPU for each object", "ms", spent.usage.CPU.Seconds()*1000/objects)
+	r.Add("manager's peak memory (RSS)", "MiB", mib(peak.RSS))
+	settled, err := f.Settle(ctx, quiet)
+	if err != nil {
+		return err
+	}
+	all := settled.Since(cost.calls)
+	r.Add("writes to the runtime, for each Kyma", "writes", float64(all.Runtimes.Writes().Total())/k)
+	r.Add("of these for modules, for each module", "writes", moduleWrites(all.Runtimes)/k/float64(b.Modules),
+		report.AtMost(1.05*float64(b.Objects)+3))
+	// 5 for each module, and 3 for a Kyma that is new: its finalizers and two states before it is Ready.
+	r.Add("writes to the hub, for each Kyma", "writes", float64(all.Hub.Writes().Total())/k, report.AtMost(float64(5*b.Modules+3)))
+	r.Add("reads of the runtime, for each Kyma", "calls", float64(reads(all.Runtimes).Total())/k)
+	r.Add("reads of the hub, for each Kyma", "calls", float64(reads(all.Hub).Total())/k)
+	return nil
+}

@@ -1,0 +1,72 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
+)
+
+// leaseResource is what heartbeats are written to.
+const leaseResource = "leases.coordination.k8s.io"
+
+// rest is B3: nothing changes anywhere. Every call is told.
+func rest(ctx context.Context, b *Bench, f *Fleet) error {
+	if _, err := f.Settle(ctx, quiet); err != nil {
+		return err
+	}
+	r := b.Result("B3", fmt.Sprintf("%s, %s", b.Case(f.Size()), b.Idle))
+	cost, err := begin(ctx, f.World)
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, b.Idle); err != nil {
+		return err
+	}
+	spent, err := cost.end(ctx)
+	if err != nil {
+		return err
+	}
+	memory, err := meter.Live(ctx, f.Manager.Profiles)
+	if err != nil {
+		return err
+	}
+	hub := spent.calls.Hub
+	lease := hub.Where(func(c calls.Call) bool { return c.Resource == leaseResource })
+	others := hub.Where(func(c calls.Call) bool { return c.Resource != leaseResource })
+	r.Add("writes to runtimes", "writes", float64(spent.calls.Runtimes.Writes().Total()), report.Exactly(0))
+	r.Add("writes to the hub", "writes", float64(hub.Writes().Total()), report.Exactly(0))
+	r.Add("reads of runtimes", "calls", float64(reads(spent.calls.Runtimes).Total()))
+	r.Add("reads of the hub", "calls", float64(reads(others).Total()))
+	r.Add("calls for leases", "calls", float64(lease.Total()))
+	r.Add("CPU of one core", "%", 100*spent.usage.CPU.Seconds()/spent.took.Seconds(), report.AtMost(1))
+	r.Add("live heap", "MiB", mib(memory.Live))
+	usage, err := meter.Of(f.Manager.PID())
+	if err != nil {
+		return err
+	}
+	r.Add("memory (PSS)", "MiB", mib(usage.PSS))
+	r.Add("goroutines", "", float64(memory.Goroutines))
+	if spent.calls.Runtimes.Total() > 0 {
+		r.Notes = append(r.Notes, "Calls to runtimes:\n"+spent.calls.Runtimes.Plain().String())
+	}
+	if others.Total() > 0 {
+		r.Notes = append(r.Notes, "Calls to the hub:\n"+others.Plain().String())
+	}
+	return b.Done(r)
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

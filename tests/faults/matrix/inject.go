@@ -1,0 +1,144 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
+)
+
+// where says which server a fault strikes.
+type where func(*operation.Scene) *rig.Server
+
+func hub(s *operation.Scene) *rig.Server  { return s.Rig.Hub }
+func home(s *operation.Scene) *rig.Server { return s.Home }
+
+// beginner breaks something.
+type beginner = func(context.Context, *operation.Scene) (mender, error)
+
+// using puts a middleware in front of a server.
+func using(at where, mw func(*operation.Scene) proxy.Middleware) beginner {
+	return func(_ context.Context, s *operation.Scene) (mender, error) {
+		remove := at(s).Proxy.Use("matrix", mw(s))
+		return func(context.Context) error {
+			remove()
+			return nil
+		}, nil
+	}
+}
+
+// always is a middleware that needs nothing of the Scene.
+func always(match proxy.Match, mw proxy.Middleware) func(*operation.Scene) proxy.Middleware {
+	return func(*operation.Scene) proxy.Middleware { return proxy.Only(match, mw) }
+}
+
+// calls matches whatever is no heartbeat, watches left out: those that stand are not touched.
+func calls(c proxy.Call) bool { return !c.Heartbeat() && c.Verb != "watch" }
+
+// writes matches what changes something that stays.
+func writes(c proxy.Call) bool { return c.Mutating && !c.Heartbeat() }
+
+// status is an API server's answer.
+func status(err *apierrors.StatusError) metav1.Status { return err.Status() }
+
+func failure(code int32, reason metav1.StatusReason, text string) metav1.Status {
+	return metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text}
+}
+
+func unavailable(text string) metav1.Status {
+	return failure(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, text)
+}
+
+func internal(text string) metav1.Status {
+	return failure(http.StatusInternalServerError, metav1.StatusReasonInternalError, text)
+}
+
+func forbidden(text string) metav1.Status {
+	return failure(http.StatusForbidden, metav1.StatusReasonForbidden, text)
+}
+
+var anything = schema.GroupResource{Resource: "objects"}
+
+// firstOfEach answers the first write of every object otherwise, and lets all later ones pass.
+func firstOfEach(answer metav1.Status) func(*operation.Scene) proxy.Middleware {
+	return func(*operation.Scene) proxy.Middleware {
+		var mutex sync.Mutex
+		seen := map[string]bool{}
+		return func(next http.Handler) http.Handler {
+			refuse := proxy.Answer(answer, 0)(next)
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				call := proxy.CallOf(r.Context())
+				mutex.Lock()
+				first := writes(call) && !seen[call.Resource+call.Namespace+call.Name]
+				seen[call.Resource+call.Namespace+call.Name] = true
+				mutex.Unlock()
+				if first {
+					refuse.ServeHTTP(w, r)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+}
+
+// together breaks several things and mends them in the opposite order.
+func together(all ...beginner) beginner {
+	return func(ctx context.Context, s *operation.Scene) (mender, error) {
+		var menders []mender
+		mend := func(ctx context.Context) error {
+			var err error
+			for _, m := range slices.Backward(menders) {
+				err = errors.Join(err, m(ctx))
+			}
+			return err
+		}
+		for _, begin := range all {
+			m, err := begin(ctx, s)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("cannot break all of it: %w", err), mend(ctx))
+			}
+			menders = append(menders, m)
+		}
+		return mend, nil
+	}
+}
+
+// reach changes what becomes of connections.
+func reach(at where, state proxy.Reach) beginner {
+	return func(_ context.Context, s *operation.Scene) (mender, error) {
+		at(s).Proxy.Reach(state)
+		return func(context.Context) error {
+			at(s).Proxy.Reach(proxy.Open)
+			at(s).Proxy.Cut() // what was held does not come back to life
+			return nil
+		}, nil
+	}
+}
+
+// repeatedly does something in the background until it is mended.
+func repeatedly(work func(context.Context, *operation.Scene)) beginner {
+	return func(ctx context.Context, s *operation.Scene) (mender, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			work(ctx, s)
+		}()
+		return func(context.Context) error {
+			cancel()
+			<-done
+			return nil
+		}, nil
+	}
+}

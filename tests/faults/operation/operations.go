@@ -1,0 +1,104 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Operation is something that people do with a Kyma.
+type Operation struct {
+	Name string
+	// Prepare brings a new Scene to where the operation begins.
+	Prepare func(context.Context, *Scene) error
+	// Steps follow each other, each when the one before is settled.
+	Steps []Step
+}
+
+// Step is one thing that somebody does, and when it is done.
+type Step struct {
+	Name string
+	// Do is what a person does, past all proxies.
+	Do func(context.Context, *Scene) error
+	// Settled is nil when what was asked for is there, and otherwise says what is not.
+	Settled func(context.Context, *Scene) error
+}
+
+// Run does all steps, and gives each of them the time within to settle.
+func (o Operation) Run(ctx context.Context, s *Scene, within time.Duration) error {
+	for _, step := range o.Steps {
+		if err := step.Do(ctx, s); err != nil {
+			return fmt.Errorf("%s: %s: %w", o.Name, step.Name, err)
+		}
+		if err := Await(ctx, s, step.Settled, within); err != nil {
+			return fmt.Errorf("%s: %s: not settled after %s: %w", o.Name, step.Name, within, err)
+		}
+	}
+	return nil
+}
+
+// poll is short: what is waited for is here, and takes milliseconds.
+const poll = 20 * time.Millisecond
+
+// Await waits until a condition is nil, and otherwise returns what it said last.
+func Await(ctx context.Context, s *Scene, settled func(context.Context, *Scene) error, within time.Duration) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, poll, within, true, func(ctx context.Context) (bool, error) {
+		if err := settled(ctx, s); err != nil {
+			if ctx.Err() == nil || last == nil {
+				last = err
+			}
+			return false, nil
+		}
+		return true, nil
+	})
+	if err != nil && last != nil {
+		return last
+	}
+	return err
+}
+
+// prepareWithin is how long a Scene may take to be prepared, when nothing is wrong.
+const prepareWithin = time.Minute
+
+// All are the eight operations, in the order of the matrix.
+func All() []Operation {
+	return []Operation{
+		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},
+		{Name: "upgrade", Prepare: install, Steps: []Step{{"offer a new version in the channel", pointTo(v2), installed(v2)}}},
+		{Name: "channel", Prepare: install, Steps: []Step{{"switch the Kyma to channel fast", switchChannel, installed(v2)}}},
+		{Name: "disable", Prepare: install, Steps: []Step{{"take both modules out of the spec", disable, disabled}}},
+		{Name: "unmanage", Prepare: install, Steps: []Step{
+			{"let go of both modules", manage(false), unmanaged},
+			{"take them back", manage(true), installed(v1)},
+		}},
+		{Name: "delete", Prepare: install, Steps: []Step{{"delete the Kyma", deleteKyma, deleted}}},
+		{Name: "catalog", Prepare: installWithSpare, Steps: []Step{{"change the offers, damage the definitions", changeOffers, catalogued}}},
+		{Name: "rotate", Prepare: install, Steps: []Step{
+			{"replace the credentials and revoke the old ones", rotate, installed(v1)},
+			{"delete an object, which only the new ones can heal", damage, healed},
+		}},
+	}
+}
+
+// Named picks operations by name; none means all.
+func Named(names ...string) ([]Operation, error) {
+	if len(names) == 0 {
+		return All(), nil
+	}
+	var picked []Operation
+	for _, name := range names {
+		found := false
+		for _, operation := range All() {
+			if operation.Name == name {
+				picked, found = append(picked, operation), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no operation %q", name)
+		}
+	}
+	return picked, nil
+}

@@ -1,0 +1,231 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// needed are the conditions of a Kyma that has all that it asks for.
+var needed = []string{v1beta2.ConditionReady, v1beta2.ConditionModuleCatalog, v1beta2.ConditionCRDsSync, v1beta2.ConditionSpecSync}
+
+// ready says what keeps the Kyma from being Ready as it is asked for now, with all that its runtime has to hold.
+func (s *Scene) ready(ctx context.Context) (*v1beta2.Kyma, error) {
+	kyma, err := s.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	status := kyma.Status
+	if status.ObservedGeneration != kyma.Generation || status.State != v1beta2.StateReady {
+		return kyma, fmt.Errorf("the Kyma is %s: %s", status.State, told(status.Conditions))
+	}
+	for _, kind := range needed {
+		if !conditions.IsTrue(status.Conditions, kind) {
+			return kyma, fmt.Errorf("condition %s of the Kyma is not True: %s", kind, told(status.Conditions))
+		}
+	}
+	return kyma, nil
+}
+
+// told is what conditions that are not True say.
+func told(all []metav1.Condition) string {
+	var words []string
+	for _, cond := range all {
+		if cond.Status != metav1.ConditionTrue {
+			words = append(words, fmt.Sprintf("%s (%s: %s)", cond.Type, cond.Reason, cond.Message))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// installed says what is missing until both modules run in that version, in the hub's status and in the runtime.
+func installed(version string) func(context.Context, *Scene) error {
+	return func(ctx context.Context, s *Scene) error {
+		kyma, err := s.ready(ctx)
+		if err != nil {
+			return err
+		}
+		for _, module := range kyma.Spec.Modules {
+			at := slices.IndexFunc(kyma.Status.Modules, func(m v1beta2.ModuleStatus) bool { return m.Name == module.Name })
+			if at < 0 || kyma.Status.Modules[at].Version != version || kyma.Status.Modules[at].State != v1beta2.StateReady {
+				return fmt.Errorf("module %s is not Ready in version %s: %v", module.Name, version, kyma.Status.Modules)
+			}
+			if err := s.runs(ctx, module.Name, version); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// runs says which object of a module the runtime does not have in that version, or has although another version had it.
+func (s *Scene) runs(ctx context.Context, module, version string) error {
+	wanted := s.objects(module, version)
+	for _, object := range wanted {
+		live, err := s.get(ctx, object)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		if got := live.GetLabels()[testkit.VersionLabel]; got != version && !s.isDefaultCR(module, object) {
+			return fmt.Errorf("%s %s is of version %q, not %s", object.GetKind(), object.GetName(), got, version)
+		}
+	}
+	return s.gone(ctx, module, func(object *unstructured.Unstructured) bool {
+		return !slices.ContainsFunc(wanted, func(w *unstructured.Unstructured) bool { return same(w, object) })
+	})
+}
+
+// isDefaultCR: it is created once, and is the user's from then on.
+func (s *Scene) isDefaultCR(module string, object *unstructured.Unstructured) bool {
+	cr := s.Contents[module][v1].DefaultCR
+	return cr != nil && same(cr, object)
+}
+
+func same(a, b *unstructured.Unstructured) bool {
+	return a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() &&
+		client.ObjectKeyFromObject(a) == client.ObjectKeyFromObject(b)
+}
+
+// objects are those of a version of a module, its default custom resource included.
+func (s *Scene) objects(module, version string) []*unstructured.Unstructured {
+	content := s.Contents[module][version]
+	objects := slices.Clone(content.Objects)
+	if content.DefaultCR != nil {
+		objects = append(objects, content.DefaultCR)
+	}
+	return objects
+}
+
+func (s *Scene) get(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GroupVersionKind())
+	return live, s.Home.Client.Get(ctx, client.ObjectKeyFromObject(object), live)
+}
+
+// gone says which object of any version of a module is still there, of those that match.
+func (s *Scene) gone(ctx context.Context, module string, match func(*unstructured.Unstructured) bool) error {
+	for version := range s.Contents[module] {
+		for _, object := range s.objects(module, version) {
+			if !match(object) {
+				continue
+			}
+			_, err := s.get(ctx, object)
+			switch {
+			case err == nil:
+				return fmt.Errorf("%s %s is still there", object.GetKind(), object.GetName())
+			case !missing(err):
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// missing says that there is no such object, or not even its kind.
+func missing(err error) bool {
+	return apierrors.IsNotFound(err) || strings.Contains(err.Error(), "no matches for kind")
+}
+
+func everything(*unstructured.Unstructured) bool { return true }
+
+func disabled(ctx context.Context, s *Scene) error {
+	kyma, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if len(kyma.Status.Modules) > 0 {
+		return fmt.Errorf("the status still has modules %v", kyma.Status.Modules)
+	}
+	return s.nothingLeft(ctx)
+}
+
+func (s *Scene) nothingLeft(ctx context.Context) error {
+	manifests, err := s.Manifests(ctx)
+	if err != nil {
+		return err
+	}
+	if len(manifests) > 0 {
+		return fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, told(manifests[0].Status.Conditions))
+	}
+	return errors.Join(s.gone(ctx, s.Web, everything), s.gone(ctx, s.Maps, everything))
+}
+
+func unmanaged(ctx context.Context, s *Scene) error {
+	kyma, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	for _, module := range kyma.Status.Modules {
+		if module.State != v1beta2.StateUnmanaged {
+			return fmt.Errorf("module %s is %s, not Unmanaged", module.Name, module.State)
+		}
+	}
+	manifests, err := s.Manifests(ctx)
+	if err == nil && len(manifests) > 0 {
+		err = fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, told(manifests[0].Status.Conditions))
+	}
+	return err
+}
+
+func deleted(ctx context.Context, s *Scene) error {
+	kyma, err := s.Live(ctx)
+	if err == nil {
+		return fmt.Errorf("the Kyma is still there: %s", told(kyma.Status.Conditions))
+	}
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	return s.nothingLeft(ctx)
+}
+
+func healed(ctx context.Context, s *Scene) error {
+	if _, err := s.ready(ctx); err != nil {
+		return err
+	}
+	return s.runs(ctx, s.Maps, v1)
+}
+
+// catalogued says where the runtime's catalog differs from what the hub offers.
+func catalogued(ctx context.Context, s *Scene) error {
+	if err := installed(v1)(ctx, s); err != nil {
+		return err
+	}
+	wanted, err := offers(ctx, s.Rig.Hub.Client, v1beta2.DefaultNamespace)
+	if err != nil {
+		return err
+	}
+	got, err := offers(ctx, s.Home.Client, v1beta2.RuntimeNamespace)
+	if err == nil && !slices.Equal(wanted, got) {
+		err = fmt.Errorf("the hub offers %v, the runtime shows %v", wanted, got)
+	}
+	return err
+}
+
+func offers(ctx context.Context, from client.Client, namespace string) ([]string, error) {
+	var words []string
+	releases, templates := &v1beta2.ModuleReleaseMetaList{}, &v1beta2.ModuleTemplateList{}
+	for _, list := range []client.ObjectList{releases, templates} {
+		if err := from.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range releases.Items {
+		words = append(words, fmt.Sprint(releases.Items[i].Name, releases.Items[i].Spec.Channels))
+	}
+	for i := range templates.Items {
+		words = append(words, templates.Items[i].Name)
+	}
+	slices.Sort(words)
+	return words, nil
+}

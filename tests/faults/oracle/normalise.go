@@ -1,0 +1,124 @@
+package oracle
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
+)
+
+// What differs from run to run, by how it looks.
+var (
+	looksLikeTime     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	looksLikeUID      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	looksLikeDigest   = regexp.MustCompile(`[0-9a-f]{64}`)
+	looksLikeManifest = regexp.MustCompile(`(kyma-SCENE-[a-z]+-SCENE)-\d+`)
+	looksLikeServer   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	// An object may have been created or applied: after a crash it is there already. Its fields are compared by themselves.
+	looksLikeFields = regexp.MustCompile(`^[ua]:[0-9a-f]{16}$`)
+)
+
+// hashes are fields whose value depends on names; that they are set is what is compared.
+var hashes = []string{"uid", "hash", "digest", "resourceVersion", "generation", "resourceGeneration"}
+
+// normalise takes everything from an object that may differ between two runs that end alike.
+func normalise(s *operation.Scene, object *unstructured.Unstructured) any {
+	object = object.DeepCopy()
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	status, _ := object.Object["status"].(map[string]any)
+	if observed, found := status["observedGeneration"]; found {
+		if status["observedGeneration"] = "outdated"; observed == metadata["generation"] {
+			status["observedGeneration"] = "current"
+		}
+	}
+	metadata["managers"] = managers(object)
+	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+		delete(metadata, field)
+	}
+	if object.GetKind() == "Secret" {
+		object.Object["data"] = "is not looked at"
+	}
+	if object.GetKind() == "CustomResourceDefinition" {
+		delete(object.Object, "status")
+	}
+	if object.GetKind() == "Kyma" { // the log of the last operation says what came last, which may differ
+		delete(status, "lastOperation")
+	}
+	return plain(s, object.Object)
+}
+
+// managers are who wrote fields of an object, each once.
+func managers(object *unstructured.Unstructured) []any {
+	var names []string
+	for _, entry := range object.GetManagedFields() {
+		name := entry.Manager
+		if entry.Subresource != "" {
+			name += "/" + entry.Subresource
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	sorted := make([]any, 0, len(names))
+	for _, name := range names {
+		sorted = append(sorted, name)
+	}
+	return sorted
+}
+
+func plain(s *operation.Scene, value any) any {
+	switch v := value.(type) {
+	case string:
+		return rename(s, v)
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			if slices.Contains(hashes, key) && inner != "" && inner != nil {
+				out[key] = "SET"
+				continue
+			}
+			out[rename(s, key)] = plain(s, inner)
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, inner := range v {
+			out = append(out, plain(s, inner))
+		}
+		sortNamed(out)
+		return out
+	}
+	return value
+}
+
+// sortNamed puts lists of entries with a name into one order: the order in which modules became ready says nothing.
+func sortNamed(list []any) {
+	key := func(entry any) string { // "" for what has no name
+		fields, _ := entry.(map[string]any)
+		if fields["name"] == nil && fields["type"] == nil {
+			return ""
+		}
+		return fmt.Sprint(fields["kind"], fields["namespace"], fields["name"], fields["type"])
+	}
+	if slices.ContainsFunc(list, func(entry any) bool { return key(entry) == "" }) {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b any) int { return strings.Compare(key(a), key(b)) })
+}
+
+// rename takes the Scene's name, times, identities and digests from a text.
+func rename(s *operation.Scene, text string) string {
+	text = strings.ReplaceAll(text, s.ID, "SCENE")
+	text = strings.ReplaceAll(text, strings.ToUpper(s.ID[:1])+s.ID[1:], "SCENE")
+	text = looksLikeManifest.ReplaceAllString(text, "$1-HASH")
+	text = looksLikeTime.ReplaceAllString(text, "TIME")
+	text = looksLikeUID.ReplaceAllString(text, "UID")
+	text = looksLikeServer.ReplaceAllString(text, "SERVER")
+	text = looksLikeFields.ReplaceAllString(text, "FIELDS")
+	return looksLikeDigest.ReplaceAllString(text, "DIGEST")
+}

@@ -1,0 +1,112 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
+)
+
+// Bounds are what a Scene may cost at most, faults included. The zero value of a field means no bound.
+type Bounds struct {
+	// Lines of the manager's log.
+	Lines int
+	// Writes to all servers, refused ones included.
+	Writes int
+	// Memory of the manager, at its highest, in bytes.
+	Memory int64
+}
+
+// Usual are the bounds of a Scene: ten times what one without faults takes, but for the memory.
+func Usual() Bounds { return Bounds{Lines: 1500, Writes: 1500, Memory: 512 << 20} }
+
+// Oracle judges one Scene.
+type Oracle struct {
+	scene      *operation.Scene
+	watchdog   *Watchdog
+	lines      int
+	violations int
+}
+
+// Begin starts judging a Scene that was just made, before any fault.
+func (w *Watchdog) Begin(s *operation.Scene) *Oracle {
+	return &Oracle{scene: s, watchdog: w, lines: s.Rig.Manager.Log.Lines(), violations: len(s.Rig.Watch.Violations())}
+}
+
+// End waits, without faults by now, until the Scene is in the State that it should be in, and says everything that is wrong. A nil State
+// is compared with nothing. Call it before Scene.Close.
+func (o *Oracle) End(ctx context.Context, want State, within time.Duration, bounds Bounds) (State, []string) {
+	var problems []string
+	var got State
+	if want == nil {
+		state, err := Take(ctx, o.scene)
+		if got = state; err != nil {
+			problems = append(problems, err.Error())
+		}
+	} else {
+		var diff string
+		if got, diff = Converge(ctx, o.scene, want, within); diff != "" {
+			problems = append(problems, fmt.Sprintf("the end state differs after %s:\n%s", within, diff))
+		}
+	}
+	problems = append(problems, o.watchdog.Never(ctx, o.scene)...)
+	problems = append(problems, o.scene.Rig.Watch.Violations()[o.violations:]...)
+	return got, append(problems, o.exceeded(bounds)...)
+}
+
+// untouched says which objects of others are not as they were, and whether the bystander fares well.
+func untouched(ctx context.Context, s *operation.Scene) []string {
+	var problems []string
+	for server, decoys := range s.Decoys {
+		for _, decoy := range decoys {
+			live := decoy.DeepCopy()
+			err := server.Client.Get(ctx, client.ObjectKeyFromObject(decoy), live)
+			if err != nil || live.UID != decoy.UID || live.ResourceVersion != decoy.ResourceVersion {
+				problems = append(problems, fmt.Sprintf("ConfigMap %s in %s is not ours and was touched: %v %v",
+					decoy.Name, server.Proxy.Name(), err, live.ManagedFields))
+			}
+		}
+	}
+	bystander := &v1beta2.Kyma{}
+	key := client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Rig.Bystander}
+	if err := s.Rig.Hub.Client.Get(ctx, key, bystander); err != nil || bystander.Status.State != v1beta2.StateReady {
+		problems = append(problems, fmt.Sprintf("the bystander suffers: %s %v %v", bystander.Status.State, bystander.Status.Conditions, err))
+	}
+	return problems
+}
+
+// Cost is what the Scene took until now.
+func (o *Oracle) Cost() (lines, writes int, memory int64) {
+	for _, server := range o.scene.Rig.Servers() {
+		for _, call := range server.Proxy.Since(o.scene.Since[server.Proxy.Name()]) {
+			if call.Mutating && !call.Heartbeat() {
+				writes++
+			}
+		}
+	}
+	_, peak, err := o.scene.Rig.Manager.Memory()
+	if err != nil {
+		peak = 0 // it does not run; nobody says that it has to
+	}
+	return o.scene.Rig.Manager.Log.Lines() - o.lines, writes, peak
+}
+
+func (o *Oracle) exceeded(bounds Bounds) []string {
+	var problems []string
+	lines, writes, memory := o.Cost()
+	if bounds.Lines > 0 && lines > bounds.Lines {
+		problems = append(problems, fmt.Sprintf("the manager logged %d lines, more than %d; the last: %v",
+			lines, bounds.Lines, o.scene.Rig.Manager.Log.Tail(1)))
+	}
+	if bounds.Writes > 0 && writes > bounds.Writes {
+		problems = append(problems, fmt.Sprintf("%d writes, more than %d", writes, bounds.Writes))
+	}
+	if bounds.Memory > 0 && memory > bounds.Memory {
+		problems = append(problems, fmt.Sprintf("the manager held %d MiB, more than %d", memory>>20, bounds.Memory>>20))
+	}
+	return problems
+}

@@ -1,0 +1,147 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// Match picks calls.
+type Match func(Call) bool
+
+// All matches every call.
+func All(Call) bool { return true }
+
+// Writes matches what may change something.
+func Writes(c Call) bool { return c.Mutating }
+
+// Only steps in at the calls that match, and lets the others pass.
+func Only(match Match, mw Middleware) Middleware {
+	return func(next http.Handler) http.Handler {
+		inside := mw(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if match(CallOf(r.Context())) {
+				inside.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Answer says this instead of what the server would say. A pause above 0 becomes the header Retry-After.
+func Answer(status metav1.Status, retryAfter time.Duration) Middleware {
+	return func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { WriteStatus(w, status, retryAfter) })
+	}
+}
+
+// WriteStatus answers as an API server does that refuses.
+func WriteStatus(w http.ResponseWriter, status metav1.Status, retryAfter time.Duration) {
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	data, err := json.Marshal(status)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second)/time.Second)))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(int(status.Code))
+	_, _ = w.Write(data)
+}
+
+// Slow waits before it asks the server.
+func Slow(delay time.Duration) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-time.After(delay):
+				next.ServeHTTP(w, r)
+			case <-r.Context().Done():
+			}
+		})
+	}
+}
+
+// Abort breaks off without an answer and without asking the server.
+func Abort(http.Handler) http.Handler {
+	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+}
+
+// Unanswered asks the server, and breaks off when it has answered: the client never knows.
+func Unanswered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&deaf{header: http.Header{}}, r)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// deaf is a client that listens to nothing.
+type deaf struct{ header http.Header }
+
+// Header is written and not read.
+func (d *deaf) Header() http.Header { return d.header }
+
+// Write takes everything.
+func (d *deaf) Write(data []byte) (int, error) { return len(data), nil }
+
+// WriteHeader takes everything.
+func (d *deaf) WriteHeader(int) {}
+
+// Revision asks the server behind, past the proxy, for its present revision: what StaleLists takes.
+func (p *Proxy) Revision(ctx context.Context) (string, error) {
+	client, err := rest.HTTPClientFor(p.options.Upstream)
+	if err != nil {
+		return "", err
+	}
+	base, _, err := rest.DefaultServerUrlFor(p.options.Upstream)
+	if err != nil {
+		return "", err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("api/v1/namespaces").String()+"?limit=1", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("cannot ask %s for its revision: %w", p.options.Name, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var list metav1.PartialObjectMetadataList
+	if err := json.NewDecoder(response.Body).Decode(&list); err != nil || list.ResourceVersion == "" {
+		return "", fmt.Errorf("cannot read the revision of %s from an answer %s: %w", p.options.Name, response.Status, err)
+	}
+	return list.ResourceVersion, nil
+}
+
+// StaleLists answers lists as of an earlier revision, as a replica of the API server does that lags behind. Watches that begin with a list
+// are told that this server does not know them, and so become a list and a watch that goes on where the list ended. revision is asked
+// anew for each list; "" answers as usual. A list by continue token goes on as it began.
+func StaleLists(revision func(Call) string) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			call, query := CallOf(r.Context()), r.URL.Query()
+			if call.Verb == "watch" && query.Get("sendInitialEvents") == "true" && revision(call) != "" {
+				WriteStatus(w, metav1.Status{
+					Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
+					Message: "sendInitialEvents is forbidden for watch",
+				}, 0)
+				return
+			}
+			if old := revision(call); old != "" && call.Verb == "list" && query.Get("continue") == "" {
+				query.Set("resourceVersion", old)
+				query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
+				r = r.Clone(r.Context())
+				r.URL.RawQuery = query.Encode()
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package rig
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"sync"
+)
+
+const (
+	// logBytes bound what is written to disk, and tailLines what is kept at hand.
+	logBytes  = 64 << 20
+	tailLines = 400
+)
+
+// Log counts the lines that a manager writes, keeps the last ones, and writes them to a file until that is full.
+type Log struct {
+	// Path of the file.
+	Path string
+
+	mutex   sync.Mutex
+	file    *os.File
+	written int
+	lines   int
+	tail    []string
+	rest    []byte
+}
+
+func newLog(path string) (*Log, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	return &Log{Path: path, file: file}, err
+}
+
+// Write takes what a process writes. It never fails, so that a full disk here does not become the manager's.
+func (l *Log) Write(data []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.written < logBytes {
+		n, _ := l.file.Write(data)
+		l.written += n
+	}
+	l.rest = append(l.rest, data...)
+	for {
+		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
+		if !found {
+			break
+		}
+		l.lines++
+		if l.tail = append(l.tail, string(line)); len(l.tail) > tailLines {
+			l.tail = l.tail[1:]
+		}
+		l.rest = rest
+	}
+	return len(data), nil
+}
+
+// Lines is how many there were.
+func (l *Log) Lines() int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.lines
+}
+
+// Tail is the last lines, at most as many.
+func (l *Log) Tail(most int) []string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.tail[max(0, len(l.tail)-most):])
+}
+
+func (l *Log) close() error { return l.file.Close() }

@@ -1,0 +1,30 @@
+package rig
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// The kernel ends a child that asked for it when the thread ends that started it, so all are started by one thread that never ends.
+var (
+	keeper = make(chan func())
+	keep   sync.Once
+)
+
+// launch starts a process that ends with this one.
+func launch(command *exec.Cmd) error {
+	keep.Do(func() {
+		go func() {
+			runtime.LockOSThread() // never unlocked: the thread stays this goroutine's
+			for work := range keeper {
+				work()
+			}
+		}()
+	})
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	result := make(chan error, 1)
+	keeper <- func() { result <- command.Start() }
+	return <-result
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package rig
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// launch starts a process in a group of its own; only Linux can end it with this one.
+func launch(command *exec.Cmd) error {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return command.Start()
+}

@@ -1,0 +1,165 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// Options says what to start.
+type Options struct {
+	// Dir keeps the logs and what the manager fetched. Default: a temporary folder, which Stop deletes.
+	Dir string
+	// Program is the manager. Default: what the variable FAULTS_MANAGER names, and else it is built from this checkout into Dir.
+	Program string
+	// Arguments come after the rig's own for every manager, and so overrule them.
+	Arguments []string
+}
+
+// Server is a cluster and the proxy in front of it. Its Client goes past the proxy.
+type Server struct {
+	*testkit.Cluster
+
+	// Proxy is the only way that the manager knows.
+	Proxy *proxy.Proxy
+}
+
+// Rig is what a fault run stands on.
+type Rig struct {
+	// Dir as in Options.
+	Dir string
+	// Hub has our CRDs and namespace kcp-system.
+	Hub *Server
+	// Runtimes are two: where a Kyma under test lives, and one that has nothing to do with it.
+	Runtimes []*Server
+	// Registry holds the components. Its Inject makes its faults.
+	Registry *provision.Registry
+	// Watch saw every status that was ever written to the hub.
+	Watch *testkit.Watch
+	// Manager is the first replica; it is not started yet.
+	Manager *Manager
+
+	options  Options
+	env      *testkit.Env
+	replicas atomic.Int32
+	all      []*Manager
+	pair     []*Manager
+	shifted  *Manager
+	ends     []func() error
+	// Bystander is set by whoever put something on the second runtime that no fault may touch.
+	Bystander string
+}
+
+const (
+	runtimes        = 2
+	programVariable = "FAULTS_MANAGER"
+)
+
+// Start starts everything but the manager. The context bounds the start, and the life of the proxies.
+func Start(ctx context.Context, options Options) (*Rig, error) {
+	r := &Rig{options: options, Dir: options.Dir}
+	if err := r.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot prepare the rig: %w", err), r.Stop())
+	}
+	env, err := testkit.Launch(ctx, testkit.Options{Runtimes: runtimes, Quiet: true})
+	if err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	r.env, r.Registry, r.Watch = env, env.Registry, env.Watch
+	r.ends = append(r.ends, env.Stop)
+	if r.Hub, err = r.serve(ctx, "hub", env.Hub); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	for i, cluster := range env.Runtimes {
+		server, err := r.serve(ctx, fmt.Sprintf("runtime-%d", i+1), cluster)
+		if err != nil {
+			return nil, errors.Join(err, r.Stop())
+		}
+		r.ends = append(r.ends, startWorkloads(cluster.Client))
+		r.Runtimes = append(r.Runtimes, server)
+	}
+	if r.Manager, err = r.NewManager(); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+func (r *Rig) prepare(ctx context.Context) error {
+	if r.Dir == "" {
+		dir, err := os.MkdirTemp("", "faults-")
+		if err != nil {
+			return err
+		}
+		r.Dir = dir
+		r.ends = append(r.ends, func() error { return os.RemoveAll(dir) })
+	}
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return err
+	}
+	r.Dir = dir
+	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+		return err
+	}
+	if r.options.Program == "" {
+		r.options.Program = os.Getenv(programVariable)
+	}
+	if r.options.Program != "" {
+		return nil
+	}
+	r.options.Program = filepath.Join(r.Dir, "manager")
+	return Build(ctx, r.options.Program)
+}
+
+func (r *Rig) serve(ctx context.Context, name string, cluster *testkit.Cluster) (*Server, error) {
+	front, err := proxy.New(context.WithoutCancel(ctx), proxy.Options{Name: name, Upstream: cluster.Config})
+	if err != nil {
+		return nil, err
+	}
+	r.ends = append(r.ends, front.Close)
+	return &Server{Cluster: cluster, Proxy: front}, nil
+}
+
+// Servers are the hub and the runtimes.
+func (r *Rig) Servers() []*Server { return append([]*Server{r.Hub}, r.Runtimes...) }
+
+// Replica is the n-th, from 0, of several that share the work by short leases. It is made when it is asked for the first time.
+func (r *Rig) Replica(n int) (*Manager, error) {
+	for len(r.pair) <= n {
+		replica, err := r.NewManager(ShortLease()...)
+		if err != nil {
+			return nil, err
+		}
+		r.pair = append(r.pair, replica)
+	}
+	return r.pair[n], nil
+}
+
+// Calm takes every fault away: proxies and registry serve as if nothing had been.
+func (r *Rig) Calm() {
+	for _, server := range r.Servers() {
+		server.Proxy.Reach(proxy.Open)
+	}
+	r.Registry.Inject(nil)
+}
+
+// Stop ends everything, the managers first.
+func (r *Rig) Stop() error {
+	var err error
+	for _, manager := range r.all {
+		err = errors.Join(err, manager.Kill())
+	}
+	for _, end := range slices.Backward(r.ends) {
+		err = errors.Join(err, end())
+	}
+	r.ends, r.all = nil, nil
+	return err
+}

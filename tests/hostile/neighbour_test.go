@@ -1,0 +1,68 @@
+package hostile
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// neighbour is a Kyma that no attack concerns.
+var neighbour *resident
+
+// resident is a synchronised Kyma on the healthy runtime, with a module.
+type resident struct {
+	kyma   *v1beta2.Kyma
+	module string
+}
+
+func newNeighbour() *resident {
+	GinkgoHelper()
+	r := &resident{module: offer(nil)}
+	r.kyma = testkit.Kyma("neighbour", testkit.WithModule(r.module))
+	env.AccessSecret(r.kyma.Name, env.Runtimes[0])
+	env.Hub.Create(r.kyma)
+	Eventually(testkit.Live(env.Hub, r.kyma), "60s").Should(testkit.HaveState(v1beta2.StateReady))
+	return r
+}
+
+// snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of.
+func (r *resident) snapshot() map[string]string {
+	GinkgoHelper()
+	found := map[string]string{}
+	note := func(c *testkit.Cluster, list client.ObjectList, options ...client.ListOption) {
+		Expect(c.Client.List(context.Background(), list, options...)).To(Succeed())
+		objects, err := meta.ExtractList(list)
+		Expect(err).NotTo(HaveOccurred())
+		for _, item := range objects {
+			object, ok := item.(client.Object)
+			Expect(ok).To(BeTrue())
+			found[fmt.Sprintf("%s %T %s", c.Name, list, client.ObjectKeyFromObject(object))] = object.GetResourceVersion()
+		}
+	}
+	own := client.MatchingLabels{v1beta2.LabelKymaName: r.kyma.Name}
+	note(env.Hub, &v1beta2.ManifestList{}, own)
+	note(env.Hub, &corev1.SecretList{}, own)
+	for _, object := range []client.Object{
+		r.kyma.DeepCopy(), testkit.ModuleReleaseMeta(r.module), testkit.ModuleTemplate(r.module, "1.0.0"),
+	} {
+		Expect(env.Hub.Client.Get(context.Background(), client.ObjectKeyFromObject(object), object)).To(Succeed())
+		found[fmt.Sprintf("%T", object)] = object.GetResourceVersion()
+	}
+	for i := range 2 {
+		m := &corev1.ConfigMap{}
+		key := client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%s-%d", r.module, i)}
+		Expect(env.Runtimes[0].Client.Get(context.Background(), key, m)).To(Succeed())
+		found["runtime "+key.String()] = string(m.UID)
+	}
+	note(env.Hub, &corev1.NamespaceList{})
+	return found
+}

@@ -1,0 +1,197 @@
+package hostile
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// workload is a module whose Deployment is read in full.
+func workload(module string) testkit.Content { return testkit.Deployment(module, "1.0.0") }
+
+// operator is a module with a definition, a Deployment and a custom resource.
+func operator(module string) testkit.Content { return testkit.Operator(module, "1.0.0") }
+
+// page is a list with an endless row of pages, each with as many objects as are asked for.
+func page(item string) func(*trap, http.ResponseWriter, *http.Request) {
+	return func(t *trap, w http.ResponseWriter, _ *http.Request) {
+		n := t.met.Load()
+		var items []string
+		for i := range 200 {
+			items = append(items, fmt.Sprintf(item, n, i))
+		}
+		answerJSON(w, http.StatusOK, fmt.Sprintf(`{"metadata":{"resourceVersion":"1","continue":"page-%d"},"items":[%s]}`, n, strings.Join(items, ",")))
+	}
+}
+
+// events answers a watch with the same kinds of event without end.
+func events(event string) func(*trap, http.ResponseWriter, *http.Request) {
+	return func(t *trap, w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for n := int64(1000); t.open(req); {
+			var block strings.Builder
+			for block.Len() < 32<<10 {
+				_, _ = fmt.Fprintf(&block, event+"\n", n)
+				n++
+			}
+			if _, err := io.WriteString(w, block.String()); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// lapse ends every watch at once, as if it had expired.
+func lapse(_ *trap, w http.ResponseWriter, _ *http.Request) {
+	answerJSON(w, http.StatusOK, `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410,"message":"too old"}}`+"\n")
+}
+
+// over ends every watch at once, politely.
+func over(_ *trap, w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, "") }
+
+const (
+	someMap  = `{"metadata":{"namespace":"a","name":"m-%d-%d","uid":"u","resourceVersion":"1"}}`
+	someCRD  = `{"metadata":{"name":"c%d-%d.hostile.test","uid":"u","resourceVersion":"1"}}`
+	aMarkOf  = `{"metadata":{"namespace":"default","name":"m-%d-%d","uid":"u","resourceVersion":"1","annotations":{"operator.kyma-project.io/owned-by":"kcp-system/neighbour"}}}`
+	newMap   = `{"type":"ADDED","object":{"metadata":{"namespace":"a","name":"map-%[1]d","uid":"u","resourceVersion":"%[1]d"}}}`
+	changed  = `{"type":"MODIFIED","object":{"metadata":{"namespace":"default","name":"MODULE-0","uid":"u-%[1]d","resourceVersion":"%[1]d","annotations":{"operator.kyma-project.io/owned-by":"kcp-system/OWNER"}}}}`
+	stolen   = `{"type":"MODIFIED","object":{"metadata":{"namespace":"default","name":"map-0","uid":"u-%[1]d","resourceVersion":"%[1]d","annotations":{"operator.kyma-project.io/owned-by":"kcp-system/neighbour"}}}}`
+	unheard  = `{"type":"SHRUGGED","object":{"metadata":{"name":"map-%d"}}}`
+	bookmark = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"%d"}}}`
+	failed   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"default","name":"NAME","uid":"u","generation":1,"resourceVersion":"5",` +
+		`"labels":{"operator.kyma-project.io/managed-by":"kyma"}},"spec":{"replicas":1},"status":{"observedGeneration":1,"conditions":[{"type":"Progressing",` +
+		`"status":"False","reason":"ProgressDeadlineExceeded","message":"LONG"},{"type":"ReplicaFailure","status":"True","message":"LONG"}]}}`
+)
+
+// churning changes one object of the module over and over, which is news every time.
+func churning(module string) *trap {
+	return setTrap(on(watches("configmaps"), events(strings.ReplaceAll(changed, "MODULE", module))))
+}
+
+// lamenting has the module's Deployment fail with a very long explanation.
+func lamenting(module string) *trap {
+	text := strings.NewReplacer("NAME", module, "LONG", strings.Repeat("woe ", 1<<18)).Replace(failed)
+	text = `{"metadata":{"resourceVersion":"5"},"items":[` + text + `]}`
+	return setTrap(on(lists("deployments"), func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+		answerJSON(w, http.StatusOK, text)
+	}))
+}
+
+// hoarding sends most of an event on every stream, and then nothing more.
+func hoarding() bait {
+	return on(func(req *http.Request) bool { return req.URL.Query().Get("watch") != "" },
+		func(_ *trap, w http.ResponseWriter, req *http.Request) {
+			answerJSON(w, http.StatusOK, `{"type":"ADDED","object":{"a":"`+strings.Repeat("a", 5<<20))
+			_ = http.NewResponseController(w).Flush()
+			<-req.Context().Done()
+		})
+}
+
+var _ = DescribeTable("A runtime that lists", strike,
+	Entry("objects without end in one page", attack{
+		set:   setting(on(lists("configmaps"), counted(`{"metadata":{"resourceVersion":"1"},"items":[`, `{"metadata":{"name":"m%d"}},`))),
+		tells: "cannot be watched",
+	}),
+	Entry("one object without end", attack{
+		set: setting(on(lists("deployments"), stream(`{"metadata":{"resourceVersion":"1"},"items":[{"spec":{"a":[`, "[],"))), content: workload,
+		dwell: 2 * time.Second,
+	}),
+	Entry("pages without end", attack{set: setting(on(lists("configmaps"), page(someMap))), tells: "cannot be watched"}),
+	Entry("definitions by the hundred thousand", attack{
+		set: setting(on(lists("customresourcedefinitions"), page(someCRD))), content: operator, dwell: 2 * time.Second,
+	}),
+	Entry("objects with the marks of other owners", attack{
+		set: setting(on(lists("configmaps"), page(aMarkOf))), tells: "cannot be watched",
+	}),
+	Entry("a failure that is told at a length of megabytes", attack{set: lamenting, content: workload}),
+	Entry("numbers for names", attack{set: setting(on(lists("configmaps"), func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+		answerJSON(w, http.StatusOK, `{"metadata":[],"items":[{"metadata":{"name":7,"annotations":[]}}]}`)
+	})), harmless: true, atMost: 20}),
+)
+
+var _ = DescribeTable("A runtime that streams", strike,
+	Entry("new objects without end", attack{set: setting(on(watches("configmaps"), events(newMap))), dwell: 2 * time.Second, harmless: true}),
+	Entry("changes of one object without end", attack{set: churning, dwell: 2 * time.Second, either: true}),
+	Entry("objects with the marks of other owners", attack{set: setting(on(watches("configmaps"), events(stolen))), dwell: 2 * time.Second, harmless: true}),
+	Entry("bookmarks without end", attack{set: setting(on(watches("configmaps"), events(bookmark))), dwell: 2 * time.Second, harmless: true}),
+	Entry("events that do not exist", attack{set: setting(on(watches("configmaps"), events(unheard))), harmless: true, dwell: 2 * time.Second, atMost: 20}),
+	Entry("one event without end", attack{
+		set: setting(on(watches("configmaps"), stream(`{"type":"ADDED","object":{"a":"`, "a"))), dwell: 2 * time.Second, harmless: true,
+	}),
+	Entry("an event that is deeper than a stack", attack{
+		set: setting(on(watches("deployments"), stream(`{"type":"ADDED","object":{"status":`, "["))), content: workload, dwell: 2 * time.Second,
+	}),
+	Entry("most of an event on every stream", attack{set: setting(hoarding()), content: operator, dwell: 2 * time.Second}),
+	Entry("that every stream has expired", attack{set: setting(on(watches("configmaps"), lapse)), harmless: true, dwell: 2 * time.Second, atMost: 15}),
+	Entry("nothing, and ends at once", attack{set: setting(on(watches("configmaps"), over)), harmless: true, dwell: 2 * time.Second, atMost: 15}),
+)
+
+// discovered is what answers which kinds there are.
+func discovered(req *http.Request) bool {
+	return req.Method == http.MethodGet && (req.URL.Path == "/apis" || req.URL.Path == "/api" || req.URL.Path == "/apis/testkit.kyma-project.io/v1")
+}
+
+// stranger is a module with an object of a kind that nobody has told of.
+func stranger(module string) testkit.Content {
+	object := testkit.ParseYAML(`{apiVersion: testkit.kyma-project.io/v1, kind: Stranger, metadata: {name: ` + module + `, namespace: default}}`)
+	content := testkit.ConfigMaps(module, "1.0.0", 1)
+	content.Objects = append(content.Objects, object)
+	return content
+}
+
+var _ = DescribeTable("A runtime that serves", strike,
+	Entry("a hundred thousand kinds", attack{content: stranger, dwell: 2 * time.Second, set: setting(on(discovered,
+		func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+			var kinds strings.Builder
+			for i := range 100_000 {
+				_, _ = fmt.Fprintf(&kinds, `,{"name":"kinds%d","kind":"Kind%d"}`, i, i)
+			}
+			answerJSON(w, http.StatusOK, `{"kind":"APIResourceList","groupVersion":"testkit.kyma-project.io/v1","resources":[`+kinds.String()[1:]+`]}`)
+		}))}),
+	Entry("kinds without end, all of them empty", attack{content: stranger, dwell: 2 * time.Second,
+		set: setting(on(discovered, stream(`{"kind":"APIResourceList","resources":[`, "{},")))}),
+	Entry("everything as YAML that grows", attack{dwell: 2 * time.Second, set: setting(on(writes, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = io.WriteString(w, laughs)
+	}))}),
+)
+
+// laughs is a small YAML document that is a large one when spelled out.
+var laughs = func() string {
+	var text strings.Builder
+	text.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na0: &a0 [lol,lol,lol,lol,lol,lol,lol,lol,lol]\n")
+	for n := range 9 {
+		_, _ = fmt.Fprintf(&text, "a%d: &a%d [%s]\n", n+1, n+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", n), 9), ","))
+	}
+	return text.String()
+}()
+
+// A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for what is taken over.
+var asksFor = func(spec string) func(string) *trap {
+	answer := `{"apiVersion":"operator.kyma-project.io/v1beta2","kind":"KymaList","metadata":{"resourceVersion":"1"},"items":[{"metadata":` +
+		`{"namespace":"kyma-system","name":"default","uid":"u","resourceVersion":"1"},"spec":` + spec + `}]}`
+	return setting(func(t *trap, next http.Handler) http.Handler {
+		quiet := on(watches("kymas"), func(_ *trap, _ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })(t, next)
+		return on(lists("kymas"), func(_ *trap, w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, answer) })(t, quiet)
+	})
+}
+
+var _ = DescribeTable("A runtime whose Kyma asks for", strike,
+	Entry("ten thousand modules", attack{synced: true, set: asksFor(`{"channel":"regular","modules":[` +
+		strings.TrimSuffix(strings.Repeat(`{"name":"a"},`, 10_000), ",") + `]}`), tells: v1beta2.ReasonRuntimeSpecRefused}),
+	Entry("a name of megabytes", attack{synced: true, set: asksFor(`{"channel":"regular","modules":[{"name":"` + strings.Repeat("a", 4<<20) + `"}]}`),
+		tells: v1beta2.ReasonRuntimeSpecRefused}),
+	Entry("names that are paths and commands", attack{synced: true,
+		set: asksFor(`{"channel":"../../etc","modules":[{"name":"$(reboot)\u0000\u202e<script>"}]}`), tells: v1beta2.ReasonRuntimeSpecRefused}),
+	Entry("texts where lists belong", attack{synced: true, set: asksFor(`{"channel":7,"modules":"all"}`)}),
+	Entry("nothing that it could have, at a depth of a hundred thousand", attack{synced: true,
+		set: asksFor(strings.Repeat(`{"modules":`, 100_000) + "1" + strings.Repeat("}", 100_000)), dwell: 2 * time.Second}),
+)

@@ -1,0 +1,151 @@
+package hostile
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// attack is what one spec does to the manager.
+type attack struct {
+	// set sets the trap; the module is the one that its Kyma has.
+	set func(module string) *trap
+	// content of the module; ConfigMaps without more.
+	content func(module string) testkit.Content
+	// synced makes the runtime a synchronised one, with a Kyma in it.
+	synced bool
+	// harmless says that the Kyma becomes Ready in spite of everything.
+	harmless bool
+	// either says that it may become Ready, and need not.
+	either bool
+	// tells is what the Kyma or its Manifest says; empty for an attack that is noticed too late for a test to wait for.
+	tells string
+	// dwell is how long the attack goes on at least.
+	dwell time.Duration
+	// atMost is how often the attack may have been met by then; zero means any number.
+	atMost int64
+}
+
+// struck are Kymas that are being deleted, and must all be gone in the end.
+var struck []client.Object
+
+// strike carries an attack out.
+func strike(a attack) {
+	GinkgoHelper()
+	module := offer(a.content)
+	before := neighbour.snapshot()
+	t := a.set(module)
+	base := memory.begin()
+	defer t.spring()
+	victim := testkit.Kyma(testkit.Unique("victim"), testkit.WithModule(module))
+	if !a.synced {
+		testkit.Unsynced()(victim)
+	}
+	env.Hub.Create(testkit.NewAccessSecret(victim.Name, t.kubeconfig()), victim)
+	DeferCleanup(letGo, victim)
+	begun := time.Now()
+
+	Eventually(t.met.Load).ShouldNot(BeZero(), "the attack is met")
+	expectBystander()
+	expectVerdict(a, victim, module)
+	Eventually(time.Since).WithArguments(begun).Should(BeNumerically(">=", max(a.dwell, time.Second)))
+	rise := int64(memory.highest()) - int64(base)
+	AddReportEntry("memory", fmt.Sprintf("%+.1f MiB, met %d times", float64(rise)/(1<<20), t.met.Load()))
+	Expect(rise).To(BeNumerically("<", most), "memory that the attack took")
+	if a.atMost > 0 {
+		Expect(t.met.Load()).To(BeNumerically("<=", a.atMost), "how often the attack was met")
+	}
+	Expect(neighbour.snapshot()).To(Equal(before), "what belongs to others")
+	Expect(t.wrong).To(BeEmpty(), "credentials of others")
+	expectNoLeaks()
+}
+
+// expectBystander installs a module for somebody else meanwhile.
+func expectBystander() {
+	GinkgoHelper()
+	kyma := testkit.Kyma(testkit.Unique("bystander"), testkit.Unsynced(), testkit.WithModule(offer(nil)))
+	env.AccessSecret(kyma.Name, env.Runtimes[0])
+	begun := time.Now()
+	env.Hub.Create(kyma)
+	DeferCleanup(letGo, kyma)
+	Eventually(testkit.Live(env.Hub, kyma), quick).Should(testkit.HaveState(v1beta2.StateReady), "another Kyma installs meanwhile")
+	AddReportEntry("bystander", time.Since(begun).Round(time.Millisecond).String())
+}
+
+func expectVerdict(a attack, victim *v1beta2.Kyma, module string) {
+	GinkgoHelper()
+	switch {
+	case a.either:
+	case a.harmless:
+		Eventually(testkit.Live(env.Hub, victim)).Should(testkit.HaveState(v1beta2.StateReady))
+	case a.tells == "":
+		Expect(testkit.Live(env.Hub, victim)()).NotTo(testkit.HaveState(v1beta2.StateReady))
+	default:
+		Eventually(func() (string, error) { return said(victim.Name, module) }).Should(ContainSubstring(a.tells))
+		Eventually(testkit.Live(env.Hub, victim)).ShouldNot(testkit.HaveState(v1beta2.StateReady))
+	}
+	text, err := said(victim.Name, module)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(len(text)).To(BeNumerically("<", 16<<10), "a status stays readable: %s", text)
+}
+
+// said is the status of a Kyma and of its Manifest, as text.
+func said(kyma, module string) (string, error) {
+	ctx := context.Background()
+	live := &v1beta2.Kyma{}
+	if err := env.Hub.Client.Get(ctx, client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: kyma}, live); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(live.Status)
+	if err != nil {
+		return "", err
+	}
+	var manifests v1beta2.ManifestList
+	err = env.Hub.Client.List(ctx, &manifests, client.MatchingLabels{v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module})
+	for i := range manifests.Items {
+		status, err := json.Marshal(manifests.Items[i].Status)
+		if err != nil {
+			return "", err
+		}
+		text = append(text, status...)
+	}
+	return string(text), err
+}
+
+// letGo deletes a Kyma without waiting. Its access Secret goes first: a hostile runtime must not hold the deletion.
+func letGo(kyma *v1beta2.Kyma) {
+	GinkgoHelper()
+	env.Hub.Delete(testkit.NewAccessSecret(kyma.Name, nil), kyma)
+	struck = append(struck, kyma)
+}
+
+func expectAllGone() {
+	GinkgoHelper()
+	for _, kyma := range struck {
+		Eventually(testkit.Gone(env.Hub, kyma)).Should(BeTrue(), "%s is gone", kyma.GetName())
+	}
+}
+
+// offer offers a new module.
+func offer(content func(module string) testkit.Content) string {
+	GinkgoHelper()
+	if content == nil {
+		content = twoMaps
+	}
+	module := testkit.Unique("module")
+	env.Offer(module, "1.0.0", content(module), v1beta2.DefaultChannel)
+	return module
+}
+
+func twoMaps(module string) testkit.Content { return testkit.ConfigMaps(module, "1.0.0", 2) }
+
+// many are as many objects as are written at once.
+func many(module string) testkit.Content { return testkit.ConfigMaps(module, "1.0.0", 12) }

@@ -1,0 +1,120 @@
+package hostile
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+var (
+	// env has two runtimes: the first is healthy, the second is what hostile servers hide behind.
+	env *testkit.Env
+	// memory is sampled for as long as the suite runs.
+	memory *meter
+	// managerMetrics are the manager's own.
+	managerMetrics *prometheus.Registry
+	// contentServer is where the manager serves content.
+	contentServer net.Addr
+)
+
+// quick is how soon something has to happen that no attack may delay. Test machines are small, and the race detector is slow.
+const quick = 10 * time.Second
+
+func TestHostile(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	RunSpecs(t, "Hostile")
+}
+
+var _ = BeforeSuite(func() {
+	GinkgoWriter.TeeTo(&leaks)
+	env = testkit.Start(testkit.Options{Runtimes: 2})
+	before := runtime.NumGoroutine()
+	stop := startManager()
+	neighbour = newNeighbour()
+	memory = startMeter()
+	DeferCleanup(func() {
+		expectAllGone()
+		memory.end()
+		stop()
+		Eventually(runtime.NumGoroutine).Should(BeNumerically("<=", before+20), "no attack has left goroutines behind")
+	})
+})
+
+// startManager runs the real manager as its ServiceAccount, and returns how to end it.
+func startManager() (stop func()) {
+	GinkgoHelper()
+	dir := GinkgoT().TempDir()
+	config := setup.Defaults()
+	config.MetricsAddress, config.ProbeAddress = "0", "0"
+	config.ContentDir, config.ContentAddress, config.ContentURL = filepath.Join(dir, "content"), "127.0.0.1:0", "https://content.invalid"
+	config.RegistriesFile = writeRegistries(dir)
+	config.RegistrySecret, config.PullSecret = createLogin(), createPullSecret()
+	Expect(config.Validate()).To(Succeed())
+
+	access := env.ManagerConfig("config/local")
+	env.Hub.Apply(env.Hub.Objects("config/components/content/access.yaml")...)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	listening := make(chan net.Addr, 1)
+	managerMetrics = prometheus.NewRegistry()
+	hooks := setup.Hooks{
+		AllowManyManagers: true, Metrics: managerMetrics, ContentListening: func(addr net.Addr) { listening <- addr },
+	}
+	go func() { done <- setup.Run(ctx, access, config, env.Log.Logger(), hooks) }()
+	Eventually(listening, "60s").Should(Receive(&contentServer))
+	return func() {
+		cancel()
+		Eventually(done, "30s").Should(Receive(BeNil()), "the manager ends without an error")
+	}
+}
+
+// writeRegistries says that the registry of the tests speaks no TLS.
+func writeRegistries(dir string) string {
+	GinkgoHelper()
+	data, err := json.Marshal(map[string]any{"registries": []any{map[string]any{"host": env.Registry.Host, "plainHTTP": true}}})
+	Expect(err).NotTo(HaveOccurred())
+	file := filepath.Join(dir, "registries.yaml")
+	Expect(os.WriteFile(file, data, 0o600)).To(Succeed())
+	return file
+}
+
+// createLogin makes the Secret with which the manager logs in to the registry.
+func createLogin() string {
+	GinkgoHelper()
+	createDockerConfig("registry-login", env.Registry.Host, "reader", canaryRegistry)
+	return "registry-login"
+}
+
+// createPullSecret makes the Secret that every synchronised runtime gets.
+func createPullSecret() string {
+	GinkgoHelper()
+	createDockerConfig("image-pull", "images.invalid", "puller", canaryPull)
+	return "image-pull"
+}
+
+func createDockerConfig(name, host, user, password string) {
+	GinkgoHelper()
+	data, err := json.Marshal(map[string]any{"auths": map[string]any{host: map[string]any{"username": user, "password": password}}})
+	Expect(err).NotTo(HaveOccurred())
+	env.Hub.Create(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name},
+		Type:       corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: data},
+	})
+}

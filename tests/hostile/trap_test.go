@@ -1,0 +1,237 @@
+package hostile
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+)
+
+// trap is a runtime that means harm. Behind it is a real API server, so that the manager gets as far as the attack wants it to.
+type trap struct {
+	URL string
+	CA  []byte
+
+	server *httptest.Server
+	raw    net.Listener
+	met    atomic.Int64 // how often the attack was met
+
+	mu     sync.Mutex
+	wrong  []string // credentials that were sent and are not this runtime's
+	closed chan struct{}
+}
+
+// bait has the attack answer instead of the API server where it wants to.
+type bait func(t *trap, next http.Handler) http.Handler
+
+// setTrap starts a runtime whose answers pass through an attack.
+func setTrap(attack bait, changes ...func(*httptest.Server)) *trap {
+	GinkgoHelper()
+	t := &trap{closed: make(chan struct{})}
+	t.server = httptest.NewUnstartedServer(t.guard(attack(t, apiServer())))
+	t.server.EnableHTTP2 = true
+	t.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for _, change := range changes {
+		change(t.server)
+	}
+	t.server.StartTLS()
+	t.URL = t.server.URL
+	t.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: t.server.Certificate().Raw})
+	return t
+}
+
+// setRawTrap starts a runtime that speaks TLS, and then whatever speak wants.
+func setRawTrap(speak func(t *trap, conn net.Conn), protocols ...string) *trap {
+	GinkgoHelper()
+	donor := httptest.NewUnstartedServer(nil)
+	donor.StartTLS()
+	defer donor.Close()
+	config := donor.TLS.Clone()
+	config.NextProtos = protocols
+	t := listenRaw(func(t *trap, conn net.Conn) {
+		secured := tls.Server(conn, config)
+		if secured.Handshake() == nil {
+			speak(t, secured)
+		}
+	})
+	t.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: donor.Certificate().Raw})
+	return t
+}
+
+// listenRaw starts a runtime that speaks whatever it wants, from the first byte.
+func listenRaw(speak func(t *trap, conn net.Conn)) *trap {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	t := &trap{URL: "https://" + listener.Addr().String(), raw: listener, closed: make(chan struct{})}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = conn.Close() }()
+				stop := make(chan struct{})
+				defer close(stop)
+				go func() {
+					select {
+					case <-t.closed:
+						_ = conn.Close()
+					case <-stop:
+					}
+				}()
+				speak(t, conn)
+			}()
+		}
+	}()
+	return t
+}
+
+// spring ends the attack.
+func (t *trap) spring() {
+	close(t.closed)
+	if t.raw != nil {
+		_ = t.raw.Close()
+		return
+	}
+	t.server.CloseClientConnections()
+	t.server.Close()
+}
+
+// token is the canary that this runtime is spoken to with. Nobody else may ever see it.
+func (t *trap) token() string { return canaryToken }
+
+// guard keeps credentials from the API server behind, and attacks from outliving the trap.
+func (t *trap) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if got := req.Header.Get("Authorization"); got != "Bearer "+t.token() {
+			t.mu.Lock()
+			t.wrong = append(t.wrong, got)
+			t.mu.Unlock()
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// kubeconfig leads into the trap.
+func (t *trap) kubeconfig() []byte {
+	trust := "certificate-authority-data: " + base64.StdEncoding.EncodeToString(t.CA)
+	if len(t.CA) == 0 {
+		trust = "insecure-skip-tls-verify: true"
+	}
+	return fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+current-context: x
+contexts: [{name: x, context: {cluster: x, user: x}}]
+clusters: [{name: x, cluster: {server: %q, %s}}]
+users: [{name: x, user: {token: %s}}]
+`, t.URL, trust, t.token())
+}
+
+// open says whether the attack goes on.
+func (t *trap) open(req *http.Request) bool {
+	select {
+	case <-t.closed:
+		return false
+	case <-req.Context().Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// pour writes the same bytes without end.
+func (t *trap) pour(w io.Writer, req *http.Request, chunk []byte) {
+	for t.open(req) {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+	}
+}
+
+// apiServer passes requests on to the second runtime as its administrator.
+func apiServer() http.Handler {
+	GinkgoHelper()
+	config := env.Runtimes[1].Config
+	transport, err := rest.TransportFor(config)
+	Expect(err).NotTo(HaveOccurred())
+	target, err := url.Parse(config.Host)
+	Expect(err).NotTo(HaveOccurred())
+	return &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Del("Authorization")
+		},
+		ModifyResponse: func(*http.Response) error { return nil },
+	}
+}
+
+// on answers what matches, and lets everything else through.
+func on(match func(*http.Request) bool, answer func(t *trap, w http.ResponseWriter, req *http.Request)) bait {
+	return func(t *trap, next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if !match(req) {
+				next.ServeHTTP(w, req)
+				return
+			}
+			t.met.Add(1)
+			answer(t, w, req)
+		})
+	}
+}
+
+// always matches everything.
+func always(*http.Request) bool { return true }
+
+// at matches the path of a request.
+func at(path string) func(*http.Request) bool {
+	return func(req *http.Request) bool { return req.URL.Path == path }
+}
+
+// lists and watches match what the manager reads of a resource.
+func lists(resource string) func(*http.Request) bool {
+	return func(req *http.Request) bool {
+		return req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/"+resource) && req.URL.Query().Get("watch") == ""
+	}
+}
+
+func watches(resource string) func(*http.Request) bool {
+	return func(req *http.Request) bool {
+		return req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/"+resource) && req.URL.Query().Get("watch") != ""
+	}
+}
+
+// writes match what changes something.
+func writes(req *http.Request) bool {
+	return req.Method != http.MethodGet && req.Method != http.MethodHead
+}
+
+// json answers with a document.
+func answerJSON(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+// junk is a chunk of what is poured.
+var junk = bytes.Repeat([]byte("a"), 256<<10)

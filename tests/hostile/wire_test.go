@@ -1,0 +1,145 @@
+package hostile
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	"golang.org/x/net/http2"
+)
+
+// speaking makes the trap of something that speaks HTTP/2 its own way.
+func speaking(attack func(t *trap, f *http2.Framer, conn net.Conn)) func(string) *trap {
+	return func(string) *trap {
+		return setRawTrap(func(t *trap, conn net.Conn) {
+			if _, err := io.CopyN(io.Discard, conn, int64(len(http2.ClientPreface))); err != nil {
+				return
+			}
+			f := http2.NewFramer(conn, conn)
+			if f.WriteSettings() == nil {
+				t.met.Add(1)
+				go func() { _, _ = io.Copy(io.Discard, conn) }() // what the client says does not matter
+				attack(t, f, conn)
+			}
+		}, "h2")
+	}
+}
+
+// repeating writes the same frame without end.
+func repeating(frame func(*http2.Framer) error) func(string) *trap {
+	return speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
+		var err error
+		for err == nil {
+			err = frame(f)
+		}
+	})
+}
+
+// hushing reads nothing of what the client writes, while it has it answer.
+func hushing(string) *trap {
+	return setRawTrap(func(t *trap, conn net.Conn) {
+		f := http2.NewFramer(conn, conn)
+		if f.WriteSettings() != nil {
+			return
+		}
+		t.met.Add(1)
+		var err error
+		for err == nil {
+			err = f.WritePing(false, [8]byte{1})
+		}
+	}, "h2")
+}
+
+// heading sends headers without end, by HTTP/1.1.
+func heading(t *trap, conn net.Conn) {
+	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+		return
+	}
+	t.met.Add(1)
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\n"); err != nil {
+		return
+	}
+	line := []byte(strings.Repeat("X-Header: "+strings.Repeat("a", 1000)+"\r\n", 32))
+	for {
+		if _, err := conn.Write(line); err != nil {
+			return
+		}
+	}
+}
+
+// informing sends interim answers without end, by HTTP/1.1.
+func informing(t *trap, conn net.Conn) {
+	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+		return
+	}
+	t.met.Add(1)
+	for {
+		if _, err := io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"); err != nil {
+			return
+		}
+	}
+}
+
+// silent takes connections and says nothing.
+func silent(t *trap, conn net.Conn) {
+	t.met.Add(1)
+	<-t.closed
+	_ = conn.Close()
+}
+
+// babbling sends noise instead of TLS.
+func babbling(t *trap, conn net.Conn) {
+	t.met.Add(1)
+	for {
+		if _, err := conn.Write(junk); err != nil {
+			return
+		}
+	}
+}
+
+// old speaks no TLS that is still good.
+func old(server *httptest.Server) {
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+}
+
+// unmet is an attack that is over before anybody is asked anything.
+func unmet(t *trap) *trap {
+	t.met.Add(1)
+	return t
+}
+
+var _ = DescribeTable("A runtime whose wire carries", strike,
+	Entry("nothing", attack{set: func(string) *trap { return listenRaw(silent) }}),
+	Entry("noise", attack{set: func(string) *trap { return listenRaw(babbling) }}),
+	Entry("a TLS that is no longer good", attack{set: func(string) *trap { return unmet(setTrap(on(always, drip), old)) }, tells: "RuntimeUnreachable"}),
+	Entry("the certificate of somebody else", attack{tells: "is not trusted", set: func(string) *trap {
+		t := unmet(setTrap(on(always, drip)))
+		t.CA = env.Hub.Config.CAData
+		return t
+	}}),
+	Entry("headers without end", attack{set: func(string) *trap { return setRawTrap(heading, "http/1.1") }, dwell: 2 * time.Second}),
+	Entry("interim answers without end", attack{set: func(string) *trap { return setRawTrap(informing, "http/1.1") }}),
+	Entry("pings without end", attack{set: repeating(func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }), dwell: 2 * time.Second}),
+	Entry("pings without end, and answers are not read", attack{set: hushing, dwell: 2 * time.Second}),
+	Entry("settings without end", attack{dwell: 2 * time.Second, set: repeating(func(f *http2.Framer) error {
+		return f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
+	})}),
+	Entry("farewells without end", attack{set: repeating(func(f *http2.Framer) error {
+		return f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("you sent Bearer "+canaryToken))
+	})}),
+	Entry("data that nobody asked for", attack{set: repeating(func(f *http2.Framer) error { return f.WriteData(1, false, make([]byte, 16<<10)) })}),
+	Entry("continued headers without end", attack{dwell: 2 * time.Second, set: speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
+		block := []byte{0x00, 0x01, 'a', 0x7f, 0x81, 0x1f}
+		block = append(block, make([]byte, 256)...)
+		err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block})
+		for err == nil {
+			err = f.WriteContinuation(1, false, block)
+		}
+	})}),
+)
