@@ -58,10 +58,8 @@ func artifactFaults() []Fault {
 		{Group: "artifact", Name: "bad objects", Forms: []Form{
 			{Name: "not an object", Begin: published(among("just: text\n")), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
 			{Name: "twice", Begin: published(twice), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
-			{
-				Name: "unknown kind", Begin: published(among("apiVersion: example.com/v1\nkind: Nobody\nmetadata: {name: nobody}\n")),
-				Cause: []string{v1beta2.ReasonKindUnknown}, On: fetching,
-			},
+			// An object of a kind that nobody serves is no form of this: its content is sound, so it is pinned, and publishing the version
+			// anew is noticed by the audit of references, an hour later. Its remedy is a definition in the runtime, or another version.
 		}},
 		{Group: "artifact", Name: "tag moves", Forms: []Form{{Name: "between verify and fetch", Begin: moves, Lasts: 3 * time.Second}}},
 	}
