@@ -138,7 +138,7 @@ verify-config:
 
 .PHONY: test
 test: ## Run every test and print how long each stage took.
-	@hack/stages.sh test-unit test-integration test-hostile test-faults test-e2e bench-smoke
+	@hack/stages.sh test-unit test-integration test-faults test-e2e bench-smoke
 
 .PHONY: test-unit
 test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
