@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -45,7 +47,7 @@ func TestFirstChangeMigratesAndLaterOnesCostOneCall(t *testing.T) {
 	i.installs(Created, i.configMap("config", "a=1", "b=1", "c=1"))
 
 	second := i.configMap("config", "a=2", "b=1")
-	i.costs([]string{"get configmaps", "patch configmaps", "patch configmaps"}, func() {
+	i.costs([]string{"patch configmaps", "patch configmaps"}, func() {
 		if live := i.installs(Updated, second); valueAt(live, "data") != "map[a:2 b:1]" {
 			t.Errorf("a field dropped after the create stays: %s", valueAt(live, "data"))
 		}
@@ -189,9 +191,42 @@ func TestInterruptedInstallIsTakenUp(t *testing.T) {
 	i.rests(object)
 }
 
+func TestMigrationOfAnObjectThatWasNotReadMeetsThatOneOnly(t *testing.T) {
+	i := &installation{fixture: onServer(t)}
+	for name, meanwhile := range map[string]func(){
+		"somebody applied to it, unseen": func() {
+			theirs := i.configMap("config", "theirs=x")
+			data, err := theirs.MarshalJSON()
+			i.must(err)
+			_, err = i.theirs(theirs).Patch(t.Context(), "config", types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: "other"})
+			i.must(err)
+		},
+		"it is another object of the same name": func() {
+			i.remove(i.configMap("config"))
+			i.exists(i.marked(i.configMap("config", "theirs=x"), mine), i.opts.Manager)
+		},
+	} {
+		t.Run(name, func(*testing.T) {
+			i.installs(Created, i.configMap("config", "a=1", "b=1"))
+			meanwhile()
+			i.blind = true
+			if live := i.installs(Updated, i.configMap("config", "a=2")); valueAt(live, "data", "a") != "2" || valueAt(live, "data", "b") != "" {
+				t.Errorf("data is %s", valueAt(live, "data"))
+			}
+			if fields := i.entry(i.configMap("config")).Fields; !strings.HasPrefix(fields, inventory.FieldsApplied) {
+				t.Errorf("still owned by the create: %s", fields)
+			}
+			i.remove(i.configMap("config"))
+			i.recorded, i.blind = nil, false
+		})
+	}
+}
+
 func TestMigrationGivesWayToAWriterInBetween(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.installs(Created, i.configMap("config", "a=1", "b=1"))
+	i.edit(i.configMap("config"), "other", "{data: {b: theirs}}") // or nothing would be read
+	i.opts.Live = func(inventory.ID) inventory.Live { return i.live(i.configMap("config")) }
 	interfered := false
 	i.before = func(request *http.Request) {
 		if request.Method == http.MethodPatch && !interfered {
@@ -200,7 +235,7 @@ func TestMigrationGivesWayToAWriterInBetween(t *testing.T) {
 		}
 	}
 	i.costs([]string{"get configmaps", "patch configmaps", "get configmaps", "patch configmaps", "patch configmaps"}, func() {
-		if live := i.installs(Updated, i.configMap("config", "a=2")); valueAt(live, "data") != "map[a:2 theirs:x]" {
+		if live := i.installs(Updated, i.configMap("config", "a=2")); valueAt(live, "data") != "map[a:2 b:theirs theirs:x]" {
 			t.Errorf("data is %s", valueAt(live, "data"))
 		}
 	})
@@ -208,7 +243,9 @@ func TestMigrationGivesWayToAWriterInBetween(t *testing.T) {
 
 func TestWriterThatNeverStopsIsReported(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
-	i.installs(Created, i.configMap("config", "a=1"))
+	i.installs(Created, i.configMap("config", "a=1", "b=1"))
+	i.edit(i.configMap("config"), "other", "{data: {b: theirs}}")
+	i.opts.Live = func(inventory.ID) inventory.Live { return i.live(i.configMap("config")) }
 	i.before = func(request *http.Request) {
 		if request.Method == http.MethodPatch {
 			i.edit(i.configMap("config"), "other", "{metadata: {annotations: {at: '"+i.get(i.configMap("config")).GetResourceVersion()+"'}}}")

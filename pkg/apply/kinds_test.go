@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -127,7 +128,13 @@ func (i *installation) established(crd *unstructured.Unstructured) {
 		}
 		return false
 	})
-	i.mapper.Reset()
+	group := valueAt(crd, "spec", "group")
+	kind := schema.GroupKind{Group: group, Kind: valueAt(crd, "spec", "names", "kind")}
+	i.await("discovery tells of it, which is a moment later", func() bool {
+		i.mapper.Reset()
+		_, err := i.mapper.RESTMapping(kind)
+		return err == nil
+	})
 }
 
 func (i *installation) gone(obj *unstructured.Unstructured) {

@@ -2,21 +2,46 @@ package apply
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-const (
-	// appliedPrefix is what inventory.FieldsHash starts with when all our fields are owned by server-side apply.
-	appliedPrefix = "a:"
-	// kubectlApply is the manager under which `kubectl apply` without --server-side owns what it declared.
-	kubectlApply = "kubectl-client-side-apply"
-)
+// kubectlApply is the manager under which `kubectl apply` without --server-side owns what it declared.
+const kubectlApply = "kubectl-client-side-apply"
+
+// own is migrate for an object that nobody has touched since our create, without reading it: the entry that the create made becomes one
+// of server-side apply. API servers sort the entries of server-side apply before all others, so where the first one is of our create there
+// is none of apply that it could collide with. An object that is not like that is looked at.
+func (w *writing) own(ctx context.Context) move {
+	const entry = "/metadata/managedFields/0"
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": w.step.Entry.UID},
+		{"op": "test", "path": entry + "/manager", "value": w.Manager},
+		{"op": "test", "path": entry + "/operation", "value": metav1.ManagedFieldsOperationUpdate},
+		{"op": "replace", "path": entry + "/operation", "value": metav1.ManagedFieldsOperationApply},
+	})
+	if err != nil {
+		return moveTakeOver
+	}
+	migrated, err := w.client.Patch(ctx, w.id.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: w.Manager})
+	if err != nil {
+		return moveTakeOver
+	}
+	w.learned(migrated)
+	if !strings.HasPrefix(inventory.FieldsHash(migrated.GetManagedFields(), w.Manager), inventory.FieldsApplied) {
+		return moveTakeOver
+	}
+	return moveChange
+}
 
 // migrate turns fields that were written by a create into fields that server-side apply owns, and can therefore take back. It says
 // whether there was anything to turn. The patch carries the resourceVersion of live: what it would overwrite otherwise is

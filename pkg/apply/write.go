@@ -29,6 +29,7 @@ type move int
 const (
 	moveCreate   move = iota // POST: whatever is there is noticed
 	moveChange               // server-side apply on what the inventory recorded, unread
+	moveOwn                  // migrate what our create wrote and nobody has touched, unread; then moveChange
 	moveTakeOver             // read, judge, migrate, server-side apply
 )
 
@@ -74,6 +75,8 @@ func (w *writing) finish(ctx context.Context) Outcome {
 			outcome, next = w.create(ctx)
 		case moveChange:
 			outcome, next = w.change(ctx)
+		case moveOwn:
+			next = w.own(ctx)
 		case moveTakeOver:
 			outcome, next = w.takeOver(ctx)
 		}
@@ -100,8 +103,12 @@ func (w *writing) first() move {
 	case live.Presence != inventory.Present:
 		live = inventory.Live{UID: entry.UID, Owner: w.Owner, Fields: entry.Fields}
 	}
-	if live.UID == entry.UID && w.relation(live.Owner) == OwnerSelf && !live.Terminating && strings.HasPrefix(live.Fields, appliedPrefix) {
+	switch {
+	case live.UID != entry.UID, w.relation(live.Owner) != OwnerSelf, live.Terminating:
+	case strings.HasPrefix(live.Fields, inventory.FieldsApplied):
 		return moveChange
+	case w.step.Why == inventory.WhyChanged && live.Fields == entry.Fields && strings.HasPrefix(live.Fields, inventory.FieldsCreated):
+		return moveOwn
 	}
 	return moveTakeOver
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 // Memory is what the Go runtime of a program tells of itself, in bytes.
@@ -70,6 +72,16 @@ func SaveHeap(ctx context.Context, address, file string) error {
 func SaveCPU(ctx context.Context, address, file string, during time.Duration) error {
 	url := fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", address, max(1, int(during.Seconds())))
 	return save(ctx, url, file, during+askTimeout)
+}
+
+// SaveServerCPU is SaveCPU of an API server, which serves its profiles to administrators.
+func SaveServerCPU(ctx context.Context, server rest.Interface, file string, during time.Duration) error {
+	request := server.Get().AbsPath("/debug/pprof/profile").Param("seconds", strconv.Itoa(max(1, int(during.Seconds()))))
+	data, err := request.Timeout(during + askTimeout).DoRaw(ctx)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o600)
 }
 
 func save(ctx context.Context, url, file string, timeout time.Duration) error {

@@ -50,9 +50,9 @@ func main() {
 
 // options are the flags.
 type options struct {
-	bench, results, manager, logs string
-	smoke, publish, list          bool
-	settings                      workload.Settings
+	bench, results, manager, logs, profiles string
+	smoke, publish, list                    bool
+	settings                                workload.Settings
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -96,7 +96,9 @@ func play(ctx context.Context, o options, root string, chosen []workload.Workloa
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	begun := time.Now()
-	b := &workload.Bench{Settings: o.settings, Dir: dir, Manager: o.manager, Logs: o.logs, Machine: records.Machine(ctx, root, kubernetes)}
+	b := &workload.Bench{
+		Settings: o.settings, Dir: dir, Manager: o.manager, Logs: o.logs, Profiles: o.profiles, Machine: records.Machine(ctx, root, kubernetes),
+	}
 	b.Logf = func(format string, args ...any) {
 		fmt.Fprintf(out, "%5.0fs  %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
 	}
@@ -147,6 +149,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	set.BoolVar(&o.publish, "publish", false, "make docs/benchmarks.md and its pictures of all that the folder of results has")
 	set.StringVar(&o.manager, "manager", "", "the manager's program; built when empty")
 	set.StringVar(&o.logs, "logs", "", "folder that keeps the manager's logs")
+	set.StringVar(&o.profiles, "profiles", "", "folder that gets processor profiles of the manager and the hub during B2 and B4")
 	bindSizes(set, &o.settings)
 	if err := set.Parse(args); err != nil {
 		return o, err
@@ -231,7 +234,7 @@ func command(set *flag.FlagSet) string {
 		switch name, known := variables[f.Name]; {
 		case f.Name == "smoke":
 			text = "make bench-smoke"
-		case f.Name == "results" || f.Name == "publish" || f.Name == "manager" || f.Name == "logs":
+		case f.Name == "results" || f.Name == "publish" || f.Name == "manager" || f.Name == "logs" || f.Name == "profiles":
 		case known:
 			text += " " + name + "=" + value
 		default:

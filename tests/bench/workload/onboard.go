@@ -112,7 +112,7 @@ func (b *Bench) bringIn(ctx context.Context, f *Fleet, r *report.Result) error {
 		names[i] = world.KymaName(i)
 	}
 	wait := f.Kymas.When(names, world.Ready)
-	track := meter.Follow(ctx, m.PID(), time.Second)
+	track, profile := meter.Follow(ctx, m.PID(), time.Second), b.profile(ctx, f, "B2")
 	batch, err := f.CreateKymas(ctx, 0, f.k, f.Modules...)
 	if err != nil {
 		return err
@@ -124,6 +124,9 @@ func (b *Bench) bringIn(ctx context.Context, f *Fleet, r *report.Result) error {
 		return fmt.Errorf("%w\nthe manager's log ends with:\n%s", err, m.Log())
 	}
 	f.Names = names
+	if err := profile(); err != nil {
+		return err
+	}
 	seen, err := track.Stop()
 	if err != nil {
 		return err

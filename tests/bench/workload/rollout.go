@@ -31,7 +31,7 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 		return err
 	}
 	wait := f.Kymas.When(f.Names, world.ReadyAt(module, version2))
-	rates := f.sample(ctx)
+	rates, profile := f.sample(ctx), b.profile(ctx, f, "B4")
 	bounded, cancel := context.WithTimeout(ctx, b.patience(f.Size()))
 	defer cancel()
 	sent := time.Now()
@@ -42,6 +42,9 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 	at, err := wait.Done(bounded)
 	if err != nil {
 		return fmt.Errorf("%w\nthe manager's log ends with:\n%s", err, f.Manager.Log())
+	}
+	if err := profile(); err != nil {
+		return err
 	}
 	latencies, err := foreign()
 	if err != nil {

@@ -37,6 +37,7 @@ func All() []Workload {
 		{Name: "B10", Title: "large modules", Run: large},
 		{Name: "memory", Title: "memory for each connected runtime", Run: memory},
 		{Name: "curves", Title: "growth with Kymas, modules and objects", Run: curves},
+		{Name: "shards", Title: "the same fleet brought in by one replica and by three", Run: shards},
 	}
 }
 
@@ -111,6 +112,8 @@ type Bench struct {
 	Dir, Manager string
 	// Logs is a folder that keeps the manager's logs; empty for nobody who wants them.
 	Logs string
+	// Profiles is a folder that gets processor profiles of the manager and the hub during bulk work; empty for none.
+	Profiles string
 	// Logf tells how far it is.
 	Logf func(format string, args ...any)
 	// Keep is handed every result and curve as soon as there is one.

@@ -72,6 +72,16 @@ func (w *World) LaunchManager(ctx context.Context, o ManagerOptions) (*Manager, 
 	if w.Manager != nil && w.Manager.Running() {
 		return nil, fmt.Errorf("the manager of this world runs already, as process %d", w.Manager.PID())
 	}
+	m, err := w.launchManager(ctx, o, w.contentDir())
+	if err != nil {
+		return nil, err
+	}
+	w.Manager = m
+	return m, nil
+}
+
+// launchManager starts a process that is a manager, which keeps what it fetches in a folder.
+func (w *World) launchManager(ctx context.Context, o ManagerOptions, content string) (*Manager, error) {
 	free, err := freeAddresses(ctx, 3)
 	if err != nil {
 		return nil, err
@@ -89,18 +99,15 @@ func (w *World) LaunchManager(ctx context.Context, o ManagerOptions) (*Manager, 
 		"--metrics-bind-address=" + free[0],
 		"--health-probe-bind-address=" + free[1],
 		"--pprof", "--pprof-bind-address=" + free[2],
-		"--content-dir=" + w.contentDir(),
+		"--content-dir=" + content,
 	}, o.Flags...)
 	env := append([]string{"KUBECONFIG=" + kubeconfig}, o.Env...)
 	if o.Processors > 0 {
 		env = append(env, fmt.Sprintf("GOMAXPROCS=%d", o.Processors))
 	}
 	m := &Manager{Started: time.Now(), Metrics: "http://" + free[0], Probes: "http://" + free[1], Profiles: "http://" + free[2]}
-	if m.process, err = launch(w.opts.Manager, w.logPath(), env, flags...); err != nil {
-		return nil, err
-	}
-	w.Manager = m
-	return m, nil
+	m.process, err = launch(w.opts.Manager, w.logPath(), env, flags...)
+	return m, err
 }
 
 // AwaitReady waits until the manager says that its caches are filled.
