@@ -24,6 +24,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/turn"
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
@@ -59,6 +60,8 @@ type Reconciler struct {
 	Moves shard.Moves
 	// Causes tells why the last look at a Kyma or a Manifest was made, and how urgent that was; shared with the Manifest controller.
 	Causes *urgency.Causes
+	// Turns bound how many passes work at a time while others wait for runtimes; nil: the options' workers do.
+	Turns *turn.Turns
 	// Events tells people what happened.
 	Events events.EventRecorder
 	// Restricted are the modules that only the Kymas may have which their release selects.
@@ -84,7 +87,7 @@ type Reconciler struct {
 //  5. Meet the runtime: what is asked for there, and what it has to hold beside modules.
 //  6. Observe, resolve, plan, act.
 //  7. The runtime's Kyma gets the spec that counts.
-//  8. One status patch, skipped when nothing differs, and the same to the runtime's Kyma.
+//  8. One status write, skipped when nothing differs, and the same to the runtime's Kyma.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	ctx, end, standing := r.Shard.Begin(ctx, shard.Bucket(req.Namespace, req.Name))
 	defer end()
@@ -151,7 +154,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	r.keepCopy(ctx, side)
 	kyma.Status = module.Fold(world, module.Rollup(world, verdicts, results), side.Side)
 	r.Metrics.ObserveMandatory(kyma.Namespace, kyma.Name, module.MandatoryStates(world, verdicts, results))
-	if err := r.patchStatus(ctx, kyma, before); err != nil {
+	if err := r.putStatus(ctx, kyma, before); err != nil {
 		return ctrl.Result{}, err
 	}
 	told := r.reflect(ctx, side, &kyma.Status)
@@ -220,16 +223,15 @@ func (r *Reconciler) ensureMarks(ctx context.Context, kyma *v1beta2.Kyma) error 
 	return nil
 }
 
-// patchStatus writes the status when it differs from what was read, and tells people when the state moved.
-func (r *Reconciler) patchStatus(ctx context.Context, kyma, before *v1beta2.Kyma) error {
+// putStatus writes the status when it differs from what was read, and tells people when the state moved.
+func (r *Reconciler) putStatus(ctx context.Context, kyma, before *v1beta2.Kyma) error {
 	r.Metrics.ObserveKyma(kyma)
 	if equality.Semantic.DeepEqual(before.Status, kyma.Status) {
 		return nil
 	}
-	base := kyma.DeepCopy()
-	base.Status = before.Status // so that nothing else is sent
-	if err := r.Client.Status().Patch(ctx, kyma, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("patch status of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
+	kyma.ManagedFields = nil // none in a request means that they are not spoken of
+	if err := r.Client.Status().Update(ctx, kyma); err != nil {
+		return fmt.Errorf("write status of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
 	if before.Status.State != kyma.Status.State {
 		r.tell(ctx, kyma, before.Status.State)

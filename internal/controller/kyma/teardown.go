@@ -62,7 +62,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	kyma.Status = module.Fold(p.world, module.Rollup(p.world, module.Resolve(p.world), results), p.Side)
 	p.tell()
 	r.requeued(p.retry, "kyma_deletion", err != nil)
-	return ctrl.Result{RequeueAfter: p.retry}, r.patchStatus(ctx, kyma, before)
+	return ctrl.Result{RequeueAfter: p.retry}, r.putStatus(ctx, kyma, before)
 }
 
 // hasCopy says that the runtime holds a Kyma, or may hold one: one that was made before the label said to stop goes all the same.

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -278,40 +277,41 @@ func (r *Reconciler) flush(ctx context.Context, w *work) error {
 		return nil
 	}
 	status := w.manifest.Status
-	err := r.patchStatus(ctx, w)
+	err := r.putStatus(ctx, w)
 	if apierrors.IsConflict(err) {
 		// Where only the spec or the metadata moved meanwhile, this status still tells what was done, for the generation that it names.
 		// Where somebody else wrote the status, another pass has to start from that.
 		fresh := &v1beta2.Manifest{}
 		getErr := r.Reader.Get(ctx, w.key, fresh)
-		if getErr != nil || fresh.UID != w.manifest.UID || !equality.Semantic.DeepEqual(fresh.Status, w.before.Status) {
+		if getErr != nil || fresh.UID != w.before.UID || !equality.Semantic.DeepEqual(fresh.Status, w.before.Status) {
 			return errors.Join(err, getErr)
 		}
 		w.before = fresh
 		w.manifest = fresh.DeepCopy()
 		w.manifest.Status = status
-		err = r.patchStatus(ctx, w)
+		err = r.putStatus(ctx, w)
 	}
 	if err != nil {
-		return fmt.Errorf("patch status of Manifest %s: %w", w.key, err)
+		return fmt.Errorf("write status of Manifest %s: %w", w.key, err)
 	}
 	r.tell(ctx, w)
 	w.before = w.manifest.DeepCopy()
 	return r.dropStaleShards(ctx, w)
 }
 
-func (r *Reconciler) patchStatus(ctx context.Context, w *work) error {
-	base := w.before.DeepCopy()
-	base.ResourceVersion = w.manifest.ResourceVersion
+// putStatus replaces the status as a whole, which spares the API server the merge of a patch. The resourceVersion goes with it, and what
+// else the object holds does not count.
+func (r *Reconciler) putStatus(ctx context.Context, w *work) error {
 	status := w.manifest.Status.DeepCopy()
-	err := r.Client.Status().Patch(ctx, w.manifest, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	w.manifest.ManagedFields = nil // none in a request means that they are not spoken of
+	err := r.Client.Status().Update(ctx, w.manifest)
 	if err != nil {
 		w.manifest.Status = *status
 	}
 	return err
 }
 
-// tell says once what happened: an event and a log line when state or reason moved.
+// tell says once what happened: a log line when state or reason moved, and an event when that may matter to somebody.
 func (r *Reconciler) tell(ctx context.Context, w *work) {
 	from, to := &w.before.Status, &w.manifest.Status
 	before, after := conditions.Find(from.Conditions, v1beta2.ConditionReady), conditions.Find(to.Conditions, v1beta2.ConditionReady)
@@ -319,6 +319,9 @@ func (r *Reconciler) tell(ctx context.Context, w *work) {
 		return
 	}
 	logf.FromContext(ctx).Info("State changed", "from", from.State, "to", to.State, "reason", after.Reason, "message", after.Message)
+	if to.State == v1beta2.StateProcessing && after.Reason == v1beta2.ReasonApplying {
+		return // what comes of it is an event soon
+	}
 	kind := corev1.EventTypeNormal
 	if to.State == v1beta2.StateError || to.State == v1beta2.StateWarning {
 		kind = corev1.EventTypeWarning

@@ -247,6 +247,11 @@ func TestFlushMeetsAnotherWriter(t *testing.T) {
 		if err := r.Client.Create(t.Context(), anew); err != nil {
 			t.Fatal(err)
 		}
+		// an API server gives no resourceVersion twice, and refuses another UID besides
+		anew.Labels = map[string]string{"made": "anew"}
+		if err := r.Client.Update(t.Context(), anew); err != nil {
+			t.Fatal(err)
+		}
 		if err := r.flush(t.Context(), w); err == nil {
 			t.Error("the status of the old one was written to the new one")
 		}
