@@ -30,6 +30,7 @@ const (
 type breaker struct {
 	phase    phase
 	failures int
+	steps    int       // of the back-off
 	until    time.Time // of down: no probe before
 	problem  *Problem  // of down
 }
@@ -41,11 +42,16 @@ func (b *breaker) succeeded() (recovered bool) {
 	return recovered
 }
 
-// failed takes a failed probe, or the first failed call, and doubles the back-off.
+// failed takes a failed probe, or the first failed call, and doubles the back-off; twice where nobody says no: a runtime that is silent is
+// rarely back in a moment, and every dial of it takes long.
 func (b *breaker) failed(p *Problem, now time.Time, jitter float64) {
 	b.phase, b.problem = down, p
-	b.until = now.Add(backoff(b.failures, p.Reason, jitter))
+	b.until = now.Add(backoff(b.steps, p.Reason, jitter))
 	b.failures++
+	b.steps++
+	if p.Err != nil && slow(p.Err) {
+		b.steps++
+	}
 }
 
 // told says whether the outage has just lasted long enough for those concerned to be told.
@@ -68,14 +74,14 @@ func (b *breaker) answer(now time.Time) *Problem {
 }
 
 // backoff is the time until the next probe: doubling, with half of it random so that a fleet that failed together does not return together.
-func backoff(failures int, reason string, jitter float64) time.Duration {
+func backoff(steps int, reason string, jitter float64) time.Duration {
 	first, last := firstBackoff, lastBackoff
 	if reason != v1beta2.ReasonRuntimeUnreachable {
 		first, last = firstRefusal, lastRefusal
 	}
 	d := last
-	if failures < 16 {
-		d = min(first<<failures, last)
+	if steps < 16 {
+		d = min(first<<steps, last)
 	}
 	return d/2 + time.Duration(jitter*float64(d/2))
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -71,6 +73,54 @@ func TestTheBreakerAnswersForItsRuntime(t *testing.T) {
 	b.failed(&Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}, now, 1)
 	if !b.told() {
 		t.Error("refused credentials are told at once")
+	}
+}
+
+func TestASilentRuntimeIsDialledLessOftenThanOneThatRefuses(t *testing.T) {
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	cases := []struct {
+		name string
+		err  error
+		want []time.Duration
+	}{
+		{"one that refuses", dial(syscall.ECONNREFUSED), []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
+		{"one that fell silent", dial(errSilent), []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute}},
+		{"one that never answers", context.DeadlineExceeded, []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute}},
+		{"one whose dial takes too long", dial(os.ErrDeadlineExceeded), []time.Duration{time.Second, 4 * time.Second, 16 * time.Second}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			now, b := time.Unix(1000, 0), breaker{}
+			for i, want := range c.want {
+				b.failed(&Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Err: c.err}, now, 1)
+				if got := b.until.Sub(now); got != want {
+					t.Errorf("after failure %d it is left alone for %s, want %s", i+1, got, want)
+				}
+				if told := b.told(); told != (i == 1) {
+					t.Errorf("after failure %d told: %t", i+1, told)
+				}
+			}
+		})
+	}
+}
+
+func TestAHandshakeThatNobodyAnswersTakesTheRuntimeDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts in the kernel, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	transport := &http.Transport{TLSHandshakeTimeout: 50 * time.Millisecond}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+l.Addr().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := transport.RoundTrip(req)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if err == nil || !unanswered(err) || !slow(err) {
+		t.Errorf("%v: every other call would wait as long", err)
 	}
 }
 

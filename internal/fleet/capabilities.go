@@ -33,7 +33,7 @@ type Capabilities struct {
 
 // surface is what a runtime serves, as it told last.
 type surface struct {
-	calling sync.Mutex // one asks, the others find its answer
+	calling door // one asks, the others find its answer
 
 	mu      sync.Mutex
 	changed uint // how often what was told has become doubtful
@@ -61,8 +61,11 @@ type document struct {
 // Nothing is called while nobody asks.
 func (r *Runtime) Capabilities(ctx context.Context) (Capabilities, error) {
 	s := &r.surface
-	s.calling.Lock()
-	defer s.calling.Unlock()
+	leave, err := s.calling.enter(ctx)
+	if err != nil {
+		return Capabilities{}, err
+	}
+	defer leave()
 	d, err := r.documented(ctx, func(d *document) bool { return len(d.failed) == 0 || time.Since(d.asked) < partialFor })
 	if err != nil {
 		return Capabilities{}, err
@@ -86,8 +89,11 @@ func (r *Runtime) Capabilities(ctx context.Context) (Capabilities, error) {
 // one that a write of ours has brought. When the server behind a group does not answer there is none, because nobody knows then what a
 // namespace holds.
 func (r *Runtime) Kinds(ctx context.Context) ([]apply.KindResource, error) {
-	r.surface.calling.Lock()
-	defer r.surface.calling.Unlock()
+	leave, err := r.surface.calling.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	d, err := r.documented(ctx, func(d *document) bool { return len(d.failed) == 0 && time.Since(d.asked) < kindsFor })
 	if err != nil {
 		return nil, err

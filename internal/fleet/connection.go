@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/kyma-project/lifecycle-manager/internal/turn"
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
@@ -39,8 +40,10 @@ type connection struct {
 	limiter flowcontrol.RateLimiter
 	writes  writes
 
-	entrance *entrance   // to the fleet
-	hurry    atomic.Bool // somebody waits for what is to be found out first
+	entrance *entrance    // to the fleet
+	hurry    atomic.Bool  // somebody waits for what is to be found out first
+	tempo    *tempo       // of the fleet
+	late     atomic.Int32 // passes that wait for longer than usual
 
 	mu       sync.Mutex
 	breaker  breaker
@@ -78,6 +81,7 @@ func (c *connection) connect(cfg *rest.Config, wrap func(http.RoundTripper) http
 	if err != nil {
 		return err
 	}
+	c.short.slot, c.streams.slot = c.door(), c.door()
 	c.short.openShort(cfg, tlsConfig)
 	c.streams.openStreams(cfg, tlsConfig, c.spawn)
 	if c.calls, err = rest.HTTPWrappersForConfig(cfg, gate{c}); err != nil {
@@ -128,20 +132,32 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	w, begun := g.waits(req.Context()), time.Now()
 	done := g.writes.begin(req)
 	resp, err := lane.RoundTrip(req)
 	lane.proven.Store(err == nil)
 	leave()
 	done(resp)
 	if err != nil {
+		w.over()
+		err = fallenSilent(err)
 		if kind != markProbe && unanswered(err) {
 			g.trip(err)
 		}
 		return nil, g.hidden(err)
 	}
+	if kind != markStream {
+		g.tempo.answered(time.Since(begun))
+	}
 	if kind != markStream || resp.StatusCode != http.StatusOK {
 		g.measured(req, resp, kind)
 		impatient(resp)
+	}
+	if resp.Header.Get("Retry-After") != "" {
+		turn.Yield(req.Context()) // client-go waits, and asks again
+	}
+	if w != nil {
+		resp.Body = &awaited{ReadCloser: resp.Body, wait: w}
 	}
 	return resp, nil
 }
@@ -164,18 +180,14 @@ func (c *connection) enter(ctx context.Context, l *lane, probe bool) (leave func
 	if l.proven.Load() && l.sockets.count() > 0 {
 		return func() {}, nil
 	}
-	select {
-	case l.slot <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-c.ctx.Done():
-		return nil, context.Cause(c.ctx)
-	}
-	if err := c.refused(probe); err != nil { // whoever went before may have found out
-		<-l.slot
+	if leave, err = l.slot.enter(ctx); err != nil {
 		return nil, err
 	}
-	return func() { <-l.slot }, nil
+	if err := c.refused(probe); err != nil { // whoever went before may have found out
+		leave()
+		return nil, err
+	}
+	return leave, nil
 }
 
 func (c *connection) refused(probe bool) error {
@@ -229,6 +241,7 @@ func (c *connection) admit(ctx context.Context, owner types.NamespacedName, pati
 		defer cancel()
 		ctx = limited
 	}
+	defer c.waits(ctx).over()
 	select {
 	case <-c.settled:
 	case <-ctx.Done():

@@ -23,6 +23,9 @@ const (
 	maxDiscovery = 8 << 20
 	// maxGroups bounds the calls to an API server that tells its kinds group by group.
 	maxGroups = 500
+	// maxWord is the longest name of a group, a version or a kind that API servers allow. A longer one is left out: what is told is kept
+	// for as long as the runtime is known, and told again with every question.
+	maxWord = 253
 
 	// acceptDiscovery asks for everything at once; API servers that cannot tell that answer with their groups only.
 	acceptDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
@@ -114,6 +117,9 @@ func (o *offer) groups(groups []apidiscoveryv2.APIGroupDiscovery) {
 	for i := range groups {
 		for _, version := range groups[i].Versions {
 			gv := schema.GroupVersion{Group: groups[i].Name, Version: version.Version}
+			if len(gv.Group) > maxWord || len(gv.Version) > maxWord {
+				continue
+			}
 			if version.Freshness == apidiscoveryv2.DiscoveryFreshnessStale {
 				o.failed = append(o.failed, gv.String())
 				continue
@@ -137,7 +143,7 @@ func (o *offer) version(gv schema.GroupVersion) { o.apis = append(o.apis, gv.Str
 
 // resource takes one resource. Versions come in the order in which the API server prefers them, so the first one counts.
 func (o *offer) resource(gv schema.GroupVersion, name, kind string, namespaced bool, verbs []string) {
-	if kind == "" {
+	if kind == "" || len(kind) > maxWord || len(name) > 2*maxWord {
 		return
 	}
 	o.apis = append(o.apis, gv.String()+"/"+kind)

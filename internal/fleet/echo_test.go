@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -46,6 +47,22 @@ func TestTheEchoOfAWriteWakesNobody(t *testing.T) {
 	}
 	let()
 	s.wantQuiet(t, "it was our own write")
+}
+
+func TestAnObjectThatNeverRestsAmidOurWritesIsHeldBackOnce(t *testing.T) {
+	s := newStreamed(t, "")
+	defer s.writing(t)()
+	for n := range 300 {
+		s.send(t, event("MODIFIED", metaOf("theirs", fmt.Sprintf("u%d", n), fmt.Sprint(201+n), s.owner.String())))
+	}
+	s.reached(t, "500")
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	for subject, echo := range s.r.echoes {
+		if len(echo.owners) > 1 {
+			t.Errorf("%d owners are to be told of %v, which has one", len(echo.owners), subject)
+		}
+	}
 }
 
 func TestAForeignChangeAmidOurWritesIsToldAllTheSame(t *testing.T) {

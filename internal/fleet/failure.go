@@ -25,12 +25,27 @@ func unanswered(err error) bool {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return false
-	case errors.As(err, &dns):
+	case errors.As(err, &dns), strings.Contains(err.Error(), "TLS handshake timeout"): // net/http has no type for it
 		return true
 	case errors.As(err, &op):
 		return op.Op == "dial" || op.Op == "proxyconnect"
 	}
 	return distrusted(err)
+}
+
+// fallenSilent makes the error of a connection on which the server does not even answer a ping look like that of a failed dial: every
+// other call would wait as long. net/http has no type for it, and client-go would ask again ten times if it saw it.
+func fallenSilent(err error) error {
+	if strings.Contains(err.Error(), "http2: client connection lost") {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: errSilent}
+	}
+	return err
+}
+
+// slow says that it took a while to find out that nobody answers.
+func slow(err error) bool {
+	timedOut, ok := errors.AsType[net.Error](err)
+	return ok && timedOut.Timeout() || errors.Is(err, errSilent)
 }
 
 // distrusted says that we do not accept the server's certificate.

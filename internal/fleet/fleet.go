@@ -83,6 +83,7 @@ type Fleet struct {
 	cancel   context.CancelCauseFunc
 	patience chan struct{}
 	entrance *entrance
+	tempo    tempo
 	queues   queues
 
 	mu       sync.Mutex

@@ -181,11 +181,12 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 	}
 	r.conn = &connection{
 		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,
-		ctx: ctx, spawn: f.spawn, entrance: f.entrance, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
+		ctx: ctx, spawn: f.spawn, entrance: f.entrance, tempo: &f.tempo, tell: f.queues.add, concerned: r.concerned, recovered: r.recovered,
 	}
 	r.conn.writes.removed = r.removed
+	r.surface.calling = r.conn.door()
 	r.served = &resources{
-		discover: r.discovery, defined: make(map[string]definition), listed: make(map[schema.GroupVersion]*discovered),
+		discover: r.discovery, calling: r.conn.door(), defined: make(map[string]definition), listed: make(map[schema.GroupVersion]*discovered),
 	}
 	if err := r.conn.connect(cfg, f.cfg.WrapTransport); err != nil {
 		cancel()

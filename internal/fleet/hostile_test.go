@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -37,6 +38,51 @@ func TestARedirectDoesNotCarryTheCredentialsAway(t *testing.T) {
 	case credentials := <-asked:
 		t.Fatalf("the redirect was followed with %q", credentials)
 	case <-time.After(300 * time.Millisecond):
+	}
+}
+
+func TestAnIdentityThatIsNoneIsNotTakenOver(t *testing.T) {
+	for name, uid := range map[string]string{"a megabyte": strings.Repeat("a", 1<<20), "two lines": `one\ntwo`, "another alphabet": "\u0430"} {
+		t.Run(name, func(t *testing.T) {
+			b, s := newBench(t, func(c *Config) { c.Pinned = func(string, string) string { return "" } }), newStub(t)
+			s.on("GET /api/v1/namespaces/kube-system", func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, `{"metadata":{"uid":"`+uid+`"}}`)
+			})
+			target := b.remote(t, "nobody", s.config())
+			eventually(t, "it is refused", func() bool {
+				r, err := b.Get(t.Context(), target)
+				if err == nil && r.ID() != "" {
+					t.Fatalf("it is called %.100q", r.ID())
+				}
+				problem, ok := errors.AsType[*Problem](err)
+				return ok && len(problem.Message) < 500 && strings.Contains(problem.Message, "kube-system") && !strings.Contains(problem.Message, uid)
+			})
+		})
+	}
+}
+
+func TestNamesThatNoAPIServerAllowsAreNotKept(t *testing.T) {
+	long := strings.Repeat("a", 1<<20)
+	kind := func(resource, kind string) apidiscoveryv2.APIResourceDiscovery {
+		return apidiscoveryv2.APIResourceDiscovery{
+			Resource: resource, ResponseKind: &metav1.GroupVersionKind{Kind: kind}, Verbs: []string{"list", "delete"},
+		}
+	}
+	group := func(name, version string) apidiscoveryv2.APIGroupDiscovery {
+		return apidiscoveryv2.APIGroupDiscovery{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Versions: []apidiscoveryv2.APIVersionDiscovery{{
+				Version: version, Resources: []apidiscoveryv2.APIResourceDiscovery{kind("goods", "Good"), kind("longs", long), kind(long, "Long")},
+			}},
+		}
+	}
+	found := &offer{taken: map[schema.GroupResource]bool{}}
+	found.groups([]apidiscoveryv2.APIGroupDiscovery{group("a", "v1"), group(long, "v1"), group("b", long)})
+	told := found.document(nil)
+	if got := told.apis.Value(); got != "a/v1\na/v1/Good" {
+		t.Errorf("%d bytes are kept: %.200s", len(got), got)
+	}
+	if got := told.kinds.Value(); len(got) > 500 || !strings.Contains(got, "Good") {
+		t.Errorf("%d bytes of kinds are kept: %.200s", len(got), got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,9 @@ import (
 
 // identityNamespace exists in every cluster for as long as the cluster does, so its UID is the cluster's.
 const identityNamespace = "kube-system"
+
+// maxIdentity is some three times the length of the UIDs that API servers make. An identity stands in the status of its Kyma.
+const maxIdentity = 100
 
 // identify asks once who the runtime is. Whoever may not read the namespace has a runtime without identity, which is compared with nothing.
 func (c *connection) identify(ctx context.Context) error {
@@ -56,6 +60,9 @@ func (c *connection) readIdentity(ctx context.Context) (string, error) {
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxEvent)).Decode(&found); err != nil {
 		return "", fmt.Errorf("the namespace %s cannot be read: %w", identityNamespace, err)
+	}
+	if uid := found.Metadata.UID; len(uid) > maxIdentity || strings.ContainsFunc(uid, unprintable) {
+		return "", fmt.Errorf("the namespace %s has a UID of %d bytes that no cluster gives", identityNamespace, len(uid))
 	}
 	return found.Metadata.UID, nil
 }

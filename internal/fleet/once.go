@@ -1,20 +1,23 @@
 package fleet
 
-import "sync"
+import "context"
 
 // errand is what Once was asked to do.
 type errand struct {
-	mu   sync.Mutex
+	door door
 	done bool
 }
 
 // Once calls do, unless it succeeded before for that key on this connection: for what has to be seen to once per contact. Who asks
 // meanwhile waits for it; who asks after a failure does it again.
-func (r *Runtime) Once(key string, do func() error) error {
-	known, _ := r.once.LoadOrStore(key, &errand{})
+func (r *Runtime) Once(ctx context.Context, key string, do func() error) error {
+	known, _ := r.once.LoadOrStore(key, &errand{door: r.conn.door()})
 	asked := known.(*errand) //nolint:errcheck,forcetypeassert // only this function stores
-	asked.mu.Lock()
-	defer asked.mu.Unlock()
+	leave, err := asked.door.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if asked.done {
 		return nil
 	}

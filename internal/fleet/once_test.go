@@ -7,29 +7,29 @@ import (
 )
 
 func TestOnceIsRepeatedUntilItSucceeds(t *testing.T) {
-	r, done := &Runtime{}, 0
+	r, done := &Runtime{conn: &connection{ctx: t.Context()}}, 0
 	failed := errors.New("the API server did not answer")
 	for i, answer := range []error{failed, failed, nil, nil} {
-		if err := r.Once("namespace", func() error { done++; return answer }); !errors.Is(err, answer) {
+		if err := r.Once(t.Context(), "namespace", func() error { done++; return answer }); !errors.Is(err, answer) {
 			t.Errorf("attempt %d: error %v, want %v", i, err, answer)
 		}
 	}
 	if done != 3 {
 		t.Errorf("done %d times, want until it succeeded", done)
 	}
-	_ = r.Once("other", func() error { done++; return nil })
+	_ = r.Once(t.Context(), "other", func() error { done++; return nil })
 	r.Again("namespace")
-	_ = r.Once("namespace", func() error { done++; return nil })
+	_ = r.Once(t.Context(), "namespace", func() error { done++; return nil })
 	if done != 5 {
 		t.Errorf("done %d times: another key, and one that is asked for again, count by themselves", done)
 	}
 }
 
 func TestOnceLetsOthersWait(t *testing.T) {
-	r, done := &Runtime{}, 0
+	r, done := &Runtime{conn: &connection{ctx: t.Context()}}, 0
 	var group sync.WaitGroup
 	for range 8 {
-		group.Go(func() { _ = r.Once("namespace", func() error { done++; return nil }) })
+		group.Go(func() { _ = r.Once(t.Context(), "namespace", func() error { done++; return nil }) })
 	}
 	group.Wait()
 	if done != 1 {

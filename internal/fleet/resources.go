@@ -28,7 +28,7 @@ type resources struct {
 	defined map[string]definition // by the name of the CustomResourceDefinition
 	gone    time.Time             // when a definition last ceased to hold
 	listed  map[schema.GroupVersion]*discovered
-	calling sync.Mutex // one discovery call at a time: the second caller finds the answer of the first
+	calling door // one discovery call at a time: the second caller finds the answer of the first
 }
 
 // definition is what a CustomResourceDefinition says of its kind.
@@ -52,8 +52,11 @@ func (s *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (appl
 	if resource, err, ok := s.known(gvk); ok {
 		return resource, err
 	}
-	s.calling.Lock()
-	defer s.calling.Unlock()
+	leave, err := s.calling.enter(ctx)
+	if err != nil {
+		return apply.Resource{}, err
+	}
+	defer leave()
 	if resource, err, ok := s.known(gvk); ok {
 		return resource, err
 	}

@@ -17,7 +17,7 @@ import (
 func newResources(answers map[string][]metav1.APIResource) (s *resources, asked map[string]int) {
 	asked = map[string]int{}
 	return &resources{
-		defined: map[string]definition{}, listed: map[schema.GroupVersion]*discovered{},
+		defined: map[string]definition{}, listed: map[schema.GroupVersion]*discovered{}, calling: (&connection{ctx: context.Background()}).door(),
 		discover: func(_ context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error) {
 			asked[gv.String()]++
 			list, ok := answers[gv.String()]

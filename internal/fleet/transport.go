@@ -27,8 +27,11 @@ const (
 	// streamWindow is how much of a stream the server may send ahead; the default of 4 MiB, times the kinds of a fleet, is not affordable.
 	streamWindow     = 128 << 10
 	connectionWindow = 512 << 10
-	// pingCalls is when a silent server is asked while calls wait. net/http holds on to a closed connection for that long.
-	pingCalls = 10 * time.Second
+	// pingCalls is when a silent server is asked whether it is there, and pongCalls how long that may take: so long does a call wait for a
+	// server that is gone, and whatever else wants something of that one. A slow server answers pings at once. A connection that nobody
+	// uses is closed after a few of them.
+	pingCalls = 3 * time.Second
+	pongCalls = 5 * time.Second
 	// pingAfter lies above the minute between two bookmarks, so that a healthy connection is never pinged.
 	pingAfter   = 75 * time.Second
 	pingTimeout = 15 * time.Second
@@ -119,7 +122,7 @@ type lane struct {
 	http.RoundTripper
 	sockets sockets
 	// slot lets one call through at a time while it is not proven that there is a connection: calls that start together would each dial.
-	slot   chan struct{}
+	slot   door
 	proven atomic.Bool
 	idle   func() // closes connections that nobody uses
 }
@@ -146,15 +149,14 @@ func proxyOf(cfg *rest.Config) func(*http.Request) (*url.URL, error) {
 
 // openShort makes a lane for calls that are answered and done with.
 func (l *lane) openShort(cfg *rest.Config, tlsConfig *tls.Config) {
-	l.slot = make(chan struct{}, 1)
 	transport := newTransport(cfg, tlsConfig, &l.sockets)
+	transport.HTTP2.SendPingTimeout, transport.HTTP2.PingTimeout = pingCalls, pongCalls
 	l.RoundTripper, l.idle = transport, transport.CloseIdleConnections
 	l.sockets.emptied = transport.CloseIdleConnections // it would remember an HTTP/2 connection, and all its buffers, beyond its end
 }
 
 // openStreams makes a lane for streams.
 func (l *lane) openStreams(cfg *rest.Config, tlsConfig *tls.Config, spawn func(func())) {
-	l.slot = make(chan struct{}, 1)
 	t := &trunks{
 		tls: tlsConfig.Clone(), dial: l.sockets.dial, proxy: proxyOf(cfg), spawn: spawn,
 		otherwise: func() *http.Transport { return newTransport(cfg, tlsConfig, &l.sockets) },
@@ -182,7 +184,7 @@ func newTransport(cfg *rest.Config, tlsConfig *tls.Config, s *sockets) *http.Tra
 		DisableCompression:     cfg.DisableCompression,
 		ForceAttemptHTTP2:      true, // a dialer of one's own switches HTTP/2 off otherwise
 		HTTP2: &http.HTTP2Config{
-			SendPingTimeout:               pingCalls,
+			SendPingTimeout:               pingAfter,
 			PingTimeout:                   pingTimeout,
 			WriteByteTimeout:              pingTimeout,
 			MaxReceiveBufferPerStream:     streamWindow,

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,7 +68,11 @@ func (r *Runtime) postpone(s subject, version uint64, owners []types.NamespacedN
 	since := time.Now()
 	if earlier, ok := r.echoes[s]; ok {
 		since = earlier.since
-		owners = append(owners, earlier.owners...)
+		for _, owner := range earlier.owners { // once each: an object can change ten thousand times until they are told
+			if !slices.Contains(owners, owner) {
+				owners = append(owners, owner)
+			}
+		}
 	}
 	r.echoes[s] = echo{version: version, owners: owners, since: since}
 	if r.flush == nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/metrics"
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
+	"github.com/kyma-project/lifecycle-manager/internal/turn"
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -61,6 +62,7 @@ func (a *assembly) assemble(ctx context.Context) error {
 	a.runtimes = a.newFleet()
 	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), a.newCatalogs()
 	kymas.Catalog = catalogs
+	kymas.Turns, manifests.Turns, catalogs.Turns = &turn.Turns{}, &turn.Turns{}, &turn.Turns{}
 	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)
 	return errors.Join(
 		mgr.Add(a.runtimes),
@@ -75,6 +77,9 @@ func (a *assembly) assemble(ctx context.Context) error {
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
 		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
 		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
+		metrics.WatchTurns(a.registry, "kyma", kymas.Turns.Yielded),
+		metrics.WatchTurns(a.registry, "manifest", manifests.Turns.Yielded),
+		metrics.WatchTurns(a.registry, "catalog", catalogs.Turns.Yielded),
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("caches", cachesSynced(mgr)),
 	)

@@ -4,13 +4,11 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Ledger knows how urgent the last look at every object was. Its zero value is ready, and NewQueue makes the queue that fills it in.
+// Ledger knows how urgent the last look at every object was. Its zero value is ready, and the queue that Keep is put around fills it in.
 type Ledger struct {
 	mu sync.Mutex
 	// levels holds what is not Now, which is what most objects are most of the time.
@@ -40,11 +38,9 @@ func (l *Ledger) note(key types.NamespacedName, level Level) {
 	l.levels[key] = level
 }
 
-// NewQueue is for controller.Options: a priority queue that notes how urgent it was what it hands out.
-func (l *Ledger) NewQueue(controller string, limiter workqueue.TypedRateLimiter[reconcile.Request]) Queue {
-	return &kept{ledger: l, PriorityQueue: priorityqueue.New(controller, func(o *priorityqueue.Opts[reconcile.Request]) {
-		o.Log, o.RateLimiter = ctrl.Log.WithValues("controller", controller), limiter
-	})}
+// Keep is put around a priority queue, so that the ledger knows how urgent it was what that hands out.
+func (l *Ledger) Keep(queue priorityqueue.PriorityQueue[reconcile.Request]) Queue {
+	return &kept{ledger: l, PriorityQueue: queue}
 }
 
 // kept is a priority queue with a ledger.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -23,7 +24,7 @@ func request(name string) reconcile.Request {
 
 func newQueue(t *testing.T, ledger *Ledger) Queue {
 	t.Helper()
-	queue := ledger.NewQueue(t.Name(), workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	queue := ledger.Keep(priorityqueue.New[reconcile.Request](t.Name()))
 	t.Cleanup(queue.ShutDown)
 	return queue
 }

@@ -15,7 +15,7 @@ type layer struct {
 }
 
 // middle is what most of internal/ may import: never each other, setup joins them.
-var middle = []string{"api", "pkg", "internal/module", "internal/shard", "internal/urgency"}
+var middle = []string{"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency"}
 
 // reading is what those may import that work on what a cluster says of modules.
 var reading = append([]string{"internal/view", "internal/gather"}, middle...)
@@ -27,6 +27,7 @@ var layers = []layer{
 	{"samples/beacon", []string{"pkg"}}, // an operator that embeds the libraries, as one of somebody else does
 	{"samples", nil},
 	{"internal/shard", nil},
+	{"internal/turn", nil},
 	{"internal/urgency", nil},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
 	{"internal/provision", []string{"api", "pkg"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/turn"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -30,6 +31,8 @@ type Reconciler struct {
 	// Shard says which Kymas are this replica's, Moves when that changes; nil: it never does.
 	Shard shard.Owner
 	Moves shard.Moves
+	// Turns bound how many passes work at a time while others wait for runtimes; nil: the options' workers do.
+	Turns *turn.Turns
 	// Restricted are the modules that only the Kymas may see which their release selects.
 	Restricted []string
 	// Backoff spaces the retries of what failed.

@@ -29,7 +29,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 		predicate.AnnotationChangedPredicate{}, deletionChanged))
 	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("catalog").
-		WithOptions(options).
+		WithOptions(r.Turns.Bound(options, nil)).
 		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, deletionChanged, met))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
 		Watches(&v1beta2.ModuleReleaseMeta{}, r.offered(), changed).
@@ -40,7 +40,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	if r.Moves != nil {
 		controlled = controlled.WatchesRawSource(shard.Source(r.Moves, r.moved))
 	}
-	return controlled.Complete(r)
+	return controlled.Complete(r.Turns.Around(r))
 }
 
 // moved has the Kymas wait for their turn that came from another replica: their catalogs were right a moment ago. Those that went are let

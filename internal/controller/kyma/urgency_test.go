@@ -6,16 +6,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/turn"
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 // lookedAt has a ledger know how urgent the last look at an object was.
 func lookedAt(t *testing.T, ledger *urgency.Ledger, name string, level urgency.Level) {
 	t.Helper()
-	queue := ledger.NewQueue(t.Name(), workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	queue := ledger.Keep(priorityqueue.New[reconcile.Request](t.Name()))
 	defer queue.ShutDown()
 	urgency.Add(queue, level, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "kcp-system", Name: name}})
 	request, _ := queue.Get()
@@ -53,6 +56,31 @@ func TestHowUrgentAManifestIsToItsKyma(t *testing.T) {
 				t.Errorf("level %d, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTurnsLeaveItKnownHowUrgentTheLastLookWas(t *testing.T) {
+	r := &Reconciler{Causes: &urgency.Causes{}, Turns: &turn.Turns{}}
+	options := r.Turns.Bound(controller.Options{MaxConcurrentReconciles: 1}, r.Causes.Kymas.Keep)
+	queue := options.NewQueue(t.Name(), workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer queue.ShutDown()
+	bulk := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "kcp-system", Name: "bulk"}}
+	other := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "kcp-system", Name: "other"}}
+	urgency.Add(queue, urgency.Later, bulk)
+	if got, _ := queue.Get(); got != bulk {
+		t.Fatalf("got %s", got)
+	}
+	queue.Done(bulk)
+	urgency.Add(queue, urgency.AsBefore, bulk)
+	urgency.Add(queue, urgency.Soon, other)
+	for _, want := range []reconcile.Request{other, bulk} {
+		got, _ := queue.Get()
+		if queue.Done(got); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if level := r.Causes.Kymas.Of(bulk.NamespacedName); level != urgency.Later {
+		t.Errorf("level %d", level)
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 		return err
 	}
 	r.causes()
-	options.NewQueue = r.Causes.Kymas.NewQueue
+	options = r.Turns.Bound(options, r.Causes.Kymas.Keep)
 	templateChanged := predicate.Or(
 		predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	controlled := ctrl.NewControllerManagedBy(mgr).
@@ -82,7 +82,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 	if r.PullSecret != nil {
 		controlled = controlled.WatchesRawSource(r.PullSecret.Source())
 	}
-	return controlled.Complete(r)
+	return controlled.Complete(r.Turns.Around(r))
 }
 
 // moved enqueues the Kymas whose buckets changed hands.

@@ -188,7 +188,7 @@ const namespaceOnce = "namespace/" + v1beta2.RuntimeNamespace
 func (r *Reconciler) ensureNamespaces(ctx context.Context, w *work) error {
 	var problems []error
 	if kymaOf(w.manifest) != nil {
-		problems = append(problems, w.runtime.Once(namespaceOnce, func() error {
+		problems = append(problems, w.runtime.Once(ctx, namespaceOnce, func() error {
 			return w.makeNamespace(ctx, v1beta2.RuntimeNamespace, map[string]string{
 				"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
 				v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
@@ -196,7 +196,7 @@ func (r *Reconciler) ensureNamespaces(ctx context.Context, w *work) error {
 		}))
 	}
 	for _, name := range w.order.namespaces {
-		problems = append(problems, w.runtime.Once("namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
+		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
 	}
 	return errors.Join(problems...)
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/turn"
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
@@ -49,6 +50,8 @@ type Reconciler struct {
 	Moves shard.Moves
 	// Causes tells why the last look at a Kyma or a Manifest was made, and how urgent that was; shared with the Kyma controller.
 	Causes *urgency.Causes
+	// Turns bound how many passes work at a time while others wait for runtimes; nil: the options' workers do.
+	Turns *turn.Turns
 	// Events tells people what happened.
 	Events events.EventRecorder
 	// Backoff spaces the retries of what failed.

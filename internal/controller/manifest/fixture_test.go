@@ -67,13 +67,13 @@ func (c *cluster) Cluster() *apply.Cluster {
 	}}
 }
 
-func (c *cluster) Track(_ types.NamespacedName, interests []Interest) { c.tracked = interests }
-func (c *cluster) Untrack(types.NamespacedName)                       {}
-func (c *cluster) Hidden(types.NamespacedName) *Problem               { return c.hidden }
-func (c *cluster) Live(id inventory.ID) inventory.Live                { return c.live[id] }
-func (c *cluster) Once(_ string, do func() error) error               { return do() }
-func (c *cluster) Again(key string)                                   { c.again = append(c.again, key) }
-func (c *cluster) Report(err error)                                   { c.reported = append(c.reported, err) }
+func (c *cluster) Track(_ types.NamespacedName, interests []Interest)      { c.tracked = interests }
+func (c *cluster) Untrack(types.NamespacedName)                            {}
+func (c *cluster) Hidden(types.NamespacedName) *Problem                    { return c.hidden }
+func (c *cluster) Live(id inventory.ID) inventory.Live                     { return c.live[id] }
+func (c *cluster) Once(_ context.Context, _ string, do func() error) error { return do() }
+func (c *cluster) Again(key string)                                        { c.again = append(c.again, key) }
+func (c *cluster) Report(err error)                                        { c.reported = append(c.reported, err) }
 
 func (c *cluster) Capabilities(context.Context) (Capabilities, error) {
 	return Capabilities{KubeVersion: "v1.36.3"}, nil

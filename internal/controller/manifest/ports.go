@@ -57,7 +57,7 @@ type Runtime interface {
 	Observations
 	Cluster() *apply.Cluster
 	// Once calls do unless it succeeded before for that key on this connection; Again has the next Once do it once more.
-	Once(key string, do func() error) error
+	Once(ctx context.Context, key string, do func() error) error
 	Again(key string)
 	// Capabilities are asked of the cluster once for each connection, and only if somebody wants to know.
 	Capabilities(ctx context.Context) (Capabilities, error)

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -21,7 +21,7 @@ func TestAManifestIsAsUrgentAsWhatItsKymaWasLookedAtFor(t *testing.T) {
 		return m
 	}
 	r := &Reconciler{Causes: &urgency.Causes{}}
-	queue := r.Causes.Kymas.NewQueue(t.Name(), workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	queue := r.Causes.Kymas.Keep(priorityqueue.New[reconcile.Request](t.Name()))
 	defer queue.ShutDown()
 	urgency.Add(queue, urgency.Later, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "bumped"}})
 	request, _ := queue.Get()

@@ -50,7 +50,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	if r.Causes == nil {
 		r.Causes = &urgency.Causes{}
 	}
-	options.NewQueue = r.Causes.Manifests.NewQueue
+	options = r.Turns.Bound(options, r.Causes.Manifests.Keep)
 	r.audited = make(chan event.GenericEvent)
 	audited := urgency.Wake(urgency.Itself, urgency.Always(urgency.Later), settled)
 	controlled := ctrl.NewControllerManagedBy(mgr).
@@ -68,7 +68,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	if r.Signatures != nil {
 		controlled = controlled.WatchesRawSource(r.Signatures)
 	}
-	return r.watchSecrets(controlled).Complete(r)
+	return r.watchSecrets(controlled).Complete(r.Turns.Around(r))
 }
 
 // handedOver enqueues the Manifests whose buckets changed hands.
