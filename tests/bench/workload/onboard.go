@@ -34,24 +34,29 @@ func (b *Bench) patience(k int) time.Duration {
 	return 3*time.Minute + time.Duration(objects)*20*time.Millisecond
 }
 
-// onboard opens a world with k runtimes, takes the bare loop's time before and after on spare ones, and brings k Kymas in meanwhile.
-func (b *Bench) onboard(ctx context.Context, k int) (_ *Fleet, err error) {
+// onboard opens a world with k simulated runtimes, and spare ones for the bare loop, and brings k Kymas in.
+func (b *Bench) onboard(ctx context.Context, k int) (*Fleet, error) {
 	spare := min(max(k, fewestSpare), mostSpare)
 	b.Logf("B2: opening a world of %d simulated runtimes", k)
 	w, err := b.open(ctx, world.Options{Runtimes: k + 2*spare, Simulated: true})
 	if err != nil {
 		return nil, err
 	}
+	return b.race(ctx, &Fleet{World: w, spare: spare, k: k, rolled: 1})
+}
+
+// race takes the bare loop's time before and after on the spare runtimes of a fleet, and brings its Kymas in meanwhile.
+func (b *Bench) race(ctx context.Context, f *Fleet) (_ *Fleet, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, w.Close())
+			err = errors.Join(err, f.Close())
 		}
 	}()
-	f := &Fleet{World: w, Extra: "extra", Late: []string{"late-one", "late-two"}, spare: spare, k: k}
+	f.Extra, f.Late = "extra", []string{"late-one", "late-two"}
 	if err := b.offer(ctx, f); err != nil {
 		return nil, err
 	}
-	r := b.Result("B2", b.Case(k))
+	r := b.Result("B2", b.Case(f.k))
 	before, err := f.bare(ctx, b, 0, version1)
 	if err != nil {
 		return nil, err

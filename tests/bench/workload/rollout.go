@@ -15,12 +15,14 @@ import (
 // foreignEvery is the pause between two changes by somebody else while a version is rolled out.
 const foreignEvery = 500 * time.Millisecond
 
-// rollout is B4: a channel of a module that every Kyma has moves to a new version. Meanwhile somebody enables a module in one Kyma after
+// rollout is B4: a channel of a module that every Kyma has moves to a new version, or those of several modules. Meanwhile somebody enables a module in one Kyma after
 // the other, from the last to the first, and each time is told how long that takes.
 func rollout(ctx context.Context, b *Bench, f *Fleet) error {
-	module := f.Modules[0]
-	if err := f.Offer(ctx, world.Module{Name: module, Version: version2, Objects: b.Objects}); err != nil {
-		return err
+	modules := f.Modules[:f.rolled]
+	for _, module := range modules {
+		if err := f.Offer(ctx, world.Module{Name: module, Version: version2, Objects: b.Objects}); err != nil {
+			return err
+		}
 	}
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
@@ -30,13 +32,15 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 	if err != nil {
 		return err
 	}
-	wait := f.Kymas.When(f.Names, world.ReadyAt(module, version2))
+	wait := f.Kymas.When(f.Names, allAt(modules, version2))
 	rates, profile := f.sample(ctx), b.profile(ctx, f, "B4")
 	bounded, cancel := context.WithTimeout(ctx, b.patience(f.Size()))
 	defer cancel()
 	sent := time.Now()
-	if err := f.Point(ctx, module, version2, v1beta2.DefaultChannel); err != nil {
-		return err
+	for _, module := range modules {
+		if err := f.Point(ctx, module, version2, v1beta2.DefaultChannel); err != nil {
+			return err
+		}
 	}
 	foreign := f.disturb(bounded, wait)
 	at, err := wait.Done(bounded)
@@ -57,6 +61,13 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 	return b.tellRollout(ctx, f, r, cost, sent, at, latencies, peak)
 }
 
+// allAt says that a Kyma is Ready with every one of the modules in a version.
+func allAt(modules []string, version string) func(*v1beta2.Kyma) bool {
+	return func(kyma *v1beta2.Kyma) bool {
+		return !slices.ContainsFunc(modules, func(module string) bool { return !world.ReadyAt(module, version)(kyma) })
+	}
+}
+
 func (b *Bench) tellRollout(ctx context.Context, f *Fleet, r *report.Result, cost *cost, sent time.Time, at map[string]time.Time,
 	foreign *meter.Latencies, peak float64,
 ) error {
@@ -69,7 +80,7 @@ func (b *Bench) tellRollout(ctx context.Context, f *Fleet, r *report.Result, cos
 		reached.Add(t.Sub(sent))
 	}
 	all := reached.Quantile(1)
-	objects := float64(f.Size() * b.Objects)
+	objects := float64(f.Size() * b.Objects * f.rolled)
 	// The bound is what the bare loop needs to change the same objects, which are there already.
 	change, err := f.bare(ctx, b, 0, version2)
 	if err != nil {

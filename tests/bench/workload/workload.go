@@ -26,6 +26,7 @@ func All() []Workload {
 	return []Workload{
 		{Name: "B0", Title: "the bare loop, on a real API server and on simulated runtimes", Run: bareLoop},
 		{Name: "B1", Title: "one module into a real API server", Run: single},
+		{Name: "real", Title: "B2 and B4 with real API servers for runtimes", Run: genuine},
 		{Name: "B2", Title: "many Kymas at once", On: bulk},
 		{Name: "B3", Title: "rest", On: rest},
 		{Name: "B4", Title: "a new version of a module that all use", On: rollout},
@@ -122,6 +123,8 @@ type Bench struct {
 	Machine report.Machine
 
 	fleet *Fleet
+	// tier is what cases say of their runtimes when these are no simulated ones.
+	tier string
 }
 
 // Result begins a result.
@@ -165,6 +168,8 @@ type Fleet struct {
 	Bare bare.Outcome
 
 	k, spare int
+	// rolled is how many of Modules get a new version in B4.
+	rolled int
 }
 
 // Size is K.
@@ -172,7 +177,7 @@ func (f *Fleet) Size() int { return len(f.Names) }
 
 // Case is how results are called that were taken in this fleet.
 func (b *Bench) Case(k int) string {
-	return fmt.Sprintf("K=%d m=%d R=%d", k, b.Modules, b.Objects)
+	return fmt.Sprintf("K=%d m=%d R=%d%s", k, b.Modules, b.Objects, b.tier)
 }
 
 // Fleet returns a fleet with k Kymas. The one of the workload before is handed on when it has as many; otherwise a new one is brought in,
