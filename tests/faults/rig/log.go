@@ -24,6 +24,7 @@ type Log struct {
 	lines   int
 	tail    []string
 	rest    []byte
+	dying   bool // what comes is the dump of all goroutines that Go makes of a program that it cannot go on with
 }
 
 func newLog(path string) (*Log, error) {
@@ -45,7 +46,15 @@ func (l *Log) Write(data []byte) (int, error) {
 		if !found {
 			break
 		}
-		l.lines++
+		switch {
+		case bytes.HasPrefix(line, []byte("fatal error: ")):
+			l.dying = true
+		case bytes.HasPrefix(line, []byte("{")):
+			l.dying = false
+		}
+		if !l.dying {
+			l.lines++
+		}
 		if l.tail = append(l.tail, string(line)); len(l.tail) > tailLines {
 			l.tail = l.tail[1:]
 		}
@@ -54,7 +63,7 @@ func (l *Log) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Lines is how many there were.
+// Lines is how many there were, without what Go writes when a program runs out of memory: several for each goroutine.
 func (l *Log) Lines() int {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
