@@ -1,0 +1,61 @@
+package integration
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/simruntime"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+var _ = Describe("A runtime that falls silent in the middle of its work", func() {
+	It("holds up no other one, although only one Kyma and one Manifest are worked on at a time", func() {
+		emptyHub()
+		stopManager()
+		startManager(func(c *setup.Config) { c.KymaWorkers, c.ManifestWorkers = 1, 1 })
+		DeferCleanup(func() { whileDown(func() {}) }) // and again with the usual workers
+		base, wanted := offerMaps("1.0.0"), offerMaps("1.0.0")
+		fleet, err := simruntime.Start(ctx(), simruntime.Options{Runtimes: 4})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(fleet.Close)
+		var kymas []*v1beta2.Kyma
+		for i := range 4 {
+			kyma := testkit.Kyma(testkit.Unique("turns"), testkit.WithModule(base))
+			env.Hub.Create(testkit.NewAccessSecret(kyma.Name, fleet.Runtime(i).Kubeconfig()), kyma)
+			kymas = append(kymas, kyma)
+		}
+		DeferCleanup(emptyHub) // or they were in error as soon as the fleet has ended
+		for _, kyma := range kymas {
+			Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+		}
+		enable := func(kyma *v1beta2.Kyma) {
+			testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: wanted}) })
+		}
+		haveIt := testkit.HaveModule(wanted, testkit.HaveState(v1beta2.StateReady))
+
+		silent, healthy := kymas[:3], kymas[3]
+		for i, kyma := range silent {
+			fleet.Runtime(i).Set(simruntime.Knobs{Down: simruntime.BlackHole})
+			enable(kyma)
+		}
+		waiting := seriesOf("lifecycle_mgr_yielded_reconciles", "controller", nil)
+		Eventually(waiting).Should(HaveKeyWithValue("kyma", BeNumerically(">=", len(silent))))
+		begun := time.Now()
+		enable(healthy)
+		Eventually(testkit.Live(env.Hub, healthy), "60s").Should(haveIt)
+		took := time.Since(begun)
+		AddReportEntry("a healthy runtime served after", took.String())
+		GinkgoWriter.Printf("a healthy runtime was served after %s\n", took)
+		Expect(took).To(BeNumerically("<", 2*time.Second))
+
+		for i, kyma := range silent {
+			fleet.Runtime(i).Set(simruntime.Knobs{})
+			Eventually(testkit.Live(env.Hub, kyma), "90s").Should(haveIt, "what was asked of it meanwhile was not lost")
+		}
+		Eventually(waiting).Should(And(HaveKeyWithValue("kyma", 0.0), HaveKeyWithValue("manifest", 0.0), HaveKeyWithValue("catalog", 0.0)))
+	})
+})
