@@ -30,6 +30,9 @@ func tableState(seen Snapshot) string {
 // govern is rules 4 and 5 of tick.
 func (m *Member) govern(ctx context.Context, seen Snapshot) (again bool, err error) {
 	reigns, err := m.reign(ctx, seen.Throne)
+	if isChanged(err) {
+		return true, nil // somebody else sits there since: that we know it gives us time
+	}
 	if err != nil {
 		return false, err
 	}
@@ -75,7 +78,6 @@ func (m *Member) reign(ctx context.Context, throne Throne) (reigns bool, err err
 	err = m.cfg.Store.Reign(ctx, m.Name(), throne.Version)
 	if isChanged(err) {
 		m.reigned = time.Time{}
-		return false, nil
 	}
 	if err != nil {
 		return false, err
@@ -128,7 +130,7 @@ func (m *Member) standingOf(name string, now time.Time) allot.Standing {
 		return allot.Taking
 	case still >= m.cfg.Lease:
 		return allot.Gone
-	case m.book.Moved(name) && still < m.cfg.suspicion():
+	case m.book.Moved(name) && still < m.cfg.Renew: // it may still work
 		return allot.Taking
 	}
 	return allot.Keeping
@@ -148,15 +150,17 @@ func (m *Member) report(before, after allot.Table) {
 	m.cfg.Log.Info("Buckets change hands", "given", given, "askedFor", asked, "replicas", after.Names())
 }
 
-// leave lets go of what nothing is under way in, gives the throne to somebody else, and deletes the heartbeat when nothing is left. What
-// does not succeed, the others find out by themselves.
+// leave deletes the heartbeat, so that nobody gives us anything any more, lets go of what nothing is under way in, and gives the throne to
+// somebody else when nothing is left. What does not succeed, the others find out by themselves.
 func (m *Member) leave(ctx context.Context) {
 	for attempt := 0; attempt < leaveAttempts && ctx.Err() == nil; attempt++ {
+		asked := m.now()
 		seen, err := m.cfg.Store.Snapshot(ctx)
 		if err != nil {
 			continue
 		}
-		if done, err := m.letGo(ctx, seen); done || (err != nil && !isChanged(err)) {
+		m.observe(seen, asked) // who lives is judged by what is there now
+		if m.letGo(ctx, seen) == nil {
 			break
 		}
 	}
@@ -167,9 +171,14 @@ func (m *Member) leave(ctx context.Context) {
 const leaveAttempts = 10
 
 // letGo is one attempt of leave.
-func (m *Member) letGo(ctx context.Context, seen Snapshot) (done bool, err error) {
+func (m *Member) letGo(ctx context.Context, seen Snapshot) error {
 	m.stop()
 	name := m.Name()
+	if version, there := seen.Beats[name]; there {
+		if err := m.cfg.Store.Bury(ctx, name, version); err != nil {
+			return err
+		}
+	}
 	replicas, heir := m.heirs(seen)
 	table, busy := allot.Plan(seen.Table, replicas), false
 	for bucket := range table {
@@ -183,21 +192,13 @@ func (m *Member) letGo(ctx context.Context, seen Snapshot) (done bool, err error
 	}
 	if seen.Version != "" && table != seen.Table {
 		if err := m.cfg.Store.Write(ctx, table, seen.Version); err != nil {
-			return false, err
+			return err
 		}
 	}
-	if busy {
-		return true, nil
+	if !busy && seen.Throne.Holder == name {
+		return m.cfg.Store.Reign(ctx, heir, seen.Throne.Version)
 	}
-	if seen.Throne.Holder == name {
-		if err := m.cfg.Store.Reign(ctx, heir, seen.Throne.Version); err != nil {
-			return false, err
-		}
-	}
-	if version, there := seen.Beats[name]; there {
-		return true, m.cfg.Store.Bury(ctx, name, version)
-	}
-	return true, nil
+	return nil
 }
 
 // heirs are the replicas as a leaving one sees them: it declares nobody dead. heir is one that is at work, or else one that may be.

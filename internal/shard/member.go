@@ -28,7 +28,7 @@ type Terms struct {
 func (t Terms) period() time.Duration { return min(t.Retry, t.Renew/5) }
 
 // suspicion is for how long the one that stands for all may stand still before another one takes its place. That is harmless at any time.
-func (t Terms) suspicion() time.Duration { return t.period() * 5 / 2 }
+func (t Terms) suspicion() time.Duration { return t.period() * 2 }
 
 // Config is what a Member needs.
 type Config struct {
@@ -176,6 +176,9 @@ func (m *Member) pause() time.Duration {
 		if left := m.cfg.Lease - m.book.Unchanged(name, now); left > 0 {
 			pause = min(pause, left)
 		}
+	}
+	if left := m.cfg.suspicion() - m.book.Unchanged(throneEntry, now); m.reigned.IsZero() && left > 0 {
+		pause = min(pause, left) // somebody has to take the throne before the others' time is up
 	}
 	if !m.draining.IsZero() {
 		pause = min(pause, max(m.cfg.Drain-now.Sub(m.draining), m.cfg.period()/4))

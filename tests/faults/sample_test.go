@@ -1,5 +1,5 @@
 // Package faults_test holds the sample of the fault runs that every CI run has: some deaths, some disturbed views, some cells of the
-// matrix, drawn by a seed that moves with the day, so that a week of CI sees more than one does.
+// matrix, some replicas that are struck, drawn by a seed that moves with the day, so that a week of CI sees more than one does.
 package faults_test
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/matrix"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/record"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/replicas"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/views"
@@ -24,6 +25,8 @@ const (
 	deaths = 5
 	looks  = 6
 	cells  = 7
+	// strikes are beside the one that is always in.
+	strikes = 1
 	// operations of each suite: clean runs of all eight would take longer than the points.
 	operations = 2
 )
@@ -59,6 +62,7 @@ func TestSample(t *testing.T) {
 	t.Run("crash", func(t *testing.T) { die(t, lab, number, picked) })
 	t.Run("views", func(t *testing.T) { disturb(t, lab, number, picked) })
 	t.Run("matrix", func(t *testing.T) { breakThings(t, lab, number, picked) })
+	t.Run("replicas", func(t *testing.T) { strike(t, lab, number, picked[0]) })
 }
 
 func judge(t *testing.T, point record.Point) {
@@ -107,5 +111,41 @@ func breakThings(t *testing.T, lab *trial.Lab, number uint64, picked []operation
 	}
 	for _, cell := range record.Pick(record.Choice{Seed: number, Sample: cells}, short, matrix.Cell.Name) {
 		judge(t, lab.Run(t.Context(), "matrix", cell.Operation, cell.Break()))
+	}
+}
+
+// strike has a replica stand still in the middle of an installation, so that what it has in its hands has to be refused, and strikes
+// another operation in a way that is drawn. It comes last: while its replicas work, the manager of the others does not run.
+func strike(t *testing.T, lab *trial.Lab, number uint64, picked operation.Operation) {
+	install, err := operation.Named("install")
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite, err := replicas.Open(t.Context(), lab, append(install, picked))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := suite.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	clean, err := lab.Clean(t.Context(), picked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := suite.Run(t.Context(), replicas.InModule(install[0]))
+	judge(t, point)
+	if !strings.Contains(point.Detail["refused"], "lapsed") {
+		t.Errorf("refused: %q", point.Detail["refused"])
+	}
+	var short []replicas.Cell
+	for _, cell := range replicas.Cells(number, picked, clean) {
+		if cell.Terms == replicas.Short {
+			short = append(short, cell)
+		}
+	}
+	for _, cell := range record.Pick(record.Choice{Seed: number, Sample: strikes}, short, replicas.Cell.Name) {
+		judge(t, suite.Run(t.Context(), cell))
 	}
 }

@@ -28,6 +28,8 @@ type Manager struct {
 	Log *Log
 	// ContentDir keeps what it fetched, over all its lives.
 	ContentDir string
+	// Token is what it shows to the hub's proxy, and no other replica does.
+	Token string
 
 	program   string
 	arguments []string
@@ -47,7 +49,11 @@ type life struct {
 // NewManager is one more replica, not started; arguments come after those of the rig.
 func (r *Rig) NewManager(arguments ...string) (*Manager, error) {
 	name := fmt.Sprintf("manager-%d", r.replicas.Add(1))
-	kubeconfig, err := r.Hub.Proxy.Kubeconfig()
+	token, err := r.Hub.Proxy.Grant(r.Hub.Config)
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig, err := r.Hub.Proxy.KubeconfigOf(token)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +67,8 @@ func (r *Rig) NewManager(arguments ...string) (*Manager, error) {
 	}
 	r.ends = append(r.ends, log.close)
 	m := &Manager{
-		Name: name, Log: log, ContentDir: filepath.Join(r.Dir, name+"-content"), program: r.options.Program,
-		env: append(os.Environ(), "KUBECONFIG="+file),
+		Name: name, Log: log, ContentDir: filepath.Join(r.Dir, name+"-content"), Token: token,
+		program: r.options.Program, env: append(os.Environ(), "KUBECONFIG="+file),
 	}
 	m.arguments = append(append(r.arguments(m), r.options.Arguments...), arguments...)
 	r.all = append(r.all, m)

@@ -38,7 +38,7 @@ type options struct {
 	report     string
 }
 
-var suites = []string{"crash", "views", "matrix"}
+var suites = []string{"crash", "views", "matrix", "replicas"}
 
 func main() {
 	o, err := parse(os.Args[1:])
@@ -57,16 +57,16 @@ func main() {
 func parse(args []string) (options, error) {
 	o := options{out: os.Stdout}
 	flags := flag.NewFlagSet("faults", flag.ExitOnError)
-	names := flags.String("suites", strings.Join(suites, ","), "what to run: crash, views, matrix, soak")
+	names := flags.String("suites", strings.Join(suites, ","), "what to run: crash, views, matrix, replicas, soak")
 	operations := flags.String("operations", "", "which operations, separated by commas; empty means all")
 	slice := flags.String("slice", "", "run only a part of the points, such as 2/5")
 	only := flags.String("only", "", "run only the points whose name matches this expression")
-	flags.Uint64Var(&o.choice.Seed, "seed", 1, "decides which points a sample has, and which form of a fault a cell has")
+	flags.Uint64Var(&o.choice.Seed, "seed", 1, "decides which points a sample has, which form of a fault a cell has, and which write")
 	flags.IntVar(&o.choice.Sample, "sample", 0, "draw so many points of each suite by seed; 0 means all")
 	flags.StringVar(&o.dir, "dir", "dist/faults", "folder for results, one file a point, and for logs")
 	flags.StringVar(&o.program, "manager", "", "manager to run; empty means that of this checkout")
 	flags.DurationVar(&o.soak, "duration", 2*time.Hour, "how long a soak lasts")
-	flags.BoolVar(&o.forms, "forms", false, "run every form of a fault with every operation, not one of them")
+	flags.BoolVar(&o.forms, "forms", false, "run all forms of a fault with every operation, and strike replicas at every write, not at one")
 	flags.BoolVar(&o.again, "again", false, "run points that passed before once more")
 	flags.BoolVar(&o.list, "list", false, "list the cells of the matrix and what has passed, and run nothing")
 	flags.StringVar(&o.report, "report", "", "write the results in the folder as tables into this page, between its markers, and run nothing")

@@ -9,7 +9,9 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/tests/faults/crash"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/matrix"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/record"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/replicas"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/soak"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/views"
@@ -36,7 +38,7 @@ func (s *session) run(ctx context.Context) error {
 	for _, suite := range s.options.suites {
 		if err == nil && ctx.Err() == nil {
 			err = map[string]func(context.Context) error{
-				"crash": s.crash, "views": s.views, "matrix": s.matrix, "soak": s.soak,
+				"crash": s.crash, "views": s.views, "matrix": s.matrix, "replicas": s.replicas, "soak": s.soak,
 			}[suite](ctx)
 		}
 	}
@@ -106,6 +108,28 @@ func (s *session) views(ctx context.Context) error {
 	fmt.Fprintf(s.options.out, "faults: %d moments at which a view can be disturbed\n", len(points))
 	for _, point := range record.Pick(s.options.choice, points, views.Point.Name) {
 		err := s.each(ctx, "views", point.Name(), func() record.Point { return s.lab.Run(ctx, "views", point.Operation, point.Break()) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replicas strikes the operations that it is meant for, unless others were asked for.
+func (s *session) replicas(ctx context.Context) (err error) {
+	picked := s.options.operations
+	if len(picked) == len(operation.All()) {
+		if picked, err = operation.Named(replicas.Operations...); err != nil {
+			return err
+		}
+	}
+	suite, err := replicas.Open(ctx, s.lab, picked)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, suite.Close()) }()
+	for _, cell := range record.Pick(s.options.choice, suite.Cells(s.options.choice.Seed, s.options.forms), replicas.Cell.Name) {
+		err := s.each(ctx, replicas.SuiteName, cell.Name(), func() record.Point { return suite.Run(ctx, cell) })
 		if err != nil {
 			return err
 		}

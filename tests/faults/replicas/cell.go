@@ -1,0 +1,130 @@
+package replicas
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
+)
+
+// Kind is what happens to one of the replicas.
+type Kind string
+
+const (
+	// Comes starts a third replica beside two; the write is held until the newcomer was promised a share.
+	Comes Kind = "one comes"
+	// Ends asks the one that has the Kyma to end, by SIGTERM, while its write is held for a moment.
+	Ends Kind = "owner ends"
+	// Killed kills the one that has the Kyma; its write arrives nevertheless.
+	Killed Kind = "owner is killed"
+	// HeadKilled kills the one that assigns, whether it has the Kyma or not.
+	HeadKilled Kind = "head is killed"
+	// Stopped stops the one that has the Kyma by SIGSTOP until the others have its share; when it goes on its write is still under way.
+	Stopped Kind = "owner stands still"
+	// StoppedLate is the same, but the write arrives while the others work on the Kyma and the writer still stands.
+	StoppedLate Kind = "owner stands still, its write is late"
+	// HeadStopped stops the one that assigns until the others have its share.
+	HeadStopped Kind = "head stands still"
+	// Failover kills the one that has the Kyma when all is at rest; the operation begins right after it.
+	Failover Kind = "failover"
+)
+
+// kinds that strike at a write.
+var kinds = []Kind{Comes, Ends, Killed, HeadKilled, Stopped, StoppedLate, HeadStopped}
+
+// Terms are the times by which replicas share the work.
+type Terms struct {
+	Name                string
+	Lease, Renew, Retry time.Duration
+}
+
+// Short is for trials, and Deployed is what a deployed manager has.
+var (
+	Short    = Terms{"3 s", 3 * time.Second, 2 * time.Second, 300 * time.Millisecond}
+	Deployed = Terms{"15 s", 15 * time.Second, 10 * time.Second, 2 * time.Second}
+)
+
+// flags are the Terms as a manager takes them.
+func (t Terms) flags() []string {
+	return []string{
+		"--leader-elect", "--leader-election-lease-duration=" + t.Lease.String(),
+		"--leader-election-renew-deadline=" + t.Renew.String(), "--leader-election-retry-period=" + t.Retry.String(),
+	}
+}
+
+// Cell is one trial.
+type Cell struct {
+	Kind      Kind
+	Operation operation.Operation
+	Terms     Terms
+	// Server and N name the write: the N-th that the operation makes there, counted from 1; 0 is the first of its ConfigMaps.
+	Server string
+	N      int
+}
+
+// Name is unique.
+func (c Cell) Name() string {
+	switch {
+	case c.Kind == Failover:
+		return fmt.Sprintf("%s/%s/lease of %s", c.Operation.Name, c.Kind, c.Terms.Name)
+	case c.N == 0:
+		return fmt.Sprintf("%s/%s/%s/module", c.Operation.Name, c.Kind, c.Server)
+	}
+	return fmt.Sprintf("%s/%s/%s/%d", c.Operation.Name, c.Kind, c.Server, c.N)
+}
+
+// Operations are the names of those that are struck unless somebody asks for others.
+var Operations = []string{"install", "upgrade", "disable", "delete"}
+
+// Cells strikes an operation in each way once on the hub and once in the runtime, at writes that the seed picks, has its replica stand
+// still in the middle of a module, and measures a failover by the times of a deployed manager and by short ones.
+func Cells(seed uint64, o operation.Operation, clean *trial.Clean) []Cell {
+	return append(strikes(o, clean, func(kind Kind, server string, writes int) []int {
+		hash := fnv.New64a()
+		_, _ = fmt.Fprintf(hash, "%d/%s/%s/%s", seed, o.Name, kind, server) // a hash takes everything
+		return []int{1 + int(hash.Sum64()%uint64(writes))}
+	}), always(o)...)
+}
+
+// Forms strikes at every write.
+func Forms(o operation.Operation, clean *trial.Clean) []Cell {
+	return append(strikes(o, clean, func(_ Kind, _ string, writes int) []int {
+		var all []int
+		for n := range writes {
+			all = append(all, n+1)
+		}
+		return all
+	}), always(o)...)
+}
+
+func strikes(o operation.Operation, clean *trial.Clean, pick func(kind Kind, server string, writes int) []int) []Cell {
+	var cells []Cell
+	for _, kind := range kinds {
+		for _, server := range []string{"hub", runtime} {
+			if clean.Writes[server] == 0 {
+				continue
+			}
+			for _, n := range pick(kind, server, clean.Writes[server]) {
+				cells = append(cells, Cell{Kind: kind, Operation: o, Terms: Short, Server: server, N: n})
+			}
+		}
+	}
+	return cells
+}
+
+// runtime is the server that a module's objects are in.
+const runtime = "runtime-1"
+
+// InModule is the one in which writes have to be refused: what a pass over a module's objects has done is written down afterwards.
+func InModule(o operation.Operation) Cell {
+	return Cell{Kind: Stopped, Operation: o, Terms: Short, Server: runtime}
+}
+
+// always are those that need no picking.
+func always(o operation.Operation) []Cell {
+	late := InModule(o)
+	late.Kind = StoppedLate
+	return []Cell{InModule(o), late, {Kind: Failover, Operation: o, Terms: Short}, {Kind: Failover, Operation: o, Terms: Deployed}}
+}

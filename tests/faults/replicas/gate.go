@@ -1,0 +1,100 @@
+package replicas
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
+)
+
+// gate holds one write of an operation on its way to a server.
+type gate struct {
+	// held gets the write as soon as it is held; back is closed when its writer has taken it back, through when the server has answered it.
+	held          chan proxy.Call
+	back, through chan struct{}
+
+	match  proxy.Match
+	n      int64
+	count  atomic.Int64
+	once   sync.Once
+	opened chan struct{}
+	remove func()
+}
+
+// hold puts a gate in front of a server, for the n-th call from now on of those that match.
+func hold(server *rig.Server, n int, match proxy.Match) *gate {
+	g := &gate{
+		held: make(chan proxy.Call, 1), back: make(chan struct{}), through: make(chan struct{}), opened: make(chan struct{}),
+		match: match, n: int64(n),
+	}
+	g.remove = server.Proxy.Use("replicas", g.serve)
+	return g
+}
+
+func (g *gate) serve(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		call := proxy.CallOf(r.Context())
+		if !g.match(call) || g.count.Add(1) != g.n {
+			next.ServeHTTP(w, r)
+			return
+		}
+		g.held <- call
+		select {
+		case <-g.opened: // it was sent: it arrives, whatever has become of its writer
+			defer close(g.through)
+			next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
+		case <-r.Context().Done():
+			close(g.back)
+			panic(http.ErrAbortHandler)
+		}
+	})
+}
+
+// open lets the write go on.
+func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
+
+// await waits for back or through.
+func (g *gate) await(ctx context.Context, what <-chan struct{}, otherwise string) error {
+	select {
+	case <-what:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(soon):
+		return fmt.Errorf("%s within %s", otherwise, soon)
+	}
+}
+
+// writes matches what changes something that stays.
+func writes(call proxy.Call) bool { return call.Mutating && !call.Heartbeat() }
+
+// ofMaps says that a write is one of the module of ConfigMaps. Those are written at once, so whoever is held up with one of them has
+// others to write down.
+func ofMaps(s *operation.Scene, call proxy.Call) bool {
+	return writes(call) && call.Server == s.Home.Proxy.Name() && call.Resource == "configmaps" && strings.HasPrefix(call.Name, s.Maps)
+}
+
+// answered waits until every write of a Scene but the one that is held has its answer, and its writer has had a moment to read that.
+func (g *gate) answered(ctx context.Context, s *operation.Scene, held proxy.Call) error {
+	err := wait.PollUntilContextTimeout(ctx, poll, soon, true, func(context.Context) (bool, error) {
+		for _, server := range s.Rig.Servers() {
+			for _, call := range server.Proxy.Since(s.Since[server.Proxy.Name()]) {
+				if writes(call) && call.Took == 0 && (call.Server != held.Server || call.N != held.N) {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	})
+	after(ctx, moment)
+	return err
+}

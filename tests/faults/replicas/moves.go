@@ -1,0 +1,144 @@
+package replicas
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/shard/allot"
+)
+
+// As the manager calls them; see docs/operations.md.
+const (
+	tableLease      = "klm-shards"
+	throneLease     = "893110f7.kyma-project.io"
+	heartbeats      = "klm-replica-"
+	tableAnnotation = "operator.kyma-project.io/buckets"
+)
+
+// move is a bucket that changed hands.
+type move struct {
+	bucket   int
+	from, to string
+}
+
+// String is "7: a -> b".
+func (m move) String() string { return fmt.Sprintf("%d: %s -> %s", m.bucket, m.from, m.to) }
+
+// ledger follows the table of who has which buckets.
+type ledger struct {
+	stop  context.CancelFunc
+	ended chan struct{}
+
+	mutex sync.Mutex
+	table allot.Table
+	moves []move
+}
+
+// follow begins with the table as it is.
+func follow(ctx context.Context, hub client.WithWatch) *ledger {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	l := &ledger{stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(l.ended)
+		for ctx.Err() == nil {
+			l.listen(ctx, hub)
+		}
+	}()
+	return l
+}
+
+// listen ends with its stream; the next one begins with what exists.
+func (l *ledger) listen(ctx context.Context, hub client.WithWatch) {
+	stream, err := hub.Watch(ctx, &coordinationv1.LeaseList{}, client.InNamespace(v1beta2.DefaultNamespace),
+		client.MatchingFields{"metadata.name": tableLease})
+	if err != nil {
+		return
+	}
+	defer stream.Stop()
+	for event := range stream.ResultChan() {
+		lease, ok := event.Object.(*coordinationv1.Lease)
+		if !ok {
+			continue
+		}
+		if table, err := allot.Decode(lease.Annotations[tableAnnotation]); err == nil {
+			l.note(table)
+		}
+	}
+}
+
+// note takes down what a new table changes. A bucket that had no owner does not move when it gets one.
+func (l *ledger) note(table allot.Table) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	for bucket := range table {
+		if from, to := l.table[bucket].Owner, table[bucket].Owner; from != "" && from != to {
+			l.moves = append(l.moves, move{bucket: bucket, from: from, to: to})
+		}
+	}
+	l.table = table
+}
+
+func (l *ledger) now() allot.Table {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.table
+}
+
+// mark is what since takes.
+func (l *ledger) mark() int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return len(l.moves)
+}
+
+func (l *ledger) since(mark int) []move {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.moves[mark:])
+}
+
+// shares says how many buckets each owner has, and whether any is about to change hands.
+func shares(table allot.Table) (counts map[string]int, moving bool) {
+	counts = map[string]int{}
+	for _, share := range table {
+		if share.Owner != "" {
+			counts[share.Owner]++
+		}
+		moving = moving || share.Next != ""
+	}
+	return counts, moving
+}
+
+// gone says what is wrong with the moves after a replica went: all that it had moves once, and nothing else does.
+func gone(moves []move, who string, had int) []string {
+	return needless(moves, had, func(m move) bool { return m.from == who && m.to != who }, "the share of "+who)
+}
+
+// come says what is wrong with the moves after a replica came as one of so many: an even share moves to it, and nothing else does.
+func come(moves []move, who string, replicas int) []string {
+	return needless(moves, allot.Buckets/replicas, func(m move) bool { return m.to == who }, "a share for "+who)
+}
+
+func needless(moves []move, must int, fits func(move) bool, what string) []string {
+	var others []string
+	for _, m := range moves {
+		if !fits(m) {
+			others = append(others, m.String())
+		}
+	}
+	switch {
+	case len(others) > 0:
+		return []string{fmt.Sprintf("%d of %d buckets that changed hands are not %s: %s",
+			len(others), len(moves), what, strings.Join(others, ", "))}
+	case len(moves) != must:
+		return []string{fmt.Sprintf("%d buckets changed hands for %s, not %d", len(moves), what, must)}
+	}
+	return nil
+}
