@@ -29,6 +29,8 @@ E2E_TIMEOUT ?= 30m
 # How long each fuzz target runs, and which: a pattern of names.
 FUZZTIME ?= 10s
 FUZZ ?=
+# A copy of the Go vulnerability database for make vuln: a folder or an address. Empty is the public one.
+VULNDB ?=
 NODE_TIMEOUT ?= 30m
 FAULTS_TIMEOUT ?= 30m
 # Further arguments for make faults and make soak, such as FAULTS_ARGS='-suites=matrix -only=registry'; see tests/faults/run -help.
@@ -158,6 +160,10 @@ test-hostile: ## Attack the manager by hostile runtimes and registries.
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME each; FUZZ=Kubeconfig chooses by name.
 	hack/fuzz.sh $(FUZZTIME) $(FUZZ)
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities of what is linked; VULNDB=/a/folder is a copy of the Go vulnerability database.
+	hack/vulncheck.sh $(VULNDB)
 
 .PHONY: test-e2e
 test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).

@@ -15,8 +15,8 @@ import (
 )
 
 // setting makes the trap of a bait.
-func setting(b bait) func(string) *trap {
-	return func(string) *trap { return setTrap(b) }
+func setting(b bait) func(target) *trap {
+	return func(target) *trap { return setTrap(b) }
 }
 
 // stream is an answer without end: it begins as given and goes on with the same piece.
@@ -119,26 +119,26 @@ var _ = DescribeTable("A runtime that answers", strike,
 	Entry("the first question with a body that never ends",
 		attack{harmless: true, set: setting(on(at("/version"), stream(`{"gitVersion":"`, "a")))}),
 	Entry("every question with a body that never ends",
-		attack{set: setting(on(always, stream(`{"a":"`, "a"))), dwell: 2 * time.Second}),
+		attack{set: setting(on(always, stream(`{"a":"`, "a"))), lasts: long}),
 	Entry("who it is with an identity that never ends",
 		attack{synced: true, set: setting(on(at("/api/v1/namespaces/kube-system"), stream(`{"metadata":{"uid":"`, "a")))}),
 	Entry("writes with an object of one endless text",
-		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"`, "a"))), dwell: 2 * time.Second}),
+		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"`, "a"))), lasts: long}),
 	Entry("writes with an object of millions of nothings",
-		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":[`, "[],"))), dwell: 2 * time.Second}),
+		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":[`, "[],"))), lasts: long}),
 	Entry("writes with an object that is deeper than a stack",
-		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":`, "["))), dwell: 2 * time.Second}),
+		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":`, "["))), lasts: long}),
 	Entry("writes with a million owners of fields",
 		attack{content: many, set: setting(on(writes, counted(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","managedFields":[`,
-			`{"manager":"m%d","fieldsV1":{"f:a":{}}},`))), dwell: 2 * time.Second}),
-	Entry("writes with a bomb", attack{content: many, set: setting(on(writes, bombed("aaaaaaaaaaaaaaaa"))), dwell: 2 * time.Second}),
+			`{"manager":"m%d","fieldsV1":{"f:a":{}}},`))), lasts: long}),
+	Entry("writes with a bomb", attack{content: many, set: setting(on(writes, bombed("aaaaaaaaaaaaaaaa"))), lasts: long}),
 	Entry("everything with a page for people", attack{tells: "Runtime", set: setting(on(always, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html>"+strings.Repeat("log in please ", 1000)+"</html>")
 	}))}),
 	Entry("everything with a redirect", attack{set: setting(away())}),
-	Entry("everything a byte at a time", attack{set: setting(on(always, drip)), dwell: 2 * time.Second}),
-	Entry("writes a byte at a time", attack{content: many, set: setting(on(writes, drip)), dwell: 2 * time.Second}),
+	Entry("everything a byte at a time", attack{set: setting(on(always, drip)), lasts: long}),
+	Entry("writes a byte at a time", attack{content: many, set: setting(on(writes, drip)), lasts: long}),
 	Entry("writes by asking for a year of patience", attack{content: many, set: setting(on(writes, failing(429, "TooManyRequests", "later"))), atMost: 40}),
 	Entry("writes with a conflict, always", attack{content: many, set: setting(on(writes, failing(409, "Conflict", "again"))), atMost: 60}),
 	Entry("writes with a refusal of a megabyte",

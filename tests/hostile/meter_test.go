@@ -11,13 +11,19 @@ import (
 // most is how much an attack may cost in memory.
 const most = 64 << 20
 
-// meter samples what is alive on the heap, right after a collection, so that garbage does not count. The servers of the tests are in this
-// process too, so what it tells is never too little.
+// breath is held by the meter while attackers must not say anything; they take it for reading with everything that they say.
+var breath sync.RWMutex
+
+// meter samples what is alive on the heap, right after a collection. A collection counts as alive all that is allocated while it runs: on a
+// busy machine it runs long, and an attack that has the manager allocate much then seems to fill the memory with what is garbage at once.
+// Therefore that is taken off while the attack goes on (what lives on is in the next sample), and in the end the attack holds its breath
+// for a sample of what it has left in memory. The servers of the tests are in this process too, and count.
 type meter struct {
-	mu   sync.Mutex
-	peak uint64
-	stop context.CancelFunc
-	done chan struct{}
+	mu    sync.Mutex
+	peak  uint64
+	taken int // samples since begin
+	stop  context.CancelFunc
+	done  chan struct{}
 }
 
 // startMeter samples until stop, ten times a second at most.
@@ -40,33 +46,57 @@ func startMeter() *meter {
 	return m
 }
 
-// sample collects garbage and takes note of what is left, and returns it.
-func (m *meter) sample() uint64 {
+// collect collects garbage and tells what is left, and how much was allocated meanwhile.
+func collect() (live, meanwhile uint64) {
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(samples)
+	before := samples[0].Value.Uint64()
 	runtime.GC()
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	live := sample[0].Value.Uint64()
+	metrics.Read(samples)
+	return samples[1].Value.Uint64(), samples[0].Value.Uint64() - before
+}
+
+// quiet is what is alive while no attacker says anything. What is said already is read during the first collection.
+func quiet() uint64 {
+	breath.Lock()
+	defer breath.Unlock()
+	collect()
+	live, _ := collect()
+	return live
+}
+
+// sample takes note of what is alive while the attack goes on.
+func (m *meter) sample() {
+	live, meanwhile := collect()
+	live -= min(live, meanwhile)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.peak = max(m.peak, live)
-	return live
+	m.taken++
 }
 
 // begin forgets the peak and returns what is alive now.
 func (m *meter) begin() uint64 {
-	live := m.sample()
+	live := quiet()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.peak = live
+	m.peak, m.taken = live, 0
 	return live
+}
+
+// samples is how many were taken since begin.
+func (m *meter) samples() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.taken
 }
 
 // highest is the peak since begin.
 func (m *meter) highest() uint64 {
-	m.sample()
+	left := quiet()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.peak
+	return max(m.peak, left)
 }
 
 func (m *meter) end() {

@@ -31,8 +31,27 @@ func newNeighbour() *resident {
 	env.AccessSecret(r.kyma.Name, env.Runtimes[0])
 	env.Hub.Create(r.kyma)
 	Eventually(testkit.Live(env.Hub, r.kyma), "60s").Should(testkit.HaveState(v1beta2.StateReady))
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: v1beta2.RuntimeNamespace, Name: "image-pull"}
+	Eventually(env.Runtimes[0].Client.Get).WithArguments(context.Background(), key, secret).Should(Succeed())
+	pullSecret.seen(string(secret.Data[corev1.DockerConfigJsonKey]))
 	return r
 }
+
+// prepare leaves a runtime as a Kyma that is gone has left it. In one that never had a Kyma it is chance whether the manager reads what an
+// attack tells of the runtime's Kyma before it has made one itself, the answer to which then counts as newer.
+func prepare(runtime *testkit.Cluster) {
+	GinkgoHelper()
+	kyma := testkit.Kyma("tenant", testkit.WithModule(offer(nil)))
+	secret := env.AccessSecret(kyma.Name, runtime)
+	env.Hub.Create(kyma)
+	Eventually(testkit.Live(env.Hub, kyma), "60s").Should(testkit.HaveState(v1beta2.StateReady))
+	env.Hub.Delete(secret, kyma)
+	Eventually(testkit.Gone(env.Hub, kyma), "60s").Should(BeTrue())
+}
+
+// manifest is the name of the resident's Manifest.
+func (r *resident) manifest() string { return target{kyma: r.kyma.Name, module: r.module}.manifest() }
 
 // snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of.
 func (r *resident) snapshot() map[string]string {

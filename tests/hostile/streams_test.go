@@ -58,12 +58,15 @@ func lapse(_ *trap, w http.ResponseWriter, _ *http.Request) {
 func over(_ *trap, w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, "") }
 
 const (
-	someMap  = `{"metadata":{"namespace":"a","name":"m-%d-%d","uid":"u","resourceVersion":"1"}}`
-	someCRD  = `{"metadata":{"name":"c%d-%d.hostile.test","uid":"u","resourceVersion":"1"}}`
-	aMarkOf  = `{"metadata":{"namespace":"default","name":"m-%d-%d","uid":"u","resourceVersion":"1","annotations":{"operator.kyma-project.io/owned-by":"kcp-system/neighbour"}}}`
-	newMap   = `{"type":"ADDED","object":{"metadata":{"namespace":"a","name":"map-%[1]d","uid":"u","resourceVersion":"%[1]d"}}}`
-	changed  = `{"type":"MODIFIED","object":{"metadata":{"namespace":"default","name":"MODULE-0","uid":"u-%[1]d","resourceVersion":"%[1]d","annotations":{"operator.kyma-project.io/owned-by":"kcp-system/OWNER"}}}}`
-	stolen   = `{"type":"MODIFIED","object":{"metadata":{"namespace":"default","name":"map-0","uid":"u-%[1]d","resourceVersion":"%[1]d","annotations":{"operator.kyma-project.io/owned-by":"kcp-system/neighbour"}}}}`
+	someMap = `{"metadata":{"namespace":"a","name":"m-%d-%d","uid":"u","resourceVersion":"1"}}`
+	someCRD = `{"metadata":{"name":"c%d-%d.hostile.test","uid":"u","resourceVersion":"1"}}`
+	aMarkOf = `{"metadata":{"namespace":"default","name":"m-%d-%d","uid":"u","resourceVersion":"1","annotations":{` + ownedBy + `}}}`
+	ownedBy = `"` + v1beta2.AnnotationOwnedBy + `":"kcp-system/OWNER"`
+	newMap  = `{"type":"ADDED","object":{"metadata":{"namespace":"a","name":"map-%[1]d","uid":"u","resourceVersion":"%[1]d"}}}`
+	changed = `{"type":"MODIFIED","object":{"metadata":{"namespace":"default","name":"MODULE-0","uid":"u-%[1]d","resourceVersion":"%[1]d",` +
+		`"labels":{"` + v1beta2.LabelManagedBy + `":"kyma"},"annotations":{` + ownedBy + `}}}}`
+	stolen = `{"type":"MODIFIED","object":{"metadata":{"namespace":"default","name":"map-0","uid":"u-%[1]d","resourceVersion":"%[1]d",` +
+		`"annotations":{` + ownedBy + `}}}}`
 	unheard  = `{"type":"SHRUGGED","object":{"metadata":{"name":"map-%d"}}}`
 	bookmark = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"%d"}}}`
 	failed   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"default","name":"NAME","uid":"u","generation":1,"resourceVersion":"5",` +
@@ -72,13 +75,25 @@ const (
 )
 
 // churning changes one object of the module over and over, which is news every time.
-func churning(module string) *trap {
-	return setTrap(on(watches("configmaps"), events(strings.ReplaceAll(changed, "MODULE", module))))
+func churning(v target) *trap {
+	return setTrap(on(watches("configmaps"), events(strings.NewReplacer("MODULE", v.module, "OWNER", v.manifest()).Replace(changed))))
+}
+
+// lent changes that object too, and has it name the neighbour's Manifest as its owner.
+func lent(v target) *trap {
+	return setTrap(on(watches("configmaps"), events(strings.NewReplacer("MODULE", v.module, "OWNER", neighbour.manifest()).Replace(changed))))
+}
+
+// marked makes the trap of answers that name the neighbour's Manifest as the owner of what it never heard of.
+func marked(match func(*http.Request) bool, answer func(string) func(*trap, http.ResponseWriter, *http.Request), object string) func(target) *trap {
+	return func(target) *trap {
+		return setTrap(on(match, answer(strings.ReplaceAll(object, "OWNER", neighbour.manifest()))))
+	}
 }
 
 // lamenting has the module's Deployment fail with a very long explanation.
-func lamenting(module string) *trap {
-	text := strings.NewReplacer("NAME", module, "LONG", strings.Repeat("woe ", 1<<18)).Replace(failed)
+func lamenting(v target) *trap {
+	text := strings.NewReplacer("NAME", v.module, "LONG", strings.Repeat("woe ", 1<<18)).Replace(failed)
 	text = `{"metadata":{"resourceVersion":"5"},"items":[` + text + `]}`
 	return setTrap(on(lists("deployments"), func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		answerJSON(w, http.StatusOK, text)
@@ -89,7 +104,10 @@ func lamenting(module string) *trap {
 func hoarding() bait {
 	return on(func(req *http.Request) bool { return req.URL.Query().Get("watch") != "" },
 		func(_ *trap, w http.ResponseWriter, req *http.Request) {
-			answerJSON(w, http.StatusOK, `{"type":"ADDED","object":{"a":"`+strings.Repeat("a", 5<<20))
+			answerJSON(w, http.StatusOK, `{"type":"ADDED","object":{"a":"`)
+			for range 5 << 20 / len(junk) {
+				_, _ = w.Write(junk)
+			}
 			_ = http.NewResponseController(w).Flush()
 			<-req.Context().Done()
 		})
@@ -102,14 +120,14 @@ var _ = DescribeTable("A runtime that lists", strike,
 	}),
 	Entry("one object without end", attack{
 		set: setting(on(lists("deployments"), stream(`{"metadata":{"resourceVersion":"1"},"items":[{"spec":{"a":[`, "[],"))), content: workload,
-		dwell: 2 * time.Second,
+		lasts: long,
 	}),
 	Entry("pages without end", attack{set: setting(on(lists("configmaps"), page(someMap))), tells: "cannot be watched"}),
 	Entry("definitions by the hundred thousand", attack{
-		set: setting(on(lists("customresourcedefinitions"), page(someCRD))), content: operator, dwell: 2 * time.Second,
+		set: setting(on(lists("customresourcedefinitions"), page(someCRD))), content: operator, lasts: long,
 	}),
 	Entry("objects with the marks of other owners", attack{
-		set: setting(on(lists("configmaps"), page(aMarkOf))), tells: "cannot be watched",
+		set: marked(lists("configmaps"), page, aMarkOf), tells: "cannot be watched", wakes: 20,
 	}),
 	Entry("a failure that is told at a length of megabytes", attack{set: lamenting, content: workload}),
 	Entry("numbers for names", attack{set: setting(on(lists("configmaps"), func(_ *trap, w http.ResponseWriter, _ *http.Request) {
@@ -118,18 +136,19 @@ var _ = DescribeTable("A runtime that lists", strike,
 )
 
 var _ = DescribeTable("A runtime that streams", strike,
-	Entry("new objects without end", attack{set: setting(on(watches("configmaps"), events(newMap))), dwell: 2 * time.Second, harmless: true}),
-	Entry("changes of one object without end", attack{set: churning, dwell: 2 * time.Second, either: true}),
-	Entry("objects with the marks of other owners", attack{set: setting(on(watches("configmaps"), events(stolen))), dwell: 2 * time.Second, harmless: true}),
-	Entry("bookmarks without end", attack{set: setting(on(watches("configmaps"), events(bookmark))), dwell: 2 * time.Second, harmless: true}),
+	Entry("new objects without end", attack{set: setting(on(watches("configmaps"), events(newMap))), lasts: long, harmless: true}),
+	Entry("changes of one object without end", attack{set: churning, lasts: long, either: true}),
+	Entry("objects with the marks of other owners", attack{set: marked(watches("configmaps"), events, stolen), lasts: long, harmless: true, wakes: 20}),
+	Entry("changes of one object without end, which is a neighbour's by its mark", attack{set: lent, lasts: long, either: true, wakes: 20}),
+	Entry("bookmarks without end", attack{set: setting(on(watches("configmaps"), events(bookmark))), lasts: long, harmless: true}),
 	Entry("events that do not exist", attack{set: setting(on(watches("configmaps"), events(unheard))), harmless: true, dwell: 2 * time.Second, atMost: 20}),
 	Entry("one event without end", attack{
-		set: setting(on(watches("configmaps"), stream(`{"type":"ADDED","object":{"a":"`, "a"))), dwell: 2 * time.Second, harmless: true,
+		set: setting(on(watches("configmaps"), stream(`{"type":"ADDED","object":{"a":"`, "a"))), lasts: long, harmless: true,
 	}),
 	Entry("an event that is deeper than a stack", attack{
-		set: setting(on(watches("deployments"), stream(`{"type":"ADDED","object":{"status":`, "["))), content: workload, dwell: 2 * time.Second,
+		set: setting(on(watches("deployments"), stream(`{"type":"ADDED","object":{"status":`, "["))), content: workload, lasts: long,
 	}),
-	Entry("most of an event on every stream", attack{set: setting(hoarding()), content: operator, dwell: 2 * time.Second}),
+	Entry("most of an event on every stream", attack{set: setting(hoarding()), content: operator, lasts: long}),
 	Entry("that every stream has expired", attack{set: setting(on(watches("configmaps"), lapse)), harmless: true, dwell: 2 * time.Second, atMost: 15}),
 	Entry("nothing, and ends at once", attack{set: setting(on(watches("configmaps"), over)), harmless: true, dwell: 2 * time.Second, atMost: 15}),
 )
@@ -148,7 +167,7 @@ func stranger(module string) testkit.Content {
 }
 
 var _ = DescribeTable("A runtime that serves", strike,
-	Entry("a hundred thousand kinds", attack{content: stranger, dwell: 2 * time.Second, set: setting(on(discovered,
+	Entry("a hundred thousand kinds", attack{content: stranger, lasts: long, set: setting(on(discovered,
 		func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 			var kinds strings.Builder
 			for i := range 100_000 {
@@ -156,9 +175,9 @@ var _ = DescribeTable("A runtime that serves", strike,
 			}
 			answerJSON(w, http.StatusOK, `{"kind":"APIResourceList","groupVersion":"testkit.kyma-project.io/v1","resources":[`+kinds.String()[1:]+`]}`)
 		}))}),
-	Entry("kinds without end, all of them empty", attack{content: stranger, dwell: 2 * time.Second,
+	Entry("kinds without end, all of them empty", attack{content: stranger, lasts: long,
 		set: setting(on(discovered, stream(`{"kind":"APIResourceList","resources":[`, "{},")))}),
-	Entry("everything as YAML that grows", attack{dwell: 2 * time.Second, set: setting(on(writes, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+	Entry("everything as YAML that grows", attack{lasts: long, set: setting(on(writes, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = io.WriteString(w, laughs)
 	}))}),
@@ -175,7 +194,7 @@ var laughs = func() string {
 }()
 
 // A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for what is taken over.
-var asksFor = func(spec string) func(string) *trap {
+var asksFor = func(spec string) func(target) *trap {
 	answer := `{"apiVersion":"operator.kyma-project.io/v1beta2","kind":"KymaList","metadata":{"resourceVersion":"1"},"items":[{"metadata":` +
 		`{"namespace":"kyma-system","name":"default","uid":"u","resourceVersion":"1"},"spec":` + spec + `}]}`
 	return setting(func(t *trap, next http.Handler) http.Handler {
@@ -193,5 +212,5 @@ var _ = DescribeTable("A runtime whose Kyma asks for", strike,
 		set: asksFor(`{"channel":"../../etc","modules":[{"name":"$(reboot)\u0000\u202e<script>"}]}`), tells: v1beta2.ReasonRuntimeSpecRefused}),
 	Entry("texts where lists belong", attack{synced: true, set: asksFor(`{"channel":7,"modules":"all"}`)}),
 	Entry("nothing that it could have, at a depth of a hundred thousand", attack{synced: true,
-		set: asksFor(strings.Repeat(`{"modules":`, 100_000) + "1" + strings.Repeat("}", 100_000)), dwell: 2 * time.Second}),
+		set: asksFor(strings.Repeat(`{"modules":`, 100_000) + "1" + strings.Repeat("}", 100_000)), lasts: long}),
 )

@@ -9,15 +9,17 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 // attack is what one spec does to the manager.
 type attack struct {
-	// set sets the trap; the module is the one that its Kyma has.
-	set func(module string) *trap
+	// set sets the trap for somebody.
+	set func(target) *trap
 	// content of the module; ConfigMaps without more.
 	content func(module string) testkit.Content
 	// synced makes the runtime a synchronised one, with a Kyma in it.
@@ -28,10 +30,25 @@ type attack struct {
 	either bool
 	// tells is what the Kyma or its Manifest says; empty for an attack that is noticed too late for a test to wait for.
 	tells string
-	// dwell is how long the attack goes on at least.
-	dwell time.Duration
-	// atMost is how often the attack may have been met by then; zero means any number.
+	// lasts is how many samples of the memory are taken at least while it goes on: ten a second at most, so that a
+	// machine that is busy does not end the attack before it was looked at. Zero means short.
+	lasts int
+	// atMost is how often the attack may be met in dwell, which is a second at least; zero means any number.
 	atMost int64
+	dwell  time.Duration
+	// wakes is how often Manifests may be reconciled meanwhile, all of them together; zero means any number.
+	wakes float64
+}
+
+// How many samples an attack lasts.
+const short, long = 3, 8
+
+// target is who an attack is on.
+type target struct{ kyma, module string }
+
+// manifest is the name of the target's Manifest.
+func (v target) manifest() string {
+	return module.ManifestName(v.kyma, testkit.ComponentName(v.module), v.module)
 }
 
 // struck are Kymas that are being deleted, and must all be gone in the end.
@@ -40,12 +57,12 @@ var struck []client.Object
 // strike carries an attack out.
 func strike(a attack) {
 	GinkgoHelper()
-	module := offer(a.content)
+	v := target{kyma: testkit.Unique("victim"), module: offer(a.content)}
 	before := neighbour.snapshot()
-	t := a.set(module)
-	base := memory.begin()
+	t := a.set(v)
+	base, passes := memory.begin(), reconciled()
 	defer t.spring()
-	victim := testkit.Kyma(testkit.Unique("victim"), testkit.WithModule(module))
+	victim := testkit.Kyma(v.kyma, testkit.WithModule(v.module))
 	if !a.synced {
 		testkit.Unsynced()(victim)
 	}
@@ -55,17 +72,44 @@ func strike(a attack) {
 
 	Eventually(t.met.Load).ShouldNot(BeZero(), "the attack is met")
 	expectBystander()
-	expectVerdict(a, victim, module)
-	Eventually(time.Since).WithArguments(begun).Should(BeNumerically(">=", max(a.dwell, time.Second)))
+	expectVerdict(a, victim, v.module)
+	Eventually(memory.samples, time.Minute).Should(BeNumerically(">=", max(a.lasts, short)))
+	if a.atMost > 0 {
+		Eventually(time.Since).WithArguments(begun).Should(BeNumerically(">=", max(a.dwell, time.Second)))
+	}
 	rise := int64(memory.highest()) - int64(base)
-	AddReportEntry("memory", fmt.Sprintf("%+.1f MiB, met %d times", float64(rise)/(1<<20), t.met.Load()))
+	passes = reconciled() - passes
+	AddReportEntry("memory", fmt.Sprintf("%+.1f MiB, met %d times, %g passes", float64(rise)/(1<<20), t.met.Load(), passes))
 	Expect(rise).To(BeNumerically("<", most), "memory that the attack took")
 	if a.atMost > 0 {
 		Expect(t.met.Load()).To(BeNumerically("<=", a.atMost), "how often the attack was met")
 	}
+	if a.wakes > 0 {
+		Expect(passes).To(BeNumerically("<=", a.wakes), "how often Manifests were reconciled")
+	}
 	Expect(neighbour.snapshot()).To(Equal(before), "what belongs to others")
 	Expect(t.wrong).To(BeEmpty(), "credentials of others")
 	expectNoLeaks()
+}
+
+// reconciled is how often Manifests were reconciled so far.
+func reconciled() (sum float64) {
+	GinkgoHelper()
+	families, err := metrics.Registry.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		if family.GetName() != "controller_runtime_reconcile_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "controller" && label.GetValue() == "manifest" {
+					sum += metric.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return sum
 }
 
 // expectBystander installs a module for somebody else meanwhile.

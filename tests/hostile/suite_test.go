@@ -3,10 +3,13 @@ package hostile
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"log"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,13 +47,17 @@ func TestHostile(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	GinkgoWriter.TeeTo(&leaks)
+	log.SetOutput(io.MultiWriter(os.Stderr, &leaks)) // of what takes no logger
 	env = testkit.Start(testkit.Options{Runtimes: 2})
 	before := runtime.NumGoroutine()
 	stop := startManager()
 	neighbour = newNeighbour()
+	prepare(env.Runtimes[1])
 	memory = startMeter()
 	DeferCleanup(func() {
 		expectAllGone()
+		expectNoLeaksAnywhere()
+		expectAllPlanted()
 		memory.end()
 		stop()
 		Eventually(runtime.NumGoroutine).Should(BeNumerically("<=", before+20), "no attack has left goroutines behind")
@@ -69,6 +76,7 @@ func startManager() (stop func()) {
 	Expect(config.Validate()).To(Succeed())
 
 	access := env.ManagerConfig("config/local")
+	hatch("the manager's own token", access.BearerToken[strings.LastIndex(access.BearerToken, ".")+1:]).planted.Store(true) // or nothing works
 	env.Hub.Apply(env.Hub.Objects("config/components/content/access.yaml")...)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -98,14 +106,14 @@ func writeRegistries(dir string) string {
 // createLogin makes the Secret with which the manager logs in to the registry.
 func createLogin() string {
 	GinkgoHelper()
-	createDockerConfig("registry-login", env.Registry.Host, "reader", canaryRegistry)
+	createDockerConfig("registry-login", env.Registry.Host, "reader", registryLogin.secret)
 	return "registry-login"
 }
 
 // createPullSecret makes the Secret that every synchronised runtime gets.
 func createPullSecret() string {
 	GinkgoHelper()
-	createDockerConfig("image-pull", "images.invalid", "puller", canaryPull)
+	createDockerConfig("image-pull", "images.invalid", "puller", pullSecret.secret)
 	return "image-pull"
 }
 

@@ -30,9 +30,13 @@ type trap struct {
 	server *httptest.Server
 	raw    net.Listener
 	met    atomic.Int64 // how often the attack was met
+	// user is who the manager is to it; known says whether a request is by that user.
+	user  string
+	known func(*http.Request) bool
 
 	mu     sync.Mutex
 	wrong  []string // credentials that were sent and are not this runtime's
+	conns  []net.Conn
 	closed chan struct{}
 }
 
@@ -42,13 +46,14 @@ type bait func(t *trap, next http.Handler) http.Handler
 // setTrap starts a runtime whose answers pass through an attack.
 func setTrap(attack bait, changes ...func(*httptest.Server)) *trap {
 	GinkgoHelper()
-	t := &trap{closed: make(chan struct{})}
+	t := &trap{user: "token: " + token.secret, known: byToken, closed: make(chan struct{})}
 	t.server = httptest.NewUnstartedServer(t.guard(attack(t, apiServer())))
 	t.server.EnableHTTP2 = true
 	t.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	for _, change := range changes {
 		change(t.server)
 	}
+	t.server.Listener = &noted{Listener: t.server.Listener, trap: t}
 	t.server.StartTLS()
 	t.URL = t.server.URL
 	t.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: t.server.Certificate().Raw})
@@ -78,7 +83,7 @@ func listenRaw(speak func(t *trap, conn net.Conn)) *trap {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-	t := &trap{URL: "https://" + listener.Addr().String(), raw: listener, closed: make(chan struct{})}
+	t := &trap{URL: "https://" + listener.Addr().String(), raw: listener, user: "token: " + token.secret, closed: make(chan struct{})}
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -96,7 +101,7 @@ func listenRaw(speak func(t *trap, conn net.Conn)) *trap {
 					case <-stop:
 					}
 				}()
-				speak(t, conn)
+				speak(t, breathing{conn})
 			}()
 		}
 	}()
@@ -110,19 +115,56 @@ func (t *trap) spring() {
 		_ = t.raw.Close()
 		return
 	}
-	t.server.CloseClientConnections()
+	_ = t.server.Listener.Close()
+	t.mu.Lock()
+	for _, conn := range t.conns {
+		_ = conn.Close()
+	}
+	t.mu.Unlock()
 	t.server.Close()
 }
 
-// token is the canary that this runtime is spoken to with. Nobody else may ever see it.
-func (t *trap) token() string { return canaryToken }
+// noted remembers the connections of a trap below TLS: a farewell waits seconds for somebody who does not listen.
+type noted struct {
+	net.Listener
+	trap *trap
+}
+
+// Accept implements net.Listener.
+func (n *noted) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if err == nil {
+		n.trap.mu.Lock()
+		n.trap.conns = append(n.trap.conns, conn)
+		n.trap.mu.Unlock()
+		conn = breathing{conn}
+	}
+	return conn, err
+}
+
+// breathing is a connection that says nothing while the meter holds its breath.
+type breathing struct{ net.Conn }
+
+// Write implements io.Writer.
+func (b breathing) Write(data []byte) (int, error) {
+	breath.RLock()
+	breath.RUnlock() //nolint:staticcheck // it is enough to have waited: whoever does not read must not keep the meter waiting
+	return b.Conn.Write(data)
+}
+
+// byToken knows whom the runtime is to be spoken to by: nobody else may ever see that token.
+func byToken(req *http.Request) bool {
+	got := req.Header.Get("Authorization")
+	token.seen(got)
+	return got == "Bearer "+token.secret
+}
 
 // guard keeps credentials from the API server behind, and attacks from outliving the trap.
 func (t *trap) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if got := req.Header.Get("Authorization"); got != "Bearer "+t.token() {
+		if !t.known(req) {
 			t.mu.Lock()
-			t.wrong = append(t.wrong, got)
+			t.wrong = append(t.wrong, req.Header.Get("Authorization"))
 			t.mu.Unlock()
 		}
 		next.ServeHTTP(w, req)
@@ -140,8 +182,8 @@ kind: Config
 current-context: x
 contexts: [{name: x, context: {cluster: x, user: x}}]
 clusters: [{name: x, cluster: {server: %q, %s}}]
-users: [{name: x, user: {token: %s}}]
-`, t.URL, trust, t.token())
+users: [{name: x, user: {%s}}]
+`, t.URL, trust, t.user)
 }
 
 // open says whether the attack goes on.
@@ -159,6 +201,8 @@ func (t *trap) open(req *http.Request) bool {
 // pour writes the same bytes without end.
 func (t *trap) pour(w io.Writer, req *http.Request, chunk []byte) {
 	for t.open(req) {
+		breath.RLock()
+		breath.RUnlock() //nolint:staticcheck // as in breathing: the registry has connections of its own
 		if _, err := w.Write(chunk); err != nil {
 			return
 		}

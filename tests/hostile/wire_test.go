@@ -8,15 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	"golang.org/x/net/http2"
 )
 
 // speaking makes the trap of something that speaks HTTP/2 its own way.
-func speaking(attack func(t *trap, f *http2.Framer, conn net.Conn)) func(string) *trap {
-	return func(string) *trap {
+func speaking(attack func(t *trap, f *http2.Framer, conn net.Conn)) func(target) *trap {
+	return func(target) *trap {
 		return setRawTrap(func(t *trap, conn net.Conn) {
 			if _, err := io.CopyN(io.Discard, conn, int64(len(http2.ClientPreface))); err != nil {
 				return
@@ -32,7 +31,7 @@ func speaking(attack func(t *trap, f *http2.Framer, conn net.Conn)) func(string)
 }
 
 // repeating writes the same frame without end.
-func repeating(frame func(*http2.Framer) error) func(string) *trap {
+func repeating(frame func(*http2.Framer) error) func(target) *trap {
 	return speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
 		var err error
 		for err == nil {
@@ -42,7 +41,7 @@ func repeating(frame func(*http2.Framer) error) func(string) *trap {
 }
 
 // hushing reads nothing of what the client writes, while it has it answer.
-func hushing(string) *trap {
+func hushing(target) *trap {
 	return setRawTrap(func(t *trap, conn net.Conn) {
 		f := http2.NewFramer(conn, conn)
 		if f.WriteSettings() != nil {
@@ -115,26 +114,26 @@ func unmet(t *trap) *trap {
 }
 
 var _ = DescribeTable("A runtime whose wire carries", strike,
-	Entry("nothing", attack{set: func(string) *trap { return listenRaw(silent) }}),
-	Entry("noise", attack{set: func(string) *trap { return listenRaw(babbling) }}),
-	Entry("a TLS that is no longer good", attack{set: func(string) *trap { return unmet(setTrap(on(always, drip), old)) }, tells: "RuntimeUnreachable"}),
-	Entry("the certificate of somebody else", attack{tells: "is not trusted", set: func(string) *trap {
+	Entry("nothing", attack{set: func(target) *trap { return listenRaw(silent) }}),
+	Entry("noise", attack{set: func(target) *trap { return listenRaw(babbling) }}),
+	Entry("a TLS that is no longer good", attack{set: func(target) *trap { return unmet(setTrap(on(always, drip), old)) }, tells: "RuntimeUnreachable"}),
+	Entry("the certificate of somebody else", attack{tells: "is not trusted", set: func(target) *trap {
 		t := unmet(setTrap(on(always, drip)))
 		t.CA = env.Hub.Config.CAData
 		return t
 	}}),
-	Entry("headers without end", attack{set: func(string) *trap { return setRawTrap(heading, "http/1.1") }, dwell: 2 * time.Second}),
-	Entry("interim answers without end", attack{set: func(string) *trap { return setRawTrap(informing, "http/1.1") }}),
-	Entry("pings without end", attack{set: repeating(func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }), dwell: 2 * time.Second}),
-	Entry("pings without end, and answers are not read", attack{set: hushing, dwell: 2 * time.Second}),
-	Entry("settings without end", attack{dwell: 2 * time.Second, set: repeating(func(f *http2.Framer) error {
+	Entry("headers without end", attack{set: func(target) *trap { return setRawTrap(heading, "http/1.1") }, lasts: long}),
+	Entry("interim answers without end", attack{set: func(target) *trap { return setRawTrap(informing, "http/1.1") }}),
+	Entry("pings without end", attack{set: repeating(func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }), lasts: long}),
+	Entry("pings without end, and answers are not read", attack{set: hushing, lasts: long}),
+	Entry("settings without end", attack{lasts: long, set: repeating(func(f *http2.Framer) error {
 		return f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
 	})}),
 	Entry("farewells without end", attack{set: repeating(func(f *http2.Framer) error {
-		return f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("you sent Bearer "+canaryToken))
+		return f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("you sent Bearer "+token.secret))
 	})}),
 	Entry("data that nobody asked for", attack{set: repeating(func(f *http2.Framer) error { return f.WriteData(1, false, make([]byte, 16<<10)) })}),
-	Entry("continued headers without end", attack{dwell: 2 * time.Second, set: speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
+	Entry("continued headers without end", attack{lasts: long, set: speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
 		block := []byte{0x00, 0x01, 'a', 0x7f, 0x81, 0x1f}
 		block = append(block, make([]byte, 256)...)
 		err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block})
