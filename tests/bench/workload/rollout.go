@@ -15,8 +15,8 @@ import (
 // foreignEvery is the pause between two changes by somebody else while a version is rolled out.
 const foreignEvery = 500 * time.Millisecond
 
-// rollout is B4: a channel of a module that every Kyma has moves to a new version, or those of several modules. Meanwhile somebody enables a module in one Kyma after
-// the other, from the last to the first, and each time is told how long that takes.
+// rollout is B4: a channel of a module that every Kyma has moves to a new version, or those of several modules. Meanwhile somebody
+// enables a module in one Kyma after the other, from the last to the first, and each time is told how long that takes.
 func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 	modules := f.Modules[:f.rolled]
 	for _, module := range modules {

@@ -23,7 +23,7 @@ func (t *attempt) fences(ctx context.Context) error {
 		all, err := t.fleet.fenced(ctx)
 		if err != nil {
 			last = err
-			return false, nil
+			return false, nil //nolint:nilerr // the next look may succeed, and the last failure is told
 		}
 		return sum(all[t.victim]) > sum(t.before[t.victim]), nil
 	})
