@@ -129,6 +129,8 @@ func (e *Env) Stop() error {
 // FaultFree declares that the running spec meets no faults: it fails when a Kyma or Manifest turns to state Error before
 // the spec is over, or when an error is logged.
 func (e *Env) FaultFree() {
+	ginkgo.GinkgoHelper()
+	gomega.Expect(e.Watch.CatchUp()).To(gomega.Succeed()) // with what the spec before caused
 	sightings, lines := len(e.Watch.Errors()), len(e.Log.Errors())
 	ginkgo.DeferCleanup(func() {
 		ginkgo.GinkgoHelper()
