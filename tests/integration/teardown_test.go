@@ -170,7 +170,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		By("what it cost")
 		atRest()
 		spent, there := hubCalls.Since(hub), runtimeCalls.Since(far)
-		Expect(count(spent, calls.Patch, kymas+"/status")).To(BeNumerically("<=", 6), spent.String())
+		Expect(count(spent, calls.Update, kymas+"/status")).To(BeNumerically("<=", 6), spent.String())
 		Expect(count(spent, calls.Patch, kymas)).To(Equal(1), spent.String())
 		Expect(count(spent, calls.Delete, manifests)).To(Equal(2), spent.String())
 		Expect(count(there, calls.Patch, kymas+"/status")).To(Equal(1), there.String())
@@ -321,7 +321,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		Entry("after it deleted the Manifests", calls.Delete, manifests, &hubCalls),
 		Entry("after it deleted a definition", calls.Delete, crds, &runtimeCalls),
 		Entry("after it deleted the Kyma in the runtime", calls.Delete, kymas, &runtimeCalls),
-		Entry("after it told the hub", calls.Patch, kymas+"/status", &hubCalls),
+		Entry("after it told the hub", calls.Update, kymas+"/status", &hubCalls),
 	)
 
 	It("leaves the runtime to a second one that was refused, and the second goes without hurting the first", func() {

@@ -208,8 +208,11 @@ var _ = Describe("v1alpha1", Ordered, func() {
 		Expect(spec.Modules[0].CustomResourcePolicy).To(Equal(v1beta2.CustomResourcePolicyIgnore))
 
 		By("kubectl replace of what was read")
-		read := d.do("", "get", oldKymas, "kyma-sample", "-o", "yaml")
-		d.do(read, "replace", "-f", "-")
+		Eventually(func() error { // the manager writes the status meanwhile
+			read := d.do("", "get", oldKymas, "kyma-sample", "-o", "yaml")
+			_, err := d.kubectl(read, "replace", "-f", "-")
+			return err
+		}).Should(Succeed())
 		Expect(d.spec("kyma-sample")).To(Equal(spec))
 		wait("kyma-sample")
 	})
