@@ -108,7 +108,7 @@ func New(cfg Config) *Fleet {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Fleet{
 		cfg: cfg.defaulted(), ctx: ctx, cancel: cancel,
-		patience: make(chan struct{}, patientWorkers), entrance: newEntrance(guests), runtimes: make(map[key]*Runtime),
+		patience: make(chan struct{}, patientWorkers), entrance: newEntrance(room()), runtimes: make(map[key]*Runtime),
 	}
 }
 
