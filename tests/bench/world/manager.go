@@ -19,6 +19,8 @@ const (
 	readyPatience = 3 * time.Minute
 	// readyPoll is how often a manager that starts is asked whether it is ready; times of a start are as exact as that.
 	readyPoll = 5 * time.Millisecond
+	// memoryLimit is what config/manager gives it.
+	memoryLimit = "GOMEMLIMIT=1800MiB"
 )
 
 // ManagerOptions say how the manager runs.
@@ -101,7 +103,7 @@ func (w *World) launchManager(ctx context.Context, o ManagerOptions, content str
 		"--pprof", "--pprof-bind-address=" + free[2],
 		"--content-dir=" + content,
 	}, o.Flags...)
-	env := append([]string{"KUBECONFIG=" + kubeconfig}, o.Env...)
+	env := append([]string{"KUBECONFIG=" + kubeconfig, memoryLimit}, o.Env...)
 	if o.Processors > 0 {
 		env = append(env, fmt.Sprintf("GOMAXPROCS=%d", o.Processors))
 	}
