@@ -53,10 +53,10 @@ func TestACopyCostsCallsOnlyWhenItChanged(t *testing.T) {
 		copies []Copy
 		want   string
 	}{
-		{"what is known not to exist is applied unread", func() { c.see(kind) }, m, few, "2 patch moduletemplates.operator.kyma-project.io"},
+		{"what is known not to exist is applied unread", func() { c.see(kind) }, m, few, "2 create moduletemplates.operator.kyma-project.io"},
 		{"the second time costs nothing", nil, m, few, ""},
 		{"the stream's echo costs nothing", func() { c.see(kind) }, m, few, ""},
-		{"many at once", nil, m, all, "6 patch moduletemplates.operator.kyma-project.io"},
+		{"many at once", nil, m, all, "6 create moduletemplates.operator.kyma-project.io"},
 		{"an edit of somebody else is read and put back", func() {
 			c.edit(few[0], `{"spec":{"version":"9.9.9"}}`)
 			c.see(kind)
@@ -78,7 +78,7 @@ func TestACopyCostsCallsOnlyWhenItChanged(t *testing.T) {
 		{"what was deleted is made again", func() {
 			c.delete(few[1])
 			c.see(kind)
-		}, m, all, "1 patch moduletemplates.operator.kyma-project.io"},
+		}, m, all, "1 create moduletemplates.operator.kyma-project.io"},
 		{"after a restart few are read one by one", nil, restarted, few, "2 get moduletemplates.operator.kyma-project.io"},
 		{"and many by one list", nil, restarted, all, "1 list moduletemplates.operator.kyma-project.io"},
 		{"which is remembered", nil, restarted, all, ""},
@@ -116,7 +116,8 @@ func TestChangedContentIsWritten(t *testing.T) {
 		delete(spec, "data")
 	})
 	cost := c.costs(func() { ensure(t, m, c, second) })
-	if want := "1 get moduletemplates.operator.kyma-project.io, 1 patch moduletemplates.operator.kyma-project.io"; cost != want {
+	// one more to take out what the create still owns
+	if want := "1 get moduletemplates.operator.kyma-project.io, 2 patch moduletemplates.operator.kyma-project.io"; cost != want {
 		t.Errorf("called %q, want %q", cost, want)
 	}
 	if live := c.get(second); !same(second.Object, live) {
@@ -210,6 +211,49 @@ func TestWhatIsBeingDeletedIsLeftAlone(t *testing.T) {
 	c.see(kind)
 	ensure(t, m, c, held)
 	c.delete(held)
+}
+
+func TestNothingIsMadeOfAKindThatIsBeingDeleted(t *testing.T) {
+	mirror := &Mirror{}
+	c := prepared(t, mirror)
+	definition := RuntimeCRDs()[1]
+	there := func(one Copy) *unstructured.Unstructured {
+		live, err := get(t.Context(), c.at(one.Object.GetKind(), one.Object.GetNamespace()), one.Object.GetName())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return live
+	}
+	held, wanted := template(t, "held"), template(t, "wanted")
+	ensure(t, mirror, c, held)
+	c.edit(held, `{"metadata": {"finalizers": ["example.com/hold"]}}`)
+	if err := c.at("CustomResourceDefinition", "").Delete(t.Context(), definition.Object.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the definition is going", func() error {
+		conditions, _, _ := unstructured.NestedSlice(c.get(definition).Object, "status", "conditions")
+		for _, one := range conditions {
+			if fields := one.(map[string]any); fields["type"] == "Terminating" && fields["status"] == "True" {
+				return nil
+			}
+		}
+		return errors.New("it is not")
+	})
+	c.see("ModuleTemplate")
+	outcome, err := mirror.Ensure(t.Context(), c, []Copy{wanted})
+	if err != nil || outcome.Pending == nil || !strings.Contains(outcome.Pending.Message, "is being deleted") {
+		t.Errorf("got %+v and %v, want that it waits", outcome, err)
+	}
+	if there(wanted) != nil {
+		t.Error("it was made, and keeps its definition from going")
+	}
+	c.edit(held, `{"metadata": {"finalizers": null}}`)
+	until(t, "the definition is gone", func() error {
+		if there(definition) != nil {
+			return errors.New("it is there")
+		}
+		return nil
+	})
 }
 
 func TestWhatOthersKeepChangingIsPutBackMoreSeldom(t *testing.T) {

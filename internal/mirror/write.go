@@ -3,15 +3,18 @@ package mirror
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// write applies a copy and remembers the answer. Server-side apply leaves alone what others added; for a copy that is to be taken out too,
+// write puts a copy into the runtime and remembers the answer. Server-side apply leaves alone what others added; for a copy that is to be taken out too,
 // by a second call that is made only then.
 func (p *pass) write(ctx context.Context, client dynamic.ResourceInterface, one *task) {
 	if one.live != nil && isDefinition(one.id) {
@@ -20,7 +23,11 @@ func (p *pass) write(ctx context.Context, client dynamic.ResourceInterface, one 
 			return
 		}
 	}
-	answer, err := p.apply(ctx, client, one)
+	answer, err := p.put(ctx, client, one)
+	if going(err) {
+		p.fail(one.passing("cannot be made while the definition of its kind is being deleted"))
+		return
+	}
 	if err != nil {
 		p.failed("apply", one.id, err, one.Object)
 		return
@@ -34,6 +41,29 @@ func (p *pass) write(ctx context.Context, client dynamic.ResourceInterface, one 
 	p.wrote()
 	p.memory.wroteBack(one.id, one.Hash)
 	p.memory.keep(one.id, one.Hash, answer)
+}
+
+// going says that nothing can be made of a kind because its definition is being deleted. The API server has no reason of its own for it.
+func going(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "while custom resource definition is terminating")
+}
+
+// put creates what is not there, if it is of one of our kinds, and applies everything else. An apply would make it too, even while the
+// definition of the kind is being deleted: the API server, which waits for the last object to go, would wait for minutes.
+func (p *pass) put(ctx context.Context, client dynamic.ResourceInterface, one *task) (object, error) {
+	if one.live != nil || one.id.Group != v1beta2.GroupVersion.Group {
+		return p.apply(ctx, client, one)
+	}
+	options := metav1.CreateOptions{FieldManager: one.Manager, FieldValidation: metav1.FieldValidationStrict}
+	answer, err := client.Create(ctx, one.Object, options)
+	if apierrors.IsAlreadyExists(err) {
+		return p.apply(ctx, client, one)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.learned(answer)
+	return answer, nil
 }
 
 func (p *pass) apply(ctx context.Context, client dynamic.ResourceInterface, one *task) (object, error) {
