@@ -14,8 +14,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// write puts a copy into the runtime and remembers the answer. Server-side apply leaves alone what others added; for a copy that is to be taken out too,
-// by a second call that is made only then.
+// write puts a copy into the runtime and remembers the answer. Server-side apply leaves alone what others added; for a copy that is to be
+// taken out too, by a second call that is made only then.
 func (p *pass) write(ctx context.Context, client dynamic.ResourceInterface, one *task) {
 	if one.live != nil && isDefinition(one.id) {
 		if err := p.storeAnew(ctx, client, one); err != nil {
