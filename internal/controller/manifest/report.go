@@ -37,7 +37,7 @@ var classes = map[apply.Class]struct {
 	apply.ClassQuotaExceeded:        {v1beta2.ReasonQuotaExceeded, retryRefused},
 	apply.ClassFieldImmutable:       {v1beta2.ReasonFieldImmutable, retryRefused},
 	apply.ClassUnauthorized:         {v1beta2.ReasonRuntimeUnauthorized, 30 * time.Second},
-	apply.ClassForbidden:            {v1beta2.ReasonRuntimeForbidden, 2 * time.Minute},
+	apply.ClassForbidden:            {v1beta2.ReasonRuntimeForbidden, retryRefused},
 	apply.ClassKindUnknown:          {v1beta2.ReasonKindUnknown, 30 * time.Second},
 	apply.ClassOwnershipConflict:    {v1beta2.ReasonOwnershipConflict, retryRefused},
 	apply.ClassNamespaceTerminating: {v1beta2.ReasonNamespaceTerminating, 30 * time.Second},
