@@ -44,7 +44,7 @@ type task struct {
 // Ensure brings copies into a runtime:
 //
 //  1. What was seen to be equal, and has not changed since, costs no call.
-//  2. What is known not to exist is applied. Everything else is read first: one by one, or by one list where there are many of a kind.
+//  2. What is known not to exist is made. Everything else is read first: one by one, or by one list where there are many of a kind.
 //  3. What is equal is remembered. What differs is applied with force, and what others added to its content is taken out.
 //  4. What is being deleted is left alone until it is gone, and what others keep changing is put back in growing intervals.
 //
