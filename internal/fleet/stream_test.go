@@ -80,6 +80,17 @@ func (s *streamed) reached(t *testing.T, resourceVersion string) {
 	})
 }
 
+// notHeldBack says that what the stream told last was not taken for an echo, whatever the time is that telling takes.
+func (s *streamed) notHeldBack(t *testing.T, resourceVersion, why string) {
+	t.Helper()
+	s.reached(t, resourceVersion)
+	s.r.mu.RLock()
+	defer s.r.mu.RUnlock()
+	if len(s.r.echoes) > 0 {
+		t.Errorf("held back: %s", why)
+	}
+}
+
 func TestAStreamIsResumedWhereItEnded(t *testing.T) {
 	const me = hubNamespace + "/m"
 	s := newStreamed(t, metaOf("a", "u1", "90", me))

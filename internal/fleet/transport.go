@@ -32,7 +32,7 @@ const (
 	// uses is closed after a few of them.
 	pingCalls = 3 * time.Second
 	pongCalls = 5 * time.Second
-	// pingAfter lies above the minute between two bookmarks, so that a healthy connection is never pinged.
+	// pingAfter is how long streams may be silent, as they are at rest, until the server is asked whether it is there.
 	pingAfter   = 75 * time.Second
 	pingTimeout = 15 * time.Second
 	// idleTimeout is how long a connection is kept for the next call. Another handshake later costs less than its buffers until then.

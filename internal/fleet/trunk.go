@@ -92,8 +92,7 @@ func (t *trunk) writeLocked(frames func() error) error {
 
 var errSilent = errors.New("the API server has fallen silent")
 
-// patient reads the connection. After a minute without a byte, which is longer than the time between two bookmarks, it asks whether
-// anybody is there.
+// patient reads the connection. After a while without a byte, as it is at rest, it asks whether anybody is there.
 type patient struct{ *trunk }
 
 // Read implements io.Reader.

@@ -73,6 +73,7 @@ func (a *assembly) assemble(ctx context.Context) error {
 		serveContent(mgr, hub, c, a.contents, hooks),
 		serveWebhooks(mgr, hub, c, hooks),
 		mgr.Add(&janitor{store: a.store, log: log.WithName("content")}),
+		mgr.Add(newCalm()),
 		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
 		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
@@ -161,7 +162,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Fleet:   &fleetPort{fleet: a.runtimes, account: a.config.LocalAccount, causes: &a.causes},
 		Content: &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
 		Shard:   a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
-		Backoff: flowcontrol.NewBackOff(time.Second, 5*time.Minute), Now: metav1.Now,
+		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
 		Requeues: a.requeues, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer, Causes: &a.causes,
 	}
 	if a.watched.login != nil {

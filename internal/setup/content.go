@@ -12,12 +12,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// First pauses before content is asked for again, which the back-off doubles: what the registry may answer otherwise next time, and
-// what only another spec can change.
+// First pauses before content is asked for again, which the back-off lengthens: what the registry may answer otherwise next time, and
+// what only another spec can change, or its version published anew, of which no event comes. None is longer than longestPause.
 const (
 	retryPending  = time.Second
 	retryRegistry = 5 * time.Second
-	retryContent  = 2 * time.Minute
+	retryContent  = 45 * time.Second
 )
 
 // contentPort joins the Manifest controller and the artifacts.

@@ -22,7 +22,7 @@ func (a *assembly) newCatalogs() *catalog.Reconciler {
 	catalogs := catalog.New(a.config.CatalogRate)
 	catalogs.Client, catalogs.Fleet, catalogs.Mirror = a.mgr.GetClient(), catalogFleet{a.runtimes}, &mirror.Mirror{}
 	catalogs.Shard, catalogs.Moves, catalogs.Restricted = a.sharing.owner(), a.sharing.moves(), a.config.RestrictedModules
-	catalogs.Backoff = flowcontrol.NewBackOff(time.Second, 5*time.Minute)
+	catalogs.Backoff = flowcontrol.NewBackOff(time.Second, longestPause)
 	return catalogs
 }
 

@@ -23,6 +23,9 @@ import (
 // longestReconcile ends what hangs; 10,000 objects at the default rate of 50 calls a second take less.
 const longestReconcile = 5 * time.Minute
 
+// longestPause bounds every back-off: a minute after a cause is mended, of which nobody tells us, things are whole again.
+const longestPause = time.Minute
+
 // Hooks let a test look into the running manager. The zero value changes nothing.
 type Hooks struct {
 	// WrapHub and WrapRuntime are put around the transports to the hub and to every runtime, to count calls.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/fit"
@@ -15,7 +16,9 @@ import (
 
 const (
 	// memorySteps is in how many steps a fleet grows, and memoryObjects how many objects its module has.
-	memorySteps, memoryObjects = 4, 16
+	memorySteps, memoryObjects = 2, 16
+	// memoryRest is longer than the manager takes to notice that it has nothing to do, and to give memory back.
+	memoryRest = 70 * time.Second
 	// perRuntime is the goal in KiB, for 8 watched kinds.
 	perRuntime = 200
 )
@@ -54,12 +57,14 @@ func (b *Bench) memoryOf(ctx context.Context, kinds, k int) (err error) {
 				return err
 			}
 		}
-		// Live has the garbage collected, so that what follows is what is needed.
-		l, err := meter.Live(ctx, w.Manager.Profiles)
-		if err != nil {
+		if err := pause(ctx, memoryRest); err != nil {
 			return err
 		}
 		usage, err := meter.Of(w.Manager.PID())
+		if err != nil {
+			return err
+		}
+		l, err := meter.Live(ctx, w.Manager.Profiles)
 		if err != nil {
 			return err
 		}

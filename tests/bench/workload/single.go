@@ -66,8 +66,8 @@ func (b *Bench) singlesOf(ctx context.Context, w *world.World, size int, workloa
 	}
 	s := &series{bench: b, world: w, module: m}
 	what := fmt.Sprintf("R=%d, a new Kyma", size)
-	if workload {
-		return s.tell(ctx, what+" with a Deployment", b.Runs/3, s.created(true), 6)
+	if workload { // its steps towards being available are told as well
+		return s.tell(ctx, what+" with a Deployment", b.Runs/3, s.created(true), 0)
 	}
 	if err := s.tell(ctx, what, b.Runs, s.created(true), 6); err != nil || size != goalSize {
 		return err

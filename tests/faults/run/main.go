@@ -108,7 +108,8 @@ func run(ctx context.Context, o options) error {
 	return newSession(book, o).run(ctx)
 }
 
-// rigOptions keep the logs beside the results.
+// rigOptions keep the logs beside the results, in a folder of this very run: what the manager is told lies there too, and several runs may
+// share the results.
 func (o options) rigOptions() rig.Options {
-	return rig.Options{Dir: o.dir + "/logs", Program: o.program}
+	return rig.Options{Dir: fmt.Sprintf("%s/logs/%d", o.dir, os.Getpid()), Program: o.program}
 }
