@@ -3,6 +3,7 @@ package integration
 import (
 	"archive/tar"
 	"bytes"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -10,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -194,6 +196,24 @@ var _ = Describe("A Manifest", func() {
 			HaveField("Status.ResourceState", v1beta2.StateWarning), testkit.HaveState(v1beta2.StateReady)))
 	})
 
+	It("creates the default CR again when it went with its definition, and not when somebody deleted it", func() {
+		content, runtime := testkit.Operator(testkit.Unique("oper"), "1.0.0"), env.Runtimes[0]
+		manifest := standAlone(publish(testkit.RawManifest(content.YAML())), testkit.WithResource(content.DefaultCR))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
+		first := uidIn(runtime, content.DefaultCR)
+
+		parts := partsOf(content)
+		runtime.Delete(parts[slices.IndexFunc(parts, func(o client.Object) bool {
+			return o.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition"
+		})])
+		Eventually(func() types.UID { return uidIn(runtime, content.DefaultCR) }).Should(And(Not(BeEmpty()), Not(Equal(first))))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(And(testkit.HaveState(v1beta2.StateReady),
+			testkit.HaveCondition(v1beta2.ConditionModuleCR, metav1.ConditionTrue, v1beta2.ReasonCreated)))
+
+		runtime.Delete(content.DefaultCR)
+		Consistently(func() types.UID { return uidIn(runtime, content.DefaultCR) }).Should(BeEmpty())
+	})
+
 	It("is left alone with the label skip-reconciliation, also when it is deleted", func() {
 		name := testkit.Unique("maps")
 		manifest := standAlone(publish(testkit.RawManifest(testkit.ConfigMaps(name, "1.0.0", 1).YAML())))
@@ -239,4 +259,13 @@ func archive(name string, kind byte) []byte {
 	}
 	Expect(w.Close()).To(Succeed())
 	return out.Bytes()
+}
+
+// uidIn is the UID that an object has in a cluster, empty while it is not there.
+func uidIn(cluster *testkit.Cluster, object client.Object) types.UID {
+	live, _ := object.DeepCopyObject().(client.Object)
+	if err := cluster.Client.Get(ctx(), client.ObjectKeyFromObject(object), live); err != nil {
+		return ""
+	}
+	return live.GetUID()
 }
