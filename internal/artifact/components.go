@@ -16,6 +16,8 @@ import (
 const (
 	// keptComponents bounds the cache: a fleet uses some dozens of modules in some versions each.
 	keptComponents = 4096
+	// doubtPause is how often a component version is read anew that somebody cannot install.
+	doubtPause = 45 * time.Second
 )
 
 // Components reads component versions and keeps what they say.
@@ -64,12 +66,30 @@ func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged
 	if c.Signatures != nil {
 		asked.policy = c.Signatures(key.Name)
 	}
-	if known := c.recall(key); known != nil {
-		if judged := known.judge(asked.policy, c.calls.now(), c.Log); judged.err == nil {
-			return judged, 0, nil
+	read := func(ctx context.Context) (*judgement, error) { return c.read(ctx, asked) }
+	known := c.recall(key)
+	if known == nil {
+		return c.calls.do(ctx, asked, read)
+	}
+	judged = known.judge(asked.policy, c.calls.now(), c.Log)
+	if judged.err != nil {
+		return c.calls.do(ctx, asked, read)
+	}
+	if known.stale(c.calls.now()) {
+		if again, retry, err := c.calls.do(ctx, asked, read); retry == 0 && err == nil {
+			return again, 0, nil
 		}
 	}
-	return c.calls.do(ctx, asked, func(ctx context.Context) (*judgement, error) { return c.read(ctx, asked) })
+	return judged, 0, nil
+}
+
+// Doubt says that what a component version holds cannot be installed. What is known of it stands, but the registry is asked again, by whoever
+// wants to know next once that is worth it: in case somebody has published the version anew. It says when that is.
+func (c *Components) Doubt(key module.ComponentKey) time.Duration {
+	if known := c.recall(key); known != nil {
+		known.doubted.Store(true)
+	}
+	return doubtPause
 }
 
 func (c *Components) recall(key module.ComponentKey) *described {
@@ -80,7 +100,7 @@ func (c *Components) recall(key module.ComponentKey) *described {
 
 func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error) {
 	known := c.recall(asked.ComponentKey)
-	if known != nil {
+	if known != nil && !known.stale(c.calls.now()) {
 		if judged := known.judge(asked.policy, c.calls.now(), c.Log); judged.err == nil {
 			return judged, nil // read since the caller looked
 		}
@@ -88,7 +108,9 @@ func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error
 	found, err := c.reader.Get(ctx, asked.Name, asked.Version)
 	if err != nil {
 		if known != nil {
-			return nil, known.judge(asked.policy, c.calls.now(), c.Log).err // which the registry has no answer to
+			known.read.Store(c.calls.now().UnixNano())
+			judged := known.judge(asked.policy, c.calls.now(), c.Log)
+			return judged, judged.err // which the registry has no answer to
 		}
 		return nil, err
 	}
@@ -97,6 +119,7 @@ func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error
 		return nil, err
 	}
 	known = &described{component: component, source: found}
+	known.read.Store(c.calls.now().UnixNano())
 	c.known.Add(asked.ComponentKey, known)
 	judged := known.judge(asked.policy, c.calls.now(), c.Log)
 	return judged, judged.err

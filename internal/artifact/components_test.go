@@ -117,3 +117,35 @@ func TestDescribeDoesNotWaitForASlowRegistry(t *testing.T) {
 		t.Errorf("got %+v, want what the registry has", got)
 	}
 }
+
+func TestAVersionThatCannotBeInstalledIsReadAnew(t *testing.T) {
+	f := startRegistry(t)
+	f.publish(t, rawManifest, "application/x-yaml")
+	components, now := f.components(), time.Now()
+	components.calls.now = func() time.Time { return now }
+	expect := func(when string, want v1beta2.RefType) {
+		t.Helper()
+		got, retry := components.Describe(t.Context(), key)
+		if got.Source == nil || got.Source.Type != want || retry != 0 {
+			t.Fatalf("%s: got %+v, retry %s, want type %s", when, got, retry, want)
+		}
+	}
+	expect("at first", v1beta2.RefTypeOCI)
+	f.publish(t, rawManifest, "application/x-tar")
+	now = now.Add(time.Hour)
+	expect("when nobody has complained", v1beta2.RefTypeOCI)
+	if retry := components.Doubt(key); retry != doubtPause {
+		t.Errorf("worth looking again after %s, want %s", retry, doubtPause)
+	}
+	expect("when somebody has", v1beta2.RefTypeOCIDir)
+
+	components.Doubt(key)
+	f.publish(t, rawManifest, "application/x-yaml")
+	expect("when it was read just now", v1beta2.RefTypeOCIDir)
+	now = now.Add(doubtPause)
+	f.status.Store(http.StatusServiceUnavailable)
+	expect("while the registry does not answer", v1beta2.RefTypeOCIDir)
+	f.status.Store(0)
+	now = now.Add(doubtPause)
+	expect("when it answers again", v1beta2.RefTypeOCI)
+}

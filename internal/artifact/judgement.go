@@ -15,6 +15,14 @@ type described struct {
 	component module.Component
 	source    *descriptor.Component
 	last      atomic.Pointer[judgement]
+	// doubted says that somebody could not install it; read is when the registry was asked for it last, in nanoseconds of Unix time.
+	doubted atomic.Bool
+	read    atomic.Int64
+}
+
+// stale says that it is time to read a component version anew.
+func (d *described) stale(now time.Time) bool {
+	return d.doubted.Load() && now.Sub(time.Unix(0, d.read.Load())) >= doubtPause
 }
 
 // judgement is what a component version is worth under a policy.

@@ -101,6 +101,9 @@ func (p *componentsPort) Describe(ctx context.Context, key module.ComponentKey) 
 	return p.now().Describe(ctx, key)
 }
 
+// Doubt says that what a component version holds cannot be installed.
+func (p *componentsPort) Doubt(key module.ComponentKey) time.Duration { return p.now().Doubt(key) }
+
 // everyKyma wakes Kymas by one Secret.
 type everyKyma struct {
 	secret *hubsecret.Named

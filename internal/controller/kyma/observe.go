@@ -46,9 +46,16 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Wo
 	return world, r.describe(ctx, &world), nil
 }
 
-// describe asks for all component versions at once: one that takes its time holds up no other.
+// describe asks for all component versions at once: one that takes its time holds up no other. Those that cannot be installed are asked for
+// again from time to time.
 func (r *Reconciler) describe(ctx context.Context, world *module.World) time.Duration {
-	needed := module.Needed(*world)
+	var retry time.Duration
+	needed, doubted := module.Needed(*world), module.Doubted(*world)
+	for _, key := range needed {
+		if doubted[key] {
+			retry = soonest(retry, r.Components.Doubt(key))
+		}
+	}
 	components := make([]module.Component, len(needed))
 	pauses := make([]time.Duration, len(needed))
 	var group sync.WaitGroup
@@ -56,7 +63,6 @@ func (r *Reconciler) describe(ctx context.Context, world *module.World) time.Dur
 		group.Go(func() { components[i], pauses[i] = r.Components.Describe(ctx, key) })
 	}
 	group.Wait()
-	var retry time.Duration
 	for i, key := range needed {
 		world.Components[key] = components[i]
 		retry = soonest(retry, pauses[i])

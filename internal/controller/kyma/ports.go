@@ -21,6 +21,8 @@ import (
 // takes long. It is asked by several at once.
 type Components interface {
 	Describe(ctx context.Context, key module.ComponentKey) (component module.Component, retry time.Duration)
+	// Doubt says that what a component version holds cannot be installed, and gets the time after which it is worth looking again.
+	Doubt(key module.ComponentKey) time.Duration
 }
 
 // Metrics publishes the state of Kymas and their modules.
