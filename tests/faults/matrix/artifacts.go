@@ -49,7 +49,7 @@ func artifactFaults() []Fault {
 			},
 		}},
 		{Group: "artifact", Name: "bomb", Forms: refused("a thousand to one", v1beta2.ReasonContentTooLarge, bomb)},
-		{Group: "artifact", Name: "entries", Forms: refused("a hundred thousand", v1beta2.ReasonContentTooLarge, manyEntries)},
+		{Group: "artifact", Name: "entries", Forms: refused("a hundred thousand", v1beta2.ReasonArchiveRefused, manyEntries)},
 		{Group: "artifact", Name: "links", Forms: []Form{
 			{Name: "parent", Begin: published(archive("../../etc/passwd", tar.TypeReg)), Cause: archived, On: fetching},
 			{Name: "symbolic", Begin: published(archive("link", tar.TypeSymlink)), Cause: archived, On: fetching},
