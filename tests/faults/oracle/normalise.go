@@ -30,11 +30,16 @@ func normalise(s *operation.Scene, object *unstructured.Unstructured) any {
 	object = object.DeepCopy()
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	status, _ := object.Object["status"].(map[string]any)
-	observed(status, metadata["generation"])
+	if observed, found := status["observedGeneration"]; found {
+		if status["observedGeneration"] = "outdated"; observed == metadata["generation"] {
+			status["observedGeneration"] = "current"
+		}
+	}
 	conditions, _ := status["conditions"].([]any)
-	for _, condition := range conditions {
-		fields, _ := condition.(map[string]any)
-		observed(fields, metadata["generation"])
+	for _, condition := range conditions { // of which generation it speaks depends on what was made anew
+		if fields, is := condition.(map[string]any); is {
+			delete(fields, "observedGeneration")
+		}
 	}
 	metadata["managers"] = managers(object)
 	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
@@ -50,17 +55,6 @@ func normalise(s *operation.Scene, object *unstructured.Unstructured) any {
 		delete(status, "lastOperation")
 	}
 	return plain(s, object.Object)
-}
-
-// observed tells of an observedGeneration only whether it is that of the object: one that was made anew counts from the beginning.
-func observed(fields map[string]any, generation any) {
-	seen, found := fields["observedGeneration"]
-	if !found {
-		return
-	}
-	if fields["observedGeneration"] = "outdated"; seen == generation {
-		fields["observedGeneration"] = "current"
-	}
 }
 
 // managers are who wrote fields of an object, each once.
