@@ -16,7 +16,8 @@ IMG ?= lifecycle-manager:dev
 CLUSTER ?=
 # Further arguments for `make run`, such as RUN_ARGS=--help.
 RUN_ARGS ?=
-# Which kustomization `make deploy` applies: default (a hub), or local (one cluster that is hub and runtime).
+# Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), or local (one cluster that is hub and
+# runtime).
 DEPLOY ?= default
 # Further arguments for go test, such as TESTARGS='-run Kyma'; for the integration tests those of ginkgo, such as TESTARGS='--focus Kyma'.
 TESTARGS ?=
@@ -108,7 +109,7 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and the tree is tidy.
-	@hack/stages.sh verify-generated verify-modules verify-format vet lint verify-arch verify-config
+	@hack/stages.sh verify-generated verify-modules verify-format vet lint verify-arch verify-config verify-web
 
 .PHONY: verify-generated
 verify-generated: generate manifests reference-docs cli-docs
@@ -127,7 +128,7 @@ verify-modules:
 
 .PHONY: verify-format
 verify-format:
-	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path './web/*' -exec gofmt -l {} +); \
 	[ -z "$$unformatted" ] || { printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; }
 
 .PHONY: verify-arch
@@ -137,6 +138,21 @@ verify-arch:
 .PHONY: verify-config
 verify-config:
 	@$(with-assets) hack/kustomize-builds.sh $(kubectl)
+
+# The front end of the dashboard. What it builds is committed, so that a machine with only Go builds everything.
+web = cd web && npm ci --no-audit --no-fund --silent && npm run --silent
+
+.PHONY: web
+web: ## Build the dashboard's front end into internal/web/assets/dist; needs Node.js 20.19 or newer.
+	$(web) build
+
+.PHONY: verify-web
+verify-web: ## Check and test the front end, and that what is committed is what it builds.
+	@hack/node-version.sh
+	$(web) check
+	cd web && npm run --silent build
+	@changed=$$(git status --porcelain -- internal/web/assets/dist); \
+	[ -z "$$changed" ] || { printf 'the built front end differs from what is committed; run make web and commit:\n%s\n' "$$changed"; exit 1; }
 
 .PHONY: test
 test: ## Run every test and print how long each stage took.
@@ -263,6 +279,12 @@ image: ## Build the image without Docker, as dist/lifecycle-manager.tar.
 	@mkdir -p $(DIST)
 	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags='-s -w' -o $(DIST)/manager ./cmd
 	$(GO) run ./hack/image -arch="$$($(GO) env GOARCH)" -binary=$(DIST)/manager -tag=$(IMG) -output=$(DIST)/lifecycle-manager.tar
+
+.PHONY: dashboard-image
+dashboard-image: ## Build the image kyma-cli:dev that config/components/dashboard runs, as dist/kyma-cli.tar.
+	@mkdir -p $(DIST)
+	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags='-s -w' -o $(DIST)/kyma ./cmd/kyma
+	$(GO) run ./hack/image -arch="$$($(GO) env GOARCH)" -binary=$(DIST)/kyma -tag=kyma-cli:dev -output=$(DIST)/kyma-cli.tar
 
 .PHONY: docker-build
 docker-build: ## Build the image IMG by the Dockerfile.

@@ -54,6 +54,9 @@ const (
 	AnnotationFQDN = OperatorPrefix + "fqdn"
 	// AnnotationIsClusterScoped on a ModuleTemplate says that its default CR has no namespace.
 	AnnotationIsClusterScoped = OperatorPrefix + "is-cluster-scoped"
+	// AnnotationRawManifestDigest on a ModuleTemplate is the digest of what its link rawManifest leads to: "sha256:" and 64 hex digits in
+	// lower case. Nothing else is installed from that link.
+	AnnotationRawManifestDigest = OperatorPrefix + "raw-manifest-digest"
 	// AnnotationIsUnmanaged on a Manifest makes it let go of its objects and leave them running.
 	AnnotationIsUnmanaged = OperatorPrefix + "is-unmanaged"
 	// AnnotationInjectData on a Secret of the module "deployer" asks for the data of the hub's Secret of the same name.

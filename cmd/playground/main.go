@@ -17,8 +17,8 @@ import (
 const usage = `Usage: make run, or bin/playground [flags]
 
 Shows the lifecycle manager at work on this machine. It starts two clusters (one for the Kymas, one for the modules, neither runs
-containers), an OCI registry with sample modules and the manager, creates two Kymas, waits until they are Ready, and says what
-there is and what to try. Ctrl-C ends all of it. It listens on loopback only; every run starts from nothing.
+containers), an OCI registry with sample modules and the manager, creates two Kymas, waits until they are Ready, serves the
+dashboard, and says what there is and what to try. Ctrl-C ends all of it. It listens on loopback only; every run starts from nothing.
 
 The programs manager, beacon and greeter are looked for beside this one. The control plane programs come from KUBEBUILDER_ASSETS, or are
 built by hack/controlplane/build.sh, which takes about ten minutes the first time.
@@ -63,5 +63,6 @@ func parse(args []string) (playground.Options, error) {
 		return options, err
 	}
 	options.Programs = filepath.Dir(self)
+	options.Dashboard = serveDashboard
 	return options, nil
 }

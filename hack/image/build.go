@@ -17,9 +17,9 @@ import (
 // user runs the program: the number that distroless images call nonroot.
 const user = "65532:65532"
 
-// build makes the image. Every date in it is the epoch.
-func build(program, certificates []byte, arch string) (v1.Image, error) {
-	content, err := layer(program, certificates)
+// build makes the image of a program, which has this name in it. Every date in it is the epoch.
+func build(name string, program, certificates []byte, arch string) (v1.Image, error) {
+	content, err := layer(name, program, certificates)
 	if err != nil {
 		return nil, err
 	}
@@ -37,35 +37,35 @@ func build(program, certificates []byte, arch string) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	image, err = mutate.ConfigFile(image, configure(config, arch))
+	image, err = mutate.ConfigFile(image, configure(config, name, arch))
 	if err != nil {
 		return nil, fmt.Errorf("configure the image: %w", err)
 	}
 	return image, nil
 }
 
-func configure(config *v1.ConfigFile, arch string) *v1.ConfigFile {
+func configure(config *v1.ConfigFile, name, arch string) *v1.ConfigFile {
 	config = config.DeepCopy()
 	config.OS, config.Architecture = "linux", arch
 	config.Created = v1.Time{Time: time.Unix(0, 0).UTC()}
 	config.Config = v1.Config{
 		User:       user,
-		Entrypoint: []string{"/manager"},
+		Entrypoint: []string{"/" + name},
 		WorkingDir: "/",
 		Env:        []string{"PATH=/", "HOME=/tmp"},
 	}
 	return config
 }
 
-// layer is a tar archive with the program, the certificates and the folders that they and the manager need.
-func layer(program, certificates []byte) ([]byte, error) {
+// layer is a tar archive with the program, the certificates and the folders that they and the program need.
+func layer(name string, program, certificates []byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)
 	entries := []tar.Header{
 		{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777},
-		{Typeflag: tar.TypeReg, Name: "manager", Mode: 0o555, Size: int64(len(program))},
+		{Typeflag: tar.TypeReg, Name: name, Mode: 0o555, Size: int64(len(program))},
 	}
-	bodies := map[string][]byte{"manager": program}
+	bodies := map[string][]byte{name: program}
 	if len(certificates) > 0 {
 		const file = "etc/ssl/certs/ca-certificates.crt"
 		for _, dir := range []string{"etc/", "etc/ssl/", path.Dir(file) + "/"} {

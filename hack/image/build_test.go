@@ -10,11 +10,11 @@ import (
 )
 
 func TestBuildIsReproducible(t *testing.T) {
-	first, err := build([]byte("program"), []byte("certificates"), "amd64")
+	first, err := build("manager", []byte("program"), []byte("certificates"), "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := build([]byte("program"), []byte("certificates"), "amd64")
+	second, err := build("manager", []byte("program"), []byte("certificates"), "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestBuildIsReproducible(t *testing.T) {
 }
 
 func TestBuildRunsUnprivileged(t *testing.T) {
-	image, err := build([]byte("program"), nil, "arm64")
+	image, err := build("manager", []byte("program"), nil, "arm64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestLayerHoldsNothingElse(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			image, err := build([]byte("program"), []byte(tc.certificates), "amd64")
+			image, err := build("manager", []byte("program"), []byte(tc.certificates), "amd64")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-// Command image answers: how does the manager become an OCI image without Docker and without a registry to pull a base from?
+// Command image answers: how does one of our programs become an OCI image without Docker and without a registry to pull a base from?
 //
 // It packs one static program, and CA certificates where this machine has them, into an image with nothing else in it: no
 // shell, no package manager, an unprivileged user. The same input gives the same bytes. It pushes nothing.
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
@@ -48,7 +49,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	image, err := build(program, ca, *arch)
+	image, err := build(filepath.Base(*binary), program, ca, *arch)
 	if err != nil {
 		return err
 	}

@@ -83,8 +83,8 @@ func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged
 	return judged, 0, nil
 }
 
-// Doubt says that what a component version holds cannot be installed. What is known of it stands, but the registry is asked again, by whoever
-// wants to know next once that is worth it: in case somebody has published the version anew. It says when that is.
+// Doubt says that what a component version holds cannot be installed. What is known of it stands, but the registry is asked again, by
+// whoever wants to know next once that is worth it: in case somebody has published the version anew. It says when that is.
 func (c *Components) Doubt(key module.ComponentKey) time.Duration {
 	if known := c.recall(key); known != nil {
 		known.doubted.Store(true)

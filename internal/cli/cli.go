@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/changecmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/collectioncmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/dashcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/hostcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/modulecmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/showcmd"
@@ -59,6 +61,8 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	)
 	add(root, GroupModules, showcmd.Commands(c, t))
 	add(root, GroupModules, changecmd.Commands(c, t))
+	add(root, GroupModules, dashcmd.Commands(c, t, Version))
+	add(root, GroupModules, collectioncmd.Commands(c, t))
 	add(root, GroupAuthors, modulecmd.Commands(c, t))
 	add(root, GroupHosts, hostcmd.Commands(c, t))
 	add(root, "", []*cobra.Command{version(c)})

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opencontainers/go-digest"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
@@ -32,7 +34,7 @@ type loaded struct {
 //
 //  1. what the caller has at hand
 //  2. the component version that the Plan or the descriptor of the template names
-//  3. the link rawManifest of the template, whose digest counts from its first use on
+//  3. the link rawManifest of the template: what its annotation says, and whose digest counts from its first use on
 func (c *installing) load(ctx context.Context, store *content.Store) (loaded, error) {
 	signed := view.Signed{State: view.SignatureUnknown}
 	if len(c.plan.Sources) > 0 {
@@ -63,6 +65,10 @@ func (c *installing) fromLink(ctx context.Context, link string, store *content.S
 	if c.plan.Signatures.Enforced() {
 		return loaded{}, refuse(ReasonUnsupported, "module %s is behind a link, which nobody signs, and a signature is asked for", c.module)
 	}
+	vouched, err := c.vouched()
+	if err != nil {
+		return loaded{}, err
+	}
 	address, err := url.Parse(link)
 	if err != nil {
 		return loaded{}, refuse(ReasonPlanInvalid, "the link rawManifest of the ModuleTemplate %s cannot be read", c.plan.Template.Name)
@@ -84,7 +90,26 @@ func (c *installing) fromLink(ctx context.Context, link string, store *content.S
 		sources: []manifest.Source{{Name: name, Content: source, Renderer: render.Raw{}}}, pinned: []manifest.Resolved{told},
 		source: told.Reference + "@" + resolved.Digest, signed: view.Signed{State: view.SignatureUnknown},
 	}
+	if vouched != "" && vouched != resolved.Digest {
+		return loaded{}, &content.Error{Reason: content.ReasonDigestMismatch, Err: fmt.Errorf("%s has the digest %s, and the ModuleTemplate %s "+
+			"says %s: it is not what was published as version %s of module %s; nothing was changed, ask who publishes it which one is right",
+			told.Reference, resolved.Digest, c.plan.Template.Name, vouched, c.version, c.module)}
+	}
 	return found, c.unchanged(found.source)
+}
+
+// vouched is the digest that the template promises of its link, empty when it promises none. A promise that cannot be read is refused:
+// nobody could keep it.
+func (c *installing) vouched() (string, error) {
+	text, promised := c.plan.Template.Annotations[v1beta2.AnnotationRawManifestDigest]
+	if !promised {
+		return "", nil
+	}
+	if parsed, err := digest.Parse(text); err != nil || parsed.Algorithm() != digest.SHA256 {
+		return "", refuse(ReasonPlanInvalid, "the annotation %s of the ModuleTemplate %s is no digest: write sha256: and the 64 hex digits "+
+			"in lower case that sha256sum prints", v1beta2.AnnotationRawManifestDigest, c.plan.Template.Name)
+	}
+	return text, nil
 }
 
 // before is the digest that a reference had when this version was installed.

@@ -14,6 +14,7 @@
 //
 // It touches no module that a Kyma of the same cluster manages, none that could be managed unless the Plan says Unmanaged, takes no
 // "forbidden" for "there is none", goes back to no older version unasked, applies nothing of an upgrade when the API server would refuse a
-// part of it, and accepts no other content under the version and the link whose digest it has recorded. The default custom resource is
-// created with the first installation and belongs to its user from then on.
+// part of it, and accepts no other content under the version and the link whose digest it has recorded, and never any but what the
+// template's annotation raw-manifest-digest names. The default custom resource is created with the first installation and belongs to its
+// user from then on.
 package direct

@@ -21,7 +21,7 @@ import (
 //
 //  1. Whose the module is: refused where a Kyma manages it, or could and nobody said Unmanaged.
 //  2. What is installed: refused while it is being deleted, and for a lower version.
-//  3. The content is fetched and verified; other content under the same version is refused.
+//  3. The content is fetched and verified; other content than the template's digest says, or under the same version, is refused.
 //  4. The API server is asked by dry runs. When it would refuse a part, nothing is written.
 //  5. pkg/manifest does the rest. What a new version drops goes when everything of it is ready.
 func Install(ctx context.Context, plan Plan) (Report, error) { return install(ctx, plan, false) }

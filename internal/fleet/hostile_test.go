@@ -14,6 +14,8 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
 func TestARedirectDoesNotCarryTheCredentialsAway(t *testing.T) {
@@ -122,7 +124,7 @@ func TestSomeAddressesAreNotDialled(t *testing.T) {
 		"169.254.169.254:443": true, "[fe80::1]:443": true, "[::ffff:169.254.169.254]:443": true, "0.0.0.0:443": true, "224.0.0.1:443": true,
 		"nonsense": true, "10.0.0.1:443": false, "127.0.0.1:443": false, "[2001:db8::1]:443": false,
 	} {
-		if err := refuseLinkLocal("tcp", address, syscall.RawConn(nil)); (err != nil) != refused {
+		if err := kubeconfig.RefuseLinkLocal("tcp", address, syscall.RawConn(nil)); (err != nil) != refused {
 			t.Errorf("%s: %v, want refused: %v", address, err, refused)
 		}
 	}

@@ -1,190 +1,28 @@
 package fleet
 
 import (
-	"bytes"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
-// maxKubeconfig is far above any honest kubeconfig with inline certificates, and far below what would be felt.
-const maxKubeconfig = 256 << 10
-
-// parseKubeconfig reads a kubeconfig as hostile input: only what is written inline and speaks for itself is taken over. It opens no file
-// and runs nothing. Its messages name fields and never repeat their values.
+// parseKubeconfig reads a kubeconfig as hostile input, and tells in our words why it is refused.
 func parseKubeconfig(data []byte) (*rest.Config, *Problem) {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, invalidKubeconfig("it is empty")
+	cfg, refused := kubeconfig.Parse(data)
+	if refused != nil {
+		return nil, &Problem{Reason: refused.Reason, Message: refused.Message}
 	}
-	if len(data) > maxKubeconfig {
-		return nil, invalidKubeconfig("it has %d bytes, at most %d are read", len(data), maxKubeconfig)
-	}
-	file, err := clientcmd.Load(data)
-	if err != nil { // the parser's error repeats what it read, which may be a token
-		return nil, invalidKubeconfig("it is no valid kubeconfig of version v1")
-	}
-	if p := refuse(file); p != nil {
-		return nil, p
-	}
-	cluster, user, p := selected(file)
-	if p != nil {
-		return nil, p
-	}
-	return configOf(cluster, user)
-}
-
-// refuse looks at all clusters and users, not only at the selected ones: nobody should have to know which entry counts.
-func refuse(file *clientcmdapi.Config) *Problem {
-	for _, name := range sortedKeys(file.Clusters) {
-		c := file.Clusters[name]
-		switch {
-		case c == nil:
-		case c.CertificateAuthority != "":
-			return refusedKubeconfig("cluster %.60q reads a file (certificate-authority); write certificate-authority-data instead", name)
-		case c.ProxyURL != "":
-			return refusedKubeconfig("cluster %.60q asks for a proxy (proxy-url)", name)
-		}
-	}
-	for _, name := range sortedKeys(file.AuthInfos) {
-		if p := refuseUser(name, file.AuthInfos[name]); p != nil {
-			return p
-		}
-	}
-	return nil
-}
-
-func refuseUser(name string, u *clientcmdapi.AuthInfo) *Problem {
-	switch {
-	case u == nil:
-	case u.Exec != nil:
-		return refusedKubeconfig("user %.60q runs a program (exec); use a token or a client certificate", name)
-	case u.AuthProvider != nil:
-		return refusedKubeconfig("user %.60q uses an auth-provider; use a token or a client certificate", name)
-	case u.TokenFile != "":
-		return refusedKubeconfig("user %.60q reads a file (tokenFile); write token instead", name)
-	case u.ClientCertificate != "":
-		return refusedKubeconfig("user %.60q reads a file (client-certificate); write client-certificate-data instead", name)
-	case u.ClientKey != "":
-		return refusedKubeconfig("user %.60q reads a file (client-key); write client-key-data instead", name)
-	case u.Impersonate != "" || u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0:
-		return refusedKubeconfig("user %.60q acts as somebody else (as, as-uid, as-groups, as-user-extra)", name)
-	}
-	return nil
-}
-
-// selected follows current-context; guessing one would connect to a cluster that nobody named.
-func selected(file *clientcmdapi.Config) (*clientcmdapi.Cluster, *clientcmdapi.AuthInfo, *Problem) {
-	if file.CurrentContext == "" {
-		return nil, nil, invalidKubeconfig("current-context is not set")
-	}
-	current := file.Contexts[file.CurrentContext]
-	if current == nil {
-		return nil, nil, invalidKubeconfig("current-context names no context of the file")
-	}
-	cluster := file.Clusters[current.Cluster]
-	if cluster == nil {
-		return nil, nil, invalidKubeconfig("the current context names no cluster of the file")
-	}
-	user := file.AuthInfos[current.AuthInfo]
-	if user == nil {
-		return nil, nil, invalidKubeconfig("the current context names no user of the file")
-	}
-	return cluster, user, nil
-}
-
-func configOf(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (*rest.Config, *Problem) {
-	if p := checkServer(cluster.Server); p != nil {
-		return nil, p
-	}
-	if p := checkTrust(cluster); p != nil {
-		return nil, p
-	}
-	if p := checkCredentials(user); p != nil {
-		return nil, p
-	}
-	return &rest.Config{
-		Host:               cluster.Server,
-		DisableCompression: cluster.DisableCompression,
-		BearerToken:        user.Token,
-		Username:           user.Username,
-		Password:           user.Password,
-		TLSClientConfig: rest.TLSClientConfig{
-			ServerName: cluster.TLSServerName,
-			Insecure:   cluster.InsecureSkipTLSVerify,
-			CAData:     cluster.CertificateAuthorityData,
-			CertData:   user.ClientCertificateData,
-			KeyData:    user.ClientKeyData,
-		},
-	}, nil
-}
-
-func checkServer(server string) *Problem {
-	u, err := url.Parse(server)
-	switch {
-	case server == "":
-		return invalidKubeconfig("the cluster has no server")
-	case err != nil || u.Host == "" || u.Hostname() == "":
-		return invalidKubeconfig("the cluster's server is no URL with a host")
-	case u.Scheme != "https":
-		return refusedKubeconfig("the cluster's server must be reached by https")
-	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return refusedKubeconfig("the cluster's server carries a user, a query or a fragment")
-	}
-	return nil
-}
-
-func checkTrust(cluster *clientcmdapi.Cluster) *Problem {
-	ca := cluster.CertificateAuthorityData
-	if len(ca) == 0 {
-		return nil
-	}
-	if cluster.InsecureSkipTLSVerify {
-		return invalidKubeconfig("the cluster has both a certificate authority and insecure-skip-tls-verify")
-	}
-	if !x509.NewCertPool().AppendCertsFromPEM(ca) {
-		return invalidKubeconfig("certificate-authority-data holds no PEM certificate")
-	}
-	return nil
-}
-
-func checkCredentials(user *clientcmdapi.AuthInfo) *Problem {
-	hasCert, hasKey := len(user.ClientCertificateData) > 0, len(user.ClientKeyData) > 0
-	basic := user.Username != "" || user.Password != ""
-	switch {
-	case hasCert != hasKey:
-		return invalidKubeconfig("the user needs both client-certificate-data and client-key-data")
-	case user.Token != "" && basic:
-		return invalidKubeconfig("the user has both a token and a password")
-	case user.Token == "" && !basic && !hasCert:
-		return invalidKubeconfig("the user has no credentials (token, client certificate or password)")
-	case strings.ContainsFunc(user.Token, unprintable), strings.ContainsFunc(user.Username, unprintable):
-		return invalidKubeconfig("token or username of the user hold characters that no request header can carry")
-	}
-	if hasCert {
-		if _, err := tls.X509KeyPair(user.ClientCertificateData, user.ClientKeyData); err != nil {
-			return invalidKubeconfig("client-certificate-data and client-key-data are no PEM pair")
-		}
-	}
-	return nil
+	return cfg, nil
 }
 
 func unprintable(r rune) bool { return r <= ' ' || r >= 0x7f }
 
 func invalidKubeconfig(format string, args ...any) *Problem {
 	return &Problem{Reason: v1beta2.ReasonKubeconfigInvalid, Message: "the kubeconfig cannot be used: " + fmt.Sprintf(format, args...)}
-}
-
-func refusedKubeconfig(format string, args ...any) *Problem {
-	return &Problem{Reason: v1beta2.ReasonKubeconfigRefused, Message: "the kubeconfig is refused: " + fmt.Sprintf(format, args...)}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

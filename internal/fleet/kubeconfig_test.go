@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
 // goodKubeconfig is what every bad one below differs from in one thing.
@@ -97,7 +98,7 @@ func TestAKubeconfigIsReadWithSuspicion(t *testing.T) {
 		{"binary", "\x00\x01\xff", invalid},
 		{"another kind", "apiVersion: v1\nkind: Secret\n", invalid},
 		{"another version", swap("apiVersion: v1", "apiVersion: v2"), invalid},
-		{"too large", good + "#" + strings.Repeat("x", maxKubeconfig), invalid},
+		{"too large", good + "#" + strings.Repeat("x", kubeconfig.MaxSize), invalid},
 		{"several MiB", strings.Repeat("a: b\n", 1<<20), invalid},
 		{"a YAML bomb", bomb(), invalid},
 		{"a token that is an object", swap("token: s3cret-t0ken", "token: {a: b}"), invalid},

@@ -3,17 +3,16 @@ package fleet
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
 const (
@@ -69,7 +68,7 @@ func (s *sockets) dial(ctx context.Context, network, address string) (net.Conn, 
 		Timeout: dialTimeout,
 		// the kernel notices a dead peer without waking anybody here
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 4},
-		Control:         refuseLinkLocal,
+		Control:         kubeconfig.RefuseLinkLocal,
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil {
@@ -101,19 +100,6 @@ func (s *sockets) closeAll() {
 	for _, c := range open {
 		_ = c.Close()
 	}
-}
-
-// refuseLinkLocal keeps a kubeconfig from reaching the metadata service of the machine that the operator runs on. It sees the address that
-// a name was resolved to.
-func refuseLinkLocal(_, address string, _ syscall.RawConn) error {
-	target, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("dial %q: %w", address, err)
-	}
-	if ip := target.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return fmt.Errorf("the address %s is not accepted for an API server", ip)
-	}
-	return nil
 }
 
 // lane is one way to a runtime. It belongs to one runtime alone: client-go's transports come from a process-wide cache, which keeps the

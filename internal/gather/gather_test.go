@@ -283,6 +283,19 @@ func TestWhatModulesNameIsRead(t *testing.T) {
 	if kinds := found(&in); len(kinds) != 1 || kinds[0].Kind != "Beacon" {
 		t.Errorf("for an operator that was found, read %v", kinds)
 	}
+	in.Objects = nil
+	if kinds := found(&in); len(kinds) != 1 || kinds[0].Kind != "Beacon" {
+		t.Errorf("for an operator that may be gone, read %v", kinds)
+	}
+	in.Kymas = []v1beta2.Kyma{{}}
+	if kinds := found(&in); len(kinds) != 0 {
+		t.Errorf("for modules that are in a runtime, read %v", kinds)
+	}
+	in.Kymas = []v1beta2.Kyma{local}
+	in.Kymas[0].Spec.Modules = nil
+	if kinds := found(&in); len(kinds) != 1 || kinds[0].Kind != "Beacon" {
+		t.Errorf("for a module that is not in the Kyma of this cluster, read %v", kinds)
+	}
 	in.Looked = []view.Looked{{GroupKind: schema.GroupKind{Group: "s", Kind: "Beacon"}}}
 	if again := found(&in); len(again) != 0 {
 		t.Errorf("read again: %v", again)

@@ -29,14 +29,10 @@ type need map[schema.GroupKind]*struct {
 //  2. Where modules may be here without anybody's knowing, which is where no Kyma is another cluster's: the operators of all templates.
 func wanted(in *view.Inputs) []kind {
 	all := need{}
-	elsewhere := false
 	for i := range in.Kymas {
-		kyma := &in.Kymas[i]
-		if !view.Here(kyma) {
-			elsewhere = true
-			continue
+		if view.Here(&in.Kymas[i]) {
+			all.ofKyma(in, &in.Kymas[i])
 		}
-		all.ofKyma(in, kyma)
 	}
 	for i := range in.Direct {
 		d := &in.Direct[i]
@@ -45,20 +41,31 @@ func wanted(in *view.Inputs) []kind {
 			all.add(schema.FromAPIVersionAndKind(d.Resource.APIVersion, d.Resource.Kind), "")
 		}
 	}
+	unknown := !elsewhere(in)
 	for i := range in.Templates {
-		if !elsewhere {
+		if unknown {
 			all.manager(in.Templates[i].Spec.Manager)
 		}
 	}
 	return all.kinds()
 }
 
-// found are the kinds of custom resources of templates whose operator turned out to be here, and that were not read yet.
+// elsewhere says whether a Kyma is another cluster's: then this one is a hub, and modules are in runtimes.
+func elsewhere(in *view.Inputs) bool {
+	return slices.ContainsFunc(in.Kymas, func(k v1beta2.Kyma) bool { return !view.Here(&k) })
+}
+
+// found are the kinds of custom resources of templates that were not read yet, once it is known which operators are here:
+//
+//  1. Those whose operator is here.
+//  2. Where modules may be here without anybody's knowing: those of all templates, since a resource outlives an operator that somebody
+//     deleted, and is all that tells of the module then.
 func found(in *view.Inputs) []kind {
 	all := need{}
+	unknown := !elsewhere(in)
 	for i := range in.Templates {
 		template := &in.Templates[i]
-		if runs(in, template.Spec.Manager) {
+		if unknown || runs(in, template.Spec.Manager) {
 			all.resource(template.Spec.Data)
 		}
 	}

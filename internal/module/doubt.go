@@ -7,8 +7,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// aboutContent are the reasons of a Manifest that speak of what a component version holds, and of nothing that mends itself: only somebody who
-// publishes the version again, or another one, can.
+// aboutContent are the reasons of a Manifest that speak of what a component version holds, and of nothing that mends itself: only
+// somebody who publishes the version again, or another one, can.
 var aboutContent = []string{
 	v1beta2.ReasonContentTooLarge, v1beta2.ReasonContentInvalid, v1beta2.ReasonContentNotFound, v1beta2.ReasonArchiveRefused,
 	v1beta2.ReasonSourceInvalid, v1beta2.ReasonSourceUnsupported, v1beta2.ReasonValuesInvalid, v1beta2.ReasonNonDeterministic,

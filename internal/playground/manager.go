@@ -122,6 +122,7 @@ func (m *manager) flags(o ManagerOptions) []string {
 	flags := []string{
 		"--oci-registry-host=http://" + o.Registry,
 		"--kyma-namespace=*",
+		"--leader-elect", // as it is deployed; its heartbeat tells that it runs
 		"--metrics-bind-address=" + m.metrics,
 		"--health-probe-bind-address=" + m.probes,
 		"--content-dir=" + filepath.Join(o.Dir, "content"),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -24,6 +25,16 @@ type Options struct {
 	Dir string
 	// Programs is the folder with the programs manager, beacon and greeter.
 	Programs string
+	// Dashboard serves the dashboard of the hub, which may use this registry for modules without the manager; nil leaves it out.
+	Dashboard func(ctx context.Context, hub *rest.Config, registry string) (Dashboard, error)
+}
+
+// Dashboard is one that runs.
+type Dashboard struct {
+	// Link lets in whoever has it.
+	Link string
+	// Stop ends it.
+	Stop func() error
 }
 
 // playground is one that runs, or starts, or ends.
@@ -40,6 +51,7 @@ type playground struct {
 	web      *web
 	hub      *cluster
 	runtime  *cluster
+	board    Dashboard
 }
 
 // Run starts a playground, says what to try, and ends it when the context ends, which is not an error. What failed is told to out, too.
@@ -111,7 +123,18 @@ func (p *playground) start(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return inOrder(ctx, p.startManager, p.startOperators, p.applyKymas, p.awaitKymas, p.writeEnv)
+	return inOrder(ctx, p.startManager, p.startOperators, p.applyKymas, p.awaitKymas, p.writeEnv, p.serveDashboard)
+}
+
+func (p *playground) serveDashboard(ctx context.Context) error {
+	if p.options.Dashboard == nil {
+		return nil
+	}
+	return p.progress.step("dashboard", "serving the dashboard", func() (string, error) {
+		var err error
+		p.board, err = p.options.Dashboard(ctx, p.hub.Config, p.registry.Host)
+		return "is at " + p.board.Link, err
+	})
 }
 
 func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
@@ -154,7 +177,11 @@ func (p *playground) startRegistry(ctx context.Context) error {
 // close ends everything that was started: the manager first and in order, because it has work in flight; then what it worked on.
 func (p *playground) close() error {
 	began := time.Now()
-	err := errors.Join(p.crew.End(), p.stopClusters())
+	var err error
+	if p.board.Stop != nil {
+		err = p.board.Stop()
+	}
+	err = errors.Join(err, p.crew.End(), p.stopClusters())
 	if p.registry != nil {
 		err = errors.Join(err, p.registry.Stop())
 	}

@@ -106,6 +106,9 @@ func (p *playground) summary() string {
 		{"manager", "bin/manager", "log " + short(m.log) + ", metrics http://" + m.metrics + "/metrics"},
 		{"content", "what Manifests were made of, for whom may read it", "https://" + m.content + "/v1/manifests/<namespace>/<name>"},
 	})
+	if p.board.Link != "" {
+		fmt.Fprintf(&out, "\nThe dashboard, for your browser (the link lets in whoever has it)\n  %s\n", p.board.Link)
+	}
 	fmt.Fprintln(&out, "\nModules, with the versions that the channels offer")
 	rows := [][]string{{"", channelRegular, channelFast, ""}}
 	for i := range modules {

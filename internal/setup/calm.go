@@ -16,8 +16,8 @@ const (
 	calmWorth = 128 << 20
 )
 
-// calm gives memory back to the machine when work is over. The collector lets the heap grow to twice of what is live, and keeps what it had
-// at the peak for minutes; a fleet at rest needs neither, and its neighbours on the node do. It costs one collection after each wave of work.
+// calm gives memory back to the machine when work is over. The collector lets the heap grow to twice of what is live, and keeps what it
+// had at the peak for minutes; a fleet at rest needs neither, and its neighbours on the node do. It costs one collection after each wave.
 type calm struct {
 	allocated func() uint64
 	release   func()

@@ -46,7 +46,7 @@ const (
 // why says why not, and is a hint otherwise.
 func WayToInstall(w Wish) (way Way, why string) {
 	switch {
-	case w.Type == Managed && (w.WantsUnmanaged || w.WantsCommunity):
+	case w.Type == Managed && (w.WantsUnmanaged || w.WantsCommunity || !w.Kyma):
 		return NoWay, fmt.Sprintf("the Kyma has module %s already: take it out there first (kyma delete %s)", w.Module, w.Module)
 	case w.Type == Community && !w.WantsCommunity:
 		return NoWay, fmt.Sprintf("module %s is a community module, without guarantees and automatic upgrades: say --community", w.Module)

@@ -11,10 +11,13 @@ func TestWayToInstall(t *testing.T) {
 		want Way
 		why  string
 	}{
-		"a manageable module goes into the Kyma":                       {Wish{Kyma: true, Type: Manageable}, ViaKyma, ""},
-		"what the Kyma has is edited there":                            {Wish{Kyma: true, Type: Managed}, ViaKyma, ""},
-		"what the Kyma has is not installed beside it":                 {Wish{Kyma: true, Type: Managed, WantsUnmanaged: true}, NoWay, "take it out"},
-		"what the Kyma has is no community module":                     {Wish{Kyma: true, Type: Managed, WantsCommunity: true}, NoWay, "take it out"},
+		"a manageable module goes into the Kyma":       {Wish{Kyma: true, Type: Manageable}, ViaKyma, ""},
+		"what the Kyma has is edited there":            {Wish{Kyma: true, Type: Managed}, ViaKyma, ""},
+		"what the Kyma has is not installed beside it": {Wish{Kyma: true, Type: Managed, WantsUnmanaged: true}, NoWay, "take it out"},
+		"what the Kyma has is no community module":     {Wish{Kyma: true, Type: Managed, WantsCommunity: true}, NoWay, "take it out"},
+		"what a Kyma has is not installed directly where nobody can edit it": {
+			Wish{Type: Managed}, NoWay, "take it out",
+		},
 		"a community module has to be asked for as one":                {Wish{Kyma: true, Type: Community}, NoWay, "--community"},
 		"a community module is installed directly":                     {Wish{Kyma: true, Type: Community, WantsCommunity: true}, Directly, ""},
 		"a community module needs no Kyma":                             {Wish{Type: Community, WantsCommunity: true}, Directly, ""},

@@ -173,14 +173,19 @@ func (d *Direct) progress() string {
 	return fmt.Sprintf("%d/%d", done, len(d.Inventory))
 }
 
-// byHand are modules that nothing above knows and whose operator runs: somebody applied their objects with other tools.
+// byHand are modules that nothing above knows: somebody applied their objects with other tools. Their operator runs, or what is left of
+// them is the default custom resource.
 func (r *reader) byHand(others []Module) []Module {
 	var all []Module
 	for name, templates := range r.versions {
 		if slices.ContainsFunc(others, func(m Module) bool { return m.Name == name }) {
 			continue
 		}
-		if m, found := r.foundRunning(name, templates); found {
+		m, found := r.foundRunning(name, templates)
+		if !found {
+			m, found = r.leftBehind(name, templates, others)
+		}
+		if found {
 			all = append(all, m)
 		}
 	}

@@ -15,10 +15,15 @@ type layer struct {
 }
 
 // middle is what most of internal/ may import: never each other, setup joins them.
-var middle = []string{"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency"}
+var middle = []string{"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig"}
 
 // reading is what those may import that work on what a cluster says of modules.
 var reading = append([]string{"internal/view", "internal/gather"}, middle...)
+
+// acting is what the dashboard does its work with.
+var acting = []string{
+	"internal/edit", "internal/follow", "internal/direct", "internal/task", "internal/reach", "internal/collection",
+}
 
 // layers holds the direction of imports. The first one that matches counts.
 var layers = []layer{
@@ -28,14 +33,19 @@ var layers = []layer{
 	{"samples", nil},
 	{"internal/shard", nil},
 	{"internal/turn", nil},
+	{"internal/kubeconfig", []string{"api"}},
 	{"internal/urgency", nil},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
 	{"internal/provision", []string{"api", "pkg"}},
 	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},
 	{"internal/cli", append(slices.Clone(reading),
 		"internal/packaging", "internal/edit", "internal/follow", "internal/direct", "internal/login", "internal/sandbox",
-		"internal/operator", "internal/provision", "internal/playground", "internal/policy", "samples")},
-	{"internal/web", append(slices.Clone(reading), "internal/edit", "internal/follow", "internal/direct")},
+		"internal/operator", "internal/provision", "internal/playground", "internal/policy", "internal/collection", "internal/web",
+		"internal/task", "internal/reach", "samples")},
+	{"internal/web", append(slices.Clone(reading), acting...)},
+	{"internal/task", append(slices.Clone(reading), "internal/edit", "internal/follow", "internal/direct", "internal/packaging",
+		"internal/reach", "internal/collection")},
+	{"internal/reach", reading},
 	{"internal/gather", append([]string{"internal/view"}, middle...)},
 	{"internal/follow", reading},
 	{"internal/edit", reading},

@@ -1,11 +1,8 @@
 package changecmd
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -15,9 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/collectioncmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
-	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // catalog is the group `kyma catalog`; showcmd has list, show and search in it.
@@ -30,33 +28,30 @@ func catalog(c *change) *cobra.Command {
 // pulling is one call of `kyma catalog pull`.
 type pulling struct {
 	*change
-	from  string
+	from  *collectioncmd.From
 	force bool
 }
 
 func pull(c *change) *cobra.Command {
-	p := &pulling{change: c}
+	p := &pulling{change: c, from: collectioncmd.NewFrom(c.console, c.target)}
 	command := &cobra.Command{
 		Use:   "pull NAME[@VERSION]",
 		Short: "Put the ModuleTemplate of a community module into the cluster",
-		Long: "Reads a catalog, which is a file or an https address with ModuleTemplates as YAML or JSON, and stores the template of a module\n" +
-			"in the namespace of --namespace (default: default). kyma add --community installs it then.",
+		Long: "Reads a catalog, which is a file, an https address or an artifact of a registry with ModuleTemplates as YAML or JSON,\n" +
+			"and stores the template of a module in the namespace of --namespace (default: default). kyma add --community installs it then.",
 		Example: "  kyma catalog pull docker-registry --from https://kyma-project.github.io/community-modules/all-modules.yaml\n" +
 			"  kyma catalog pull docker-registry@0.15.0 --from all-modules.yaml -n modules",
 		Args: names(1, 1, "NAME[@VERSION]"),
 		RunE: func(command *cobra.Command, args []string) error { return p.run(command.Context(), args[0]) },
 	}
 	flags := command.Flags()
-	flags.StringVar(&p.from, "from", "", "file or https address of the catalog; - reads standard input")
+	p.from.AddFlags(flags, "catalog: a file, https://HOST/PATH or oci://HOST/PATH:TAG; - reads standard input")
 	flags.BoolVar(&p.force, "force", false, "put it in place of another one of its name")
 	c.dryRunFlag(flags)
 	c.outputFlag(flags)
 	_ = command.MarkFlagRequired("from")
 	return command
 }
-
-// annotationSource is where busola and upstream's tools note the catalog of a template.
-const annotationSource = "source"
 
 func (p *pulling) run(ctx context.Context, arg string) error {
 	p.timeout = time.Minute
@@ -91,15 +86,7 @@ func (p *pulling) run(ctx context.Context, arg string) error {
 
 // read reads the templates of a module from the catalog.
 func (p *pulling) read(ctx context.Context, name string) ([]v1beta2.ModuleTemplate, error) {
-	data, err := p.fetch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	documents, err := render.Parse(bytes.NewReader(data), maxCatalog)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.from, err)
-	}
-	templates, err := templatesIn(documents, p.from)
+	templates, err := p.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,36 +104,21 @@ func (p *pulling) read(ctx context.Context, name string) ([]v1beta2.ModuleTempla
 	return all, nil
 }
 
-// maxCatalog is far above every catalog.
-const maxCatalog = 64 << 20
-
-// fetch reads the catalog's bytes. Nothing but success counts as an answer.
-func (p *pulling) fetch(ctx context.Context) ([]byte, error) {
-	if !strings.HasPrefix(p.from, "https://") {
-		if strings.Contains(p.from, "://") {
-			return nil, console.Usage("--from=%s: a catalog is a file or an https address", p.from)
-		}
-		return readFile(p.console.In, p.from)
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.from, http.NoBody)
-	if err != nil {
-		return nil, console.Usage("--from=%s: %w", p.from, err)
-	}
-	answer, err := http.DefaultClient.Do(request)
+// offered are all templates of the catalog.
+func (p *pulling) offered(ctx context.Context) ([]v1beta2.ModuleTemplate, error) {
+	file, err := p.from.File()
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", p.from, answer.Status)
+	if !file {
+		in, err := p.from.Read(ctx)
+		return in.Templates, err
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxCatalog+1))
-	if err == nil && len(data) > maxCatalog {
-		err = fmt.Errorf("%s has more than %d bytes", p.from, maxCatalog)
+	documents, err := objects(p.console.In, p.from.Address())
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	return templatesIn(documents, p.from.Address())
 }
 
 // place says where the template goes. The namespace of the lifecycle manager's own catalog is not for others.
@@ -168,7 +140,7 @@ func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
 	if template.Annotations == nil {
 		template.Annotations = map[string]string{}
 	}
-	template.Annotations[annotationSource] = p.from
+	template.Annotations[collection.AnnotationSource] = p.from.Address()
 	return nil
 }
 

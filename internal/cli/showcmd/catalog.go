@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kyma-project/lifecycle-manager/internal/cli/collectioncmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/gather"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
@@ -22,16 +23,26 @@ type offerList struct {
 
 // catalogList shows what can be had.
 func catalogList(s *show) *cobra.Command {
+	from := collectioncmd.NewFrom(s.console, s.target)
 	command := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the modules that can be had",
-		Example: "  kyma catalog list\n  kyma catalog list -o wide\n  kyma catalog list -o name",
-		Args:    cobra.NoArgs,
+		Example: "  kyma catalog list\n  kyma catalog list -o wide\n  kyma catalog list -o name\n" +
+			"  kyma catalog list --from https://kyma-project.github.io/community-modules/all-modules.yaml",
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return s.printOffers(command.Context(), nil)
+			if !from.Given() {
+				return s.printOffers(command.Context(), nil)
+			}
+			in, err := from.Read(command.Context())
+			if err != nil {
+				return err
+			}
+			return s.print(offersDocument(&in, view.Catalog(in)), nil)
 		},
 	}
+	from.AddFlags(command.Flags(), "look into a catalog instead of the cluster: https://HOST/PATH or oci://HOST/PATH:TAG")
 	s.outputFlag(command)
 	return command
 }

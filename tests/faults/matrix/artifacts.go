@@ -57,7 +57,7 @@ func artifactFaults() []Fault {
 		}},
 		{Group: "artifact", Name: "bad objects", Forms: []Form{
 			{Name: "not an object", Begin: published(among("just: text\n")), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
-			{Name: "twice", Begin: published(twice), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
+			{Name: "twice and not alike", Begin: published(twice), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
 			// An object of a kind that nobody serves is no form of this: its content is sound, so it is pinned, and publishing the version
 			// anew is noticed by the audit of references, an hour later. Its remedy is a definition in the runtime, or another version.
 		}},
@@ -138,9 +138,10 @@ func among(bad string) func(*operation.Scene) component.Resource {
 	}
 }
 
+// twice has the same objects in two ways: nobody knows which is meant.
 func twice(s *operation.Scene) component.Resource {
-	content := string(s.Contents[s.Maps]["1.0.0"].YAML())
-	return testkit.RawManifest([]byte(content + content))
+	contents := s.Contents[s.Maps]
+	return testkit.RawManifest([]byte(string(contents["1.0.0"].YAML()) + "---\n" + string(contents["1.1.0"].YAML())))
 }
 
 // bomb is an archive of a few hundred KiB that unpacks to a GiB of nothing.

@@ -1,0 +1,198 @@
+package collectioncmd
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+)
+
+// building is one call of `kyma catalog build`.
+type building struct {
+	*call
+
+	to, source, updated, push string
+	check                     bool
+}
+
+// output is one file that was written, or an artifact that was pushed.
+type output struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+	Action string `json:"action"`
+}
+
+// outputs is what build writes.
+type outputs struct {
+	console.Versioned
+	Modules []collection.Module `json:"modules"`
+	Items   []output            `json:"items"`
+}
+
+// build makes all-modules.yaml and all-modules.json.
+func build(c *call) *cobra.Command {
+	b := &building{call: c}
+	command := &cobra.Command{
+		Use:   "build [DIR]",
+		Short: "Make all-modules.yaml and all-modules.json of a catalog's folder",
+		Long: "build checks the folder as lint does, and refuses it where there are errors. The same folder and flags give the same bytes\n" +
+			"on every machine. The digests it prints are what kyma catalog source add --digest takes.\n" +
+			"The day of --updated (or of SOURCE_DATE_EPOCH) and the address of --source are noted on every template; without them, nothing is.",
+		Example: "  kyma catalog build --to dist --source https://example.com/catalog/all-modules.yaml\n" +
+			"  kyma catalog build community-modules --to dist --check\n" +
+			"  kyma catalog build --to dist --push oci://ghcr.io/example/catalog:latest",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error { return told(b.run(command.Context(), folder(args))) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&b.to, "to", ".", "folder to write to; it is made when it is missing")
+	flags.StringVar(&b.source, "source", "", "address that the catalog will have")
+	flags.StringVar(&b.updated, "updated", "", "day of the catalog, as 2026-01-31")
+	flags.BoolVar(&b.check, "check", false, "write nothing; exit code 1 says that the files there are not those of the folder")
+	flags.StringVar(&b.push, "push", "", "push it to a registry too: oci://HOST/PATH:TAG")
+	c.webFlags(flags)
+	c.outputFlag(flags, console.Table, console.JSON, console.YAML, console.Name)
+	return command
+}
+
+func (b *building) run(ctx context.Context, dir string) error {
+	if b.check && b.push != "" {
+		return console.Usage("--check changes nothing, and --push does: which of the two?")
+	}
+	updated, err := day(b.updated, os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() // read only: nothing can be lost
+	if err := b.refused(ctx, root.FS(), dir); err != nil {
+		return err
+	}
+	made, err := collection.Build(root.FS(), collection.BuildOptions{Source: b.source, Updated: updated})
+	if err != nil {
+		return err
+	}
+	done, err := b.files(made)
+	if err != nil {
+		return err
+	}
+	if b.push != "" {
+		limits, err := b.limits(b.push)
+		if err != nil {
+			return err
+		}
+		digest, err := collection.Push(ctx, b.push, made, limits)
+		if err != nil {
+			return err
+		}
+		done = append(done, output{Name: b.push, Digest: digest, Action: "pushed"})
+	}
+	return b.print(made, done)
+}
+
+// refused tells errors of the folder. Warnings are for lint to tell.
+func (b *building) refused(ctx context.Context, files fs.FS, dir string) error {
+	found := collection.Lint(ctx, files, collection.Options{})
+	errors, _ := finding.Count(found)
+	if errors == 0 {
+		return nil
+	}
+	for _, f := range inFolder(dir, found) {
+		if f.Severity == finding.Error {
+			b.console.Sayf("%s", f)
+		}
+	}
+	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the folder %s has %d errors", dir, errors)}).
+		With("kyma catalog lint tells the warnings too")
+}
+
+// day reads the day of a catalog: that of the flag, else that of the environment, else none.
+func day(flag, epoch string) (time.Time, error) {
+	switch {
+	case flag != "":
+		at, err := time.Parse(time.DateOnly, flag)
+		if err != nil {
+			return at, console.Usage("--updated=%s is no day", flag).With("write it as 2026-01-31")
+		}
+		return at, nil
+	case epoch != "":
+		seconds, err := strconv.ParseInt(epoch, 10, 64)
+		if err != nil {
+			return time.Time{}, console.Usage("SOURCE_DATE_EPOCH is no number of seconds")
+		}
+		return time.Unix(seconds, 0).UTC(), nil
+	}
+	return time.Time{}, nil
+}
+
+// files writes both files, or compares them with those that are there.
+func (b *building) files(made collection.Built) ([]output, error) {
+	if !b.check {
+		if err := os.MkdirAll(b.to, 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
+			return nil, err
+		}
+	}
+	var done []output
+	var stale []string
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{{collection.FileYAML, made.YAML}, {collection.FileJSON, made.JSON}} {
+		path := filepath.Join(b.to, file.name)
+		is := output{Name: filepath.ToSlash(path), Digest: digest(file.text), Action: "unchanged"}
+		there, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err != nil || !bytes.Equal(there, file.text) {
+			is.Action = "written"
+			if b.check {
+				stale = append(stale, is.Name)
+			} else if err := packaging.WriteFile(path, file.text); err != nil {
+				return nil, err
+			}
+		}
+		done = append(done, is)
+	}
+	if len(stale) > 0 {
+		return nil, (&console.Failure{
+			Code: console.CodeError, Err: fmt.Errorf("%s: not what the folder gives", strings.Join(stale, ", ")),
+		}).With("run kyma catalog build with the same flags and without --check")
+	}
+	return done, nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (b *building) print(made collection.Built, done []output) error {
+	document := console.Document{
+		Data:    outputs{Versioned: console.Kind("CatalogBuild"), Modules: made.Collection.Modules(), Items: done},
+		Columns: []console.Column{{Name: "NAME"}, {Name: "ACTION"}, {Name: "DIGEST"}},
+	}
+	for _, o := range done {
+		document.Names = append(document.Names, o.Name)
+		document.Rows = append(document.Rows, []string{o.Name, o.Action, o.Digest})
+	}
+	return b.console.Print(b.output.Format, document)
+}

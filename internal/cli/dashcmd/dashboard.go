@@ -1,0 +1,149 @@
+package dashcmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/login"
+	"github.com/kyma-project/lifecycle-manager/internal/task"
+	"github.com/kyma-project/lifecycle-manager/internal/web"
+	"github.com/kyma-project/lifecycle-manager/internal/web/assets"
+)
+
+// dashboard is one call of `kyma dashboard`.
+type dashboard struct {
+	console *console.Console
+	target  *target.Target
+
+	port           int
+	open           bool
+	privateSources bool
+	inCluster      bool
+	cluster        clusterFlags
+	registry       string
+	login          login.Options
+	// opener opens a file in the browser, for tests.
+	opener func(path string) error
+}
+
+// Commands are the verbs of this package, for the root command. version is that of kyma, empty for builds from a checkout.
+func Commands(c *console.Console, t *target.Target, version string) []*cobra.Command {
+	d := &dashboard{console: c, target: t, opener: openFile}
+	command := &cobra.Command{
+		Use:   "dashboard",
+		Short: "Show modules in the browser, and install, upgrade and delete them there",
+		Long: "Serves the dashboard on this machine, for you alone: it listens on loopback, works with your kubeconfig, and lets in who\n" +
+			"has the code in the link that it prints. It runs until Ctrl-C.\n\n" +
+			"With --in-cluster it is what config/components/dashboard runs: people log in with a token, or at an identity provider.",
+		Example: "  kyma dashboard\n  kyma dashboard --open\n  kyma dashboard --port 8080 --context staging",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if d.inCluster {
+				return d.runInCluster(command.Context(), version)
+			}
+			return d.runHere(command.Context(), version)
+		},
+	}
+	flags := command.Flags()
+	flags.IntVar(&d.port, "port", 0, "port on loopback; 0 takes a free one")
+	flags.BoolVar(&d.open, "open", false, "open the link in the browser")
+	flags.BoolVar(&d.privateSources, "allow-private-catalogs", false, "let catalogs of community modules be at private and loopback addresses")
+	flags.BoolVar(&d.inCluster, "in-cluster", false, "run in a cluster, where people log in")
+	flags.StringVar(&d.registry, "registry", "",
+		"registry with the components of modules that are installed directly: [oci://|http://]HOST[:PORT][/PATH]")
+	d.login.AddFlagsFor(flags, "registry-")
+	d.cluster.add(flags)
+	return []*cobra.Command{command}
+}
+
+// runHere serves on loopback with the kubeconfig of whoever called.
+func (d *dashboard) runHere(ctx context.Context, version string) error {
+	if err := d.cluster.unused(); err != nil {
+		return err
+	}
+	if d.port < 0 || d.port > 65535 {
+		return console.Usage("--port is %d: give one from 0 to 65535", d.port)
+	}
+	options, err := d.options(ctx, web.ModeLocal, version)
+	if err != nil {
+		return err
+	}
+	server, err := web.New(options)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(d.port)))
+	if err != nil {
+		return fmt.Errorf("nobody can listen there: %w; say another --port, or 0 for a free one", err)
+	}
+	link := "http://" + listener.Addr().String() + "/#code=" + server.Code()
+	// The link is data: it goes to standard output, and nothing else does.
+	fmt.Fprintln(d.console.Out, link)
+	d.console.Sayf("The dashboard of %s runs until Ctrl-C. The link lets in whoever has it.", options.Cluster)
+	if d.open {
+		closed, err := openLink(link, d.opener)
+		if err != nil {
+			d.console.Sayf("Warning: the browser cannot be opened: %v", err)
+		}
+		defer closed()
+	}
+	return server.Run(ctx, listener)
+}
+
+// options are what both ways of running have in common.
+func (d *dashboard) options(ctx context.Context, mode web.Mode, version string) (web.Options, error) {
+	config, err := d.target.Config()
+	if err != nil {
+		return web.Options{}, err
+	}
+	reader, err := d.target.Client()
+	if err != nil {
+		return web.Options{}, err
+	}
+	options := web.Options{
+		Mode: mode, Config: config, Cluster: config.Host, Version: cmp.Or(version, "dev"), Assets: assets.Files(),
+	}
+	if namespace, _, err := d.target.Namespace(); err == nil && namespace != "" {
+		options.Namespaces = []string{namespace}
+	}
+	options.Namespace = home(ctx, reader)
+	options.Tasks, err = d.tasks(&options)
+	return options, err
+}
+
+// tasks carries out what people ask for. Registries are read with the logins of whoever started the dashboard.
+func (d *dashboard) tasks(options *web.Options) (*task.Engine, error) {
+	d.login.PlainHTTP = d.login.PlainHTTP || strings.HasPrefix(d.registry, "http://")
+	access, err := d.login.Access(d.console.In, d.registry)
+	if err != nil {
+		return nil, console.Usage("%w", err)
+	}
+	registry := d.registry
+	for _, scheme := range []string{"oci://", "https://", "http://"} {
+		registry = strings.TrimPrefix(registry, scheme)
+	}
+	return task.New(task.Options{
+		Records: options.Config, Namespace: options.Namespace, Access: direct.Access(access), Registry: registry,
+		Catalogs: collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
+	})
+}
+
+// home is where the dashboard keeps what it keeps. A cluster that does not answer now may do so later: then it is kept in memory.
+func home(ctx context.Context, reader client.Reader) string {
+	namespace, err := task.Home(ctx, reader)
+	if err != nil {
+		return ""
+	}
+	return namespace
+}

@@ -1,0 +1,101 @@
+package collection
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// The files that a catalog is published as; both hold the same.
+const (
+	FileYAML = "all-modules.yaml"
+	FileJSON = "all-modules.json"
+)
+
+// What a catalog notes on everything in it.
+const (
+	// AnnotationSource is the address of the catalog that a template came from.
+	AnnotationSource = "source"
+	// AnnotationUpdated is the day on which the catalog was made.
+	AnnotationUpdated = "lastUpdated"
+)
+
+// LinkManifest is the name of the link to a module's objects.
+const LinkManifest = "rawManifest"
+
+// annotationVersion is where templates of before have their version.
+const annotationVersion = v1beta2.OperatorPrefix + "module-version"
+
+// Collection is what a catalog offers, in the order of its file.
+type Collection struct {
+	Templates []v1beta2.ModuleTemplate
+	Releases  []v1beta2.ModuleReleaseMeta
+}
+
+// Module is one module of a catalog.
+type Module struct {
+	Name string `json:"name"`
+	// Versions from new to old.
+	Versions []string `json:"versions"`
+	// New says that the cluster has no version of the module yet.
+	New bool `json:"new"`
+}
+
+// Modules are those of the catalog, by name. known are the templates of a cluster, which say what is new there.
+func (c Collection) Modules(known ...v1beta2.ModuleTemplate) []Module {
+	there := map[string]bool{}
+	for i := range known {
+		there[ModuleOf(&known[i])] = true
+	}
+	byName := map[string][]string{}
+	for i := range c.Templates {
+		name := ModuleOf(&c.Templates[i])
+		byName[name] = append(byName[name], VersionOf(&c.Templates[i]))
+	}
+	all := []Module{}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		versions := byName[name]
+		slices.SortFunc(versions, func(a, b string) int { return compareVersions(b, a) })
+		all = append(all, Module{Name: name, Versions: slices.Compact(versions), New: !there[name]})
+	}
+	return all
+}
+
+// ModuleOf is the module that a template describes; older ones say it by a label.
+func ModuleOf(template *v1beta2.ModuleTemplate) string {
+	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName])
+}
+
+// VersionOf is the version that a template describes; older ones say it by an annotation.
+func VersionOf(template *v1beta2.ModuleTemplate) string {
+	return cmp.Or(template.Spec.Version, template.Annotations[annotationVersion])
+}
+
+// linkOf is the link to the module's objects, and its field; "" when there is none.
+func linkOf(template *v1beta2.ModuleTemplate) (link string, index int) {
+	for i, named := range template.Spec.Resources {
+		if named.Name == LinkManifest || named.Name == "raw-manifest" {
+			return named.Link, i
+		}
+	}
+	return "", -1
+}
+
+// compareVersions orders versions; what is none is below all, and ordered as text.
+func compareVersions(a, b string) int {
+	left, leftErr := semver.NewVersion(a)
+	right, rightErr := semver.NewVersion(b)
+	switch {
+	case leftErr == nil && rightErr == nil:
+		return cmp.Or(left.Compare(right), cmp.Compare(a, b))
+	case leftErr == nil:
+		return 1
+	case rightErr == nil:
+		return -1
+	}
+	return cmp.Compare(a, b)
+}

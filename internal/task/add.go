@@ -1,0 +1,215 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// add makes modules entries of a Kyma.
+func (p *planner) add(ctx context.Context) (*plan, error) {
+	s, err := p.open(ctx, p.deed.Kyma)
+	if err != nil {
+		return nil, err
+	}
+	made := &plan{way: string(view.ViaKyma), why: "the lifecycle manager installs and upgrades it"}
+	var wishes []edit.Wish
+	var custom []*unstructured.Unstructured
+	for _, wanted := range p.deed.Modules {
+		wish := edit.Wish{Name: wanted.Name, Channel: wanted.Channel, Version: wanted.Version, Policy: wanted.Policy}
+		if wanted.Resource != nil {
+			wish.Policy = v1beta2.CustomResourcePolicyIgnore
+			custom = append(custom, wanted.Resource)
+		}
+		wishes = append(wishes, wish)
+		if way, why := p.mayAdd(ctx, s, wish); why != nil {
+			made.way = string(way)
+			return made.refuse(why), nil
+		}
+		if entry := edit.Entry(&s.asked, wish.Name); entry != nil && !edit.IsManaged(entry) {
+			made.warnings = append(made.warnings, fmt.Sprintf("%s is let go of: the lifecycle manager does nothing about it until it is "+
+				"managed again", wish.Name))
+		}
+	}
+	c := &change{scene: s, ask: follow.Ask{Timeout: p.options.Patience}, edit: func(spec *v1beta2.KymaSpec) error {
+		for _, wish := range wishes {
+			if err := s.check(spec, wish); err != nil {
+				return err
+			}
+			edit.Enable(spec, wish)
+		}
+		return nil
+	}, wants: func(after *v1beta2.KymaSpec) (wants []follow.Want) {
+		for _, wish := range wishes {
+			wants = append(wants, wanted(after, wish.Name))
+		}
+		return wants
+	}}
+	made.steps = c.steps("Change the Kyma "+p.deed.Kyma, "Wait until the modules run")
+	for _, object := range custom {
+		made.elsewhere = !s.here()
+		made.steps = append(made.steps, s.custom(object))
+	}
+	return made, nil
+}
+
+// wanted is a module that is waited for until it runs in the version that the spec leads to. What a channel leads to may change meanwhile;
+// what is pinned does not.
+func wanted(spec *v1beta2.KymaSpec, name string) follow.Want {
+	want := follow.Want{Module: name}
+	if entry := edit.Entry(spec, name); entry != nil {
+		want.Version = entry.Version
+	}
+	return want
+}
+
+// mayAdd asks the flowchart of package view whether a module goes into the Kyma; why is nil when it does.
+func (p *planner) mayAdd(ctx context.Context, s *scene, wish edit.Wish) (view.Way, error) {
+	unknown := s.check(&s.asked, wish)
+	offer, offered := s.offers[wish.Name]
+	asked := view.Wish{Module: wish.Name, Kyma: true, Type: view.Manageable}
+	if s.here() {
+		asked.Direct = s.directly(ctx, wish.Name) != nil
+	}
+	switch {
+	case s.has(wish.Name):
+		asked.Type = view.Managed
+	case !offered && s.community(ctx, wish.Name):
+		asked.Type = view.Community
+	case unknown != nil || offer.Mandatory:
+		return view.NoWay, unknown
+	}
+	if way, why := view.WayToInstall(asked); way != view.ViaKyma {
+		return way, refuse(WhyRefused, "%s", inWords(why))
+	}
+	return view.ViaKyma, unknown
+}
+
+// directly is a module's record where it is installed without the lifecycle manager; nil also for who may not read the records.
+func (c *cluster) directly(ctx context.Context, name string) *view.Direct {
+	installed, err := direct.List(ctx, c.WithWatch)
+	if err != nil {
+		return nil
+	}
+	at := slices.IndexFunc(installed, func(d view.Direct) bool { return d.Module == name })
+	if at < 0 {
+		return nil
+	}
+	return &installed[at]
+}
+
+// community says whether there are templates of a module that no release offers and nobody manages.
+func (c *cluster) community(ctx context.Context, name string) bool {
+	var list v1beta2.ModuleTemplateList
+	if err := c.List(ctx, &list); err != nil {
+		return false
+	}
+	return slices.ContainsFunc(list.Items, func(t v1beta2.ModuleTemplate) bool {
+		return view.ModuleOf(&t) == name && t.Labels[v1beta2.LabelManagedBy] == ""
+	})
+}
+
+// inWords says what the flowcharts say without the flags and commands of the command line.
+func inWords(why string) string {
+	for _, said := range []struct{ from, to string }{
+		{": say --community", ": add it as a community module"},
+		{": leave --community away", ": add it without saying so"},
+		{", or say --cascade:", ", or have them deleted with it:"},
+	} {
+		why = strings.ReplaceAll(why, said.from, said.to)
+	}
+	if at := strings.Index(why, " (kyma "); at >= 0 && strings.HasSuffix(why, ")") {
+		return why[:at]
+	}
+	what, command, found := strings.Cut(why, ": kyma ")
+	switch {
+	case !found:
+		return why
+	case strings.HasPrefix(command, "delete "):
+		return what + ": delete it there, and then add it here"
+	}
+	return what
+}
+
+// custom writes the custom resource that somebody wants in place of the default one.
+func (s *scene) custom(object *unstructured.Unstructured) step {
+	write := func(ctx context.Context, dry bool) ([]Change, error) {
+		c, err := s.modules(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.put(ctx, object, dry)
+	}
+	name := object.GetKind() + " " + object.GetName()
+	return step{
+		title: "Create " + name,
+		try:   func(ctx context.Context) ([]Change, error) { return write(ctx, true) },
+		do: func(ctx context.Context, r *reporter) error {
+			changes, err := write(ctx, false)
+			if err == nil {
+				r.object(changes[0].Object, string(changes[0].Change), "")
+			}
+			return err
+		},
+	}
+}
+
+// put applies one object. One whose kind the cluster does not know yet is told as new by a dry run.
+func (c *cluster) put(ctx context.Context, object *unstructured.Unstructured, dry bool) ([]Change, error) {
+	object = object.DeepCopy()
+	ref := func() view.Ref {
+		return view.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
+	}
+	kind := object.GroupVersionKind()
+	mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if dry && unserved(err) {
+		return []Change{{Object: ref(), Change: apply.ChangeCreate, Fields: []Field{}}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the cluster does not know the kind %s: %w", kind, err)
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace && object.GetNamespace() == "" {
+		object.SetNamespace(v1beta2.RuntimeNamespace)
+	}
+	live := object.DeepCopy()
+	err = c.Get(ctx, client.ObjectKeyFromObject(object), live)
+	created := unserved(err)
+	if err != nil && !created {
+		return nil, err
+	}
+	options := []client.ApplyOption{client.FieldOwner(edit.FieldManager)}
+	if dry {
+		options = append(options, client.DryRunAll)
+	}
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
+		return []Change{{Object: ref(), Change: apply.ChangeRefused, Fields: []Field{}, Error: told(err)}}, err
+	}
+	if created {
+		return []Change{{Object: ref(), Change: apply.ChangeCreate, Fields: []Field{}}}, nil
+	}
+	made := Change{Object: ref(), Change: apply.ChangeUnchanged, Fields: fieldsOf(apply.Compare(live, object))}
+	if len(made.Fields) > 0 {
+		made.Change = apply.ChangeUpdate
+	}
+	return []Change{made}, nil
+}
+
+func fieldsOf(differences []apply.FieldDiff) []Field {
+	all := []Field{}
+	for _, d := range differences {
+		all = append(all, Field(d))
+	}
+	return all
+}

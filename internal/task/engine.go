@@ -1,0 +1,202 @@
+package task
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+)
+
+// Options of an Engine. The zero value keeps operations in memory only.
+type Options struct {
+	// Records reaches the cluster that operations are recorded in, as whoever keeps them: the dashboard's own account, or the only person
+	// that it serves. nil means that they are kept in memory only.
+	Records *rest.Config
+	// Namespace of the records; empty means that nothing is recorded in the cluster. Home finds one.
+	Namespace string
+	// Sources is the namespace that the sources of modules are kept in; empty means that of package collection.
+	Sources string
+	// Access is how to get into the registries and web servers of modules that are installed directly.
+	Access direct.Access
+	// Registry holds the components of such modules where their templates do not say: host[:port][/path].
+	Registry string
+	// Store is a folder for what is fetched; empty means one for each call.
+	Store string
+	// Catalogs say how far sources of modules may be read.
+	Catalogs collection.Limits
+	// Shared says that people use the server who are not on its machine: what modules lead to is then fetched from where catalogs may be
+	// read from, and from nowhere else.
+	Shared bool
+	// Patience is how long an operation waits for what it asked for; 0 means ten minutes.
+	Patience time.Duration
+	Log      logr.Logger
+}
+
+// The times of an Engine.
+const (
+	defaultPatience = 10 * time.Minute
+	// renewal is how often a record is written anew while nothing else is written, lapse how old it may be until nobody believes that
+	// somebody is at it.
+	renewal = 15 * time.Second
+	lapse   = 45 * time.Second
+	// collected is how long changes are collected before they are written.
+	collected = time.Second
+	// farewell is how long the last word of an operation may take.
+	farewell = 10 * time.Second
+)
+
+// Bounds of what is under way at once.
+const (
+	mostRunning       = 64
+	mostRunningByUser = 16
+)
+
+// Engine carries out deeds. Make it by New, and let Run run.
+type Engine struct {
+	options Options
+	holder  string
+	now     func() time.Time
+	lapse   time.Duration
+	renewal time.Duration
+
+	// base is what operations run under: it ends with the Engine.
+	base context.Context //nolint:containedctx // operations outlive the request that starts them
+	stop context.CancelCauseFunc
+	runs sync.WaitGroup
+
+	mutex   sync.Mutex
+	own     map[string]*live
+	changed chan struct{}
+	records *records
+}
+
+// New makes an Engine.
+func New(options Options) (*Engine, error) {
+	if options.Patience == 0 {
+		options.Patience = defaultPatience
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		name = "dashboard"
+	}
+	e := &Engine{
+		options: options, holder: name + "-" + rand.Text()[:10], now: time.Now, lapse: lapse, renewal: renewal,
+		own: map[string]*live{}, changed: make(chan struct{}, 1),
+	}
+	e.base, e.stop = context.WithCancelCause(context.Background())
+	if options.Records != nil && options.Namespace != "" {
+		if e.records, err = newRecords(options.Records, options.Namespace, e.notify); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// Why an operation ended before its end.
+var (
+	errCancelled = errors.New("it was cancelled")
+	errStopping  = errors.New("the dashboard that carried it out has ended")
+	errTaken     = errors.New("somebody else carries it out by now")
+)
+
+// Run keeps what other servers record in sight until the context ends. Then it interrupts what is under way, writes that down, and returns.
+func (e *Engine) Run(ctx context.Context) error {
+	if e.records != nil {
+		e.records.run(ctx, e.now, e.lapse, e.options.Log)
+	}
+	<-ctx.Done()
+	e.stop(errStopping)
+	e.runs.Wait()
+	return nil
+}
+
+// Changed gets a value whenever an operation may look otherwise than before. There is one channel: it is for one reader.
+func (e *Engine) Changed() <-chan struct{} { return e.changed }
+
+func (e *Engine) notify() {
+	select {
+	case e.changed <- struct{}{}:
+	default: // whoever reads will see it, too
+	}
+}
+
+// Preview says what a deed would change, by dry runs on the API server.
+func (e *Engine) Preview(ctx context.Context, as Actor, deed Deed) (Preview, error) {
+	if err := deed.Validate(); err != nil {
+		return Preview{}, err
+	}
+	p, err := e.plan(ctx, as, &deed, false)
+	if err != nil {
+		return Preview{}, err
+	}
+	return p.preview(ctx)
+}
+
+// Start begins to carry out a deed, and returns when the operation is recorded. An error means that nothing was begun.
+func (e *Engine) Start(ctx context.Context, as Actor, deed Deed) (Operation, error) {
+	if err := deed.Validate(); err != nil {
+		return Operation{}, err
+	}
+	p, err := e.plan(ctx, as, &deed, true)
+	if err != nil {
+		return Operation{}, err
+	}
+	if err := p.check(&deed); err != nil {
+		return Operation{}, err
+	}
+	l := e.newLive(as, deed, p)
+	if err := e.claim(l); err != nil {
+		return Operation{}, err
+	}
+	if err := e.record(ctx, l); err != nil {
+		e.drop(l)
+		return Operation{}, err
+	}
+	e.launch(l, p)
+	return e.shown(ctx, as, l.operation(), p.elsewhere), nil
+}
+
+// claim takes the operation in, unless something else is about the same, or too much is under way.
+func (e *Engine) claim(l *live) error {
+	mine := l.op.Deed.about()
+	for _, other := range e.known() {
+		if other.State != Running || other.ID == l.op.ID {
+			continue
+		}
+		if slices.ContainsFunc(other.Deed.about(), func(thing string) bool { return slices.Contains(mine, thing) }) {
+			return refuse(WhyBusy, "%q, which %s started, is under way: wait for its end, or cancel it", other.Title, other.User)
+		}
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	all, ofUser := 0, 0
+	for _, other := range e.own {
+		if other.state() != Running {
+			continue
+		}
+		all++
+		if other.user == l.user {
+			ofUser++
+		}
+	}
+	if all >= mostRunning || ofUser >= mostRunningByUser {
+		return refuse(WhyTooMany, "%d operations are under way, %d of them yours: wait until one has ended", all, ofUser)
+	}
+	e.own[l.op.ID] = l
+	return nil
+}
+
+func (e *Engine) drop(l *live) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	delete(e.own, l.op.ID)
+}

@@ -1,0 +1,171 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// change is an edit of a Kyma that is tried, then made, and then waited for.
+type change struct {
+	*scene
+	// ask is how it is waited for.
+	ask follow.Ask
+	// edit changes the spec. It may be called many times.
+	edit func(*v1beta2.KymaSpec) error
+	// wants are waited for; nil means the Kyma as a whole.
+	wants func(after *v1beta2.KymaSpec) []follow.Want
+	// after is the Kyma that the edit led to.
+	after *v1beta2.Kyma
+}
+
+// steps are those of a change: the edit, and the waiting.
+func (c *change) steps(title, waiting string) []step {
+	return []step{
+		{title: title, try: c.try, do: func(ctx context.Context, _ *reporter) error {
+			result, err := c.apply(ctx, edit.DryRunNone)
+			c.after = result.After
+			return err
+		}},
+		{title: waiting, do: c.await},
+	}
+}
+
+// apply edits as if the spec had everything that is asked for; what the edit leaves alone stays with the runtime.
+func (c *change) apply(ctx context.Context, dry edit.DryRun) (edit.Result, error) {
+	result, err := edit.Apply(ctx, c.WithWatch, c.key(), func(kyma *v1beta2.Kyma) error {
+		asked := view.Effective(kyma)
+		return edit.Over(kyma, &asked, func(kyma *v1beta2.Kyma) error { return c.edit(&kyma.Spec) })
+	}, edit.Options{DryRun: dry})
+	if err != nil {
+		return edit.Result{}, c.told(err)
+	}
+	return result, nil
+}
+
+// try lets the API server check the edit.
+func (c *change) try(ctx context.Context) ([]Change, error) {
+	result, err := c.apply(ctx, edit.DryRunServer)
+	if err != nil {
+		return nil, err
+	}
+	ref := view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.kyma.Namespace, Name: c.kyma.Name}
+	changes, err := compared(ref, shownKyma(result.Before), shownKyma(result.After))
+	return []Change{changes}, err
+}
+
+// shownKyma is the part of a Kyma that people write.
+func shownKyma(kyma *v1beta2.Kyma) any {
+	return struct {
+		Spec v1beta2.KymaSpec `json:"spec"`
+	}{kyma.Spec}
+}
+
+// compared is the change from one value to another one. Values that are the same are no change.
+func compared(ref view.Ref, from, to any) (Change, error) {
+	made := Change{Object: ref, Change: apply.ChangeUnchanged, Fields: []Field{}}
+	left, err := looseOf(from)
+	if err != nil {
+		return made, err
+	}
+	right, err := looseOf(to)
+	if err != nil {
+		return made, err
+	}
+	for _, field := range apply.Compare(left, right) {
+		made.Fields = append(made.Fields, Field(field))
+	}
+	if len(made.Fields) > 0 {
+		made.Change = apply.ChangeUpdate
+	}
+	return made, nil
+}
+
+func looseOf(value any) (*unstructured.Unstructured, error) {
+	loose := &unstructured.Unstructured{}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return loose, json.Unmarshal(text, &loose.Object)
+}
+
+// await waits until what was asked for came about, or cannot without somebody doing something.
+func (c *change) await(ctx context.Context, r *reporter) error {
+	ask := c.ask
+	ask.Kyma, ask.Generation = c.key(), c.after.Generation
+	spec := view.Effective(c.after)
+	if c.wants != nil {
+		ask.Modules = c.wants(&spec)
+	} else if len(spec.Modules) == 0 {
+		return nil // nothing is there that could come about
+	}
+	outcome, err := follow.Wait(ctx, c.WithWatch, ask, func(line follow.Line) {
+		r.object(c.refOfLine(line.Key), string(line.State), line.Text)
+	})
+	if err != nil {
+		return err
+	}
+	note, err := ended(outcome, ask)
+	if note != "" {
+		r.say(note)
+	}
+	return err
+}
+
+// refOfLine is the module that a line is about, or the Kyma as a whole.
+func (c *change) refOfLine(key string) view.Ref {
+	if key == "Kyma "+c.key().String() {
+		return view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.kyma.Namespace, Name: c.kyma.Name}
+	}
+	return view.Ref{Kind: view.KindModule, Namespace: c.kyma.Namespace, Name: key}
+}
+
+// ended is what an outcome means: a warning is a note, trouble and a timeout are errors.
+func ended(outcome follow.Outcome, ask follow.Ask) (note string, err error) {
+	switch outcome.State {
+	case v1beta2.StateReady, v1beta2.StateUnmanaged, follow.StateGone:
+		return "", nil
+	case v1beta2.StateWarning:
+		return worst(outcome, v1beta2.StateWarning), nil
+	case v1beta2.StateError:
+		return "", refuse(WhyRefused, "%s", worst(outcome, v1beta2.StateError))
+	case v1beta2.StateProcessing, v1beta2.StateDeleting:
+	}
+	for _, line := range outcome.Lines {
+		if line.State == v1beta2.StateProcessing || line.State == v1beta2.StateDeleting {
+			return "", refuse(WhyRefused, "%s is still %s after %s: %s; it goes on by itself in the cluster, and to resume waits on",
+				line.Key, line.State, ask.Timeout, line.Text)
+		}
+	}
+	return "", refuse(WhyRefused, "nothing came within %s", ask.Timeout)
+}
+
+// worst names the first line in a state, and counts the others.
+func worst(outcome follow.Outcome, state v1beta2.State) string {
+	first, count := follow.Line{}, 0
+	for _, line := range outcome.Lines {
+		if line.State != state {
+			continue
+		}
+		if count++; count == 1 {
+			first = line
+		}
+	}
+	text := fmt.Sprintf("%s is in state %s", first.Key, state)
+	if first.Text != "" {
+		text += ": " + first.Text
+	}
+	if count > 1 {
+		text += fmt.Sprintf(" (and %d more)", count-1)
+	}
+	return text
+}

@@ -1,0 +1,207 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationv1client "k8s.io/client-go/kubernetes/typed/authorization/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// May says whether somebody may do something.
+type May func(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error)
+
+// entry is an operation, and what is known of it beside.
+type entry struct {
+	Operation
+	elsewhere bool
+}
+
+// known are all operations, of this server and of others, in no order:
+//
+//  1. what is recorded, as the record says
+//  2. for what this server carries out, its memory, which is newer, unless somebody else is at it by now
+//  3. what is not recorded; what was, and is gone, was taken off the list elsewhere
+func (e *Engine) known() []entry {
+	all := map[string]entry{}
+	e.mutex.Lock()
+	own := maps.Clone(e.own)
+	e.mutex.Unlock()
+	now := e.now()
+	if e.records != nil {
+		for _, r := range e.records.all() {
+			all[r.ID] = entry{r.read(now, e.lapse), r.Elsewhere}
+			l, theirs := own[r.ID], r.Holder != e.holder
+			if atIt := r.State == Running && !r.lapsed(now, e.lapse); l != nil && (!theirs || l.state() == Running && !atIt) {
+				all[r.ID] = entry{l.operation(), l.elsewhere}
+			}
+		}
+	}
+	for id, l := range own {
+		op := l.operation()
+		gone := e.records != nil && e.records.store.HasSynced() && l.isRecorded() && op.Finished != nil && now.Sub(*op.Finished) > farewell
+		if _, there := all[id]; !there && !gone {
+			all[id] = entry{op, l.elsewhere}
+		}
+	}
+	return slices.Collect(maps.Values(all))
+}
+
+func (e *Engine) mine(id string) *live {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return e.own[id]
+}
+
+// newest sorts operations of this server, the newest first.
+func newest(own map[string]*live) []*live {
+	return slices.SortedFunc(maps.Values(own), func(a, b *live) int {
+		return cmp.Or(b.op.Created.Compare(a.op.Created), cmp.Compare(a.op.ID, b.op.ID))
+	})
+}
+
+// List are the operations that somebody may see, the newest first.
+func (e *Engine) List(ctx context.Context, as Actor) ([]Operation, error) {
+	all := []Operation{}
+	for _, known := range e.known() {
+		sees, err := e.sees(ctx, as, &known.Operation)
+		if err != nil {
+			return nil, err
+		}
+		if sees {
+			all = append(all, e.shown(ctx, as, known.Operation, known.elsewhere))
+		}
+	}
+	slices.SortFunc(all, func(a, b Operation) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
+	return all, nil
+}
+
+// Get is one operation, which is not found for somebody who may not see it.
+func (e *Engine) Get(ctx context.Context, as Actor, id string) (Operation, error) {
+	known, err := e.find(ctx, as, id)
+	if err != nil {
+		return Operation{}, err
+	}
+	return e.shown(ctx, as, known.Operation, known.elsewhere), nil
+}
+
+func (e *Engine) find(ctx context.Context, as Actor, id string) (entry, error) {
+	for _, known := range e.known() {
+		if known.ID != id {
+			continue
+		}
+		sees, err := e.sees(ctx, as, &known.Operation)
+		if err != nil {
+			return entry{}, err
+		}
+		if sees {
+			return known, nil
+		}
+	}
+	return entry{}, refuse(WhyNotFound, "there is no operation %.40q, or you may not see it", id)
+}
+
+// sees says who sees an operation: who started it, and who may read what it is about.
+func (e *Engine) sees(ctx context.Context, as Actor, op *Operation) (bool, error) {
+	if op.User == as.Name {
+		return true, nil
+	}
+	return as.all(ctx, op.Deed.rights("get"))
+}
+
+// shown is an operation as somebody may see it: what it says of objects is for whoever started it and for those who may do the same, and
+// of those in a runtime for those of them who may read its access Secret.
+func (e *Engine) shown(ctx context.Context, as Actor, op Operation, elsewhere bool) Operation {
+	mayDo, err := as.all(ctx, op.Deed.rights("patch"))
+	op.Access = Access{
+		Resume: (op.State == Interrupted || op.State == Failed || op.State == Cancelled) && err == nil && mayDo,
+		Cancel: op.State == Running && (op.User == as.Name || err == nil && mayDo),
+	}
+	if op.User != as.Name && (err != nil || !mayDo) {
+		return op.outlined()
+	}
+	if !elsewhere {
+		return op
+	}
+	var secrets []authorizationv1.ResourceAttributes
+	for _, kyma := range op.Deed.kymas() {
+		namespace, _, _ := strings.Cut(kyma, "/")
+		secrets = append(secrets, authorizationv1.ResourceAttributes{Verb: "list", Resource: "secrets", Namespace: namespace})
+	}
+	if sees, err := as.all(ctx, secrets); err != nil || !sees {
+		return op.outlined()
+	}
+	return op
+}
+
+// outlined is an operation without what it says of objects: who may see a Kyma may see its modules, and not what people made with them.
+func (op Operation) outlined() Operation {
+	op.Objects = slices.DeleteFunc(slices.Clone(op.Objects), func(o Object) bool {
+		return o.Ref.Kind != view.KindModule && o.Ref.Kind != "Kyma"
+	})
+	op.Deed.Previewed, op.Deed.Object = nil, nil
+	op.Deed.Modules = slices.Clone(op.Deed.Modules)
+	for i := range op.Deed.Modules {
+		op.Deed.Modules[i].Resource = nil
+	}
+	return op
+}
+
+// rights are what somebody needs for a deed, by verb: get to see it, patch to do it. What lies in a runtime is asked there.
+func (d *Deed) rights(verb string) []authorizationv1.ResourceAttributes {
+	var all []authorizationv1.ResourceAttributes
+	need := func(group, resource, key string) {
+		namespace, name, _ := strings.Cut(key, "/")
+		all = append(all, authorizationv1.ResourceAttributes{
+			Verb: verb, Group: group, Resource: resource, Namespace: namespace, Name: name,
+		})
+	}
+	for _, kyma := range d.kymas() {
+		need(v1beta2.GroupVersion.Group, "kymas", kyma)
+	}
+	if d.Release != "" {
+		if verb == "patch" {
+			verb = "update"
+		}
+		need(v1beta2.GroupVersion.Group, "modulereleasemetas", d.Release)
+	}
+	if len(all) == 0 { // modules that are installed directly: their records are Secrets
+		need("", "secrets", view.DirectNamespace)
+	}
+	return all
+}
+
+// all says whether somebody may do all of it.
+func (a Actor) all(ctx context.Context, rights []authorizationv1.ResourceAttributes) (bool, error) {
+	for _, right := range rights {
+		allowed, err := a.may(ctx, right)
+		if err != nil || !allowed {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (a Actor) may(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
+	if a.May != nil {
+		return a.May(ctx, what)
+	}
+	if a.Config == nil {
+		return false, errors.New("nobody is asking")
+	}
+	access, err := authorizationv1client.NewForConfig(a.Config)
+	if err != nil {
+		return false, err
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}
+	review, err = access.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	return err == nil && review.Status.Allowed, err
+}

@@ -1,0 +1,105 @@
+package task
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// live is an operation that this server carries out, or did.
+type live struct {
+	user string
+	// elsewhere is that of the plan.
+	elsewhere bool
+
+	mutex   sync.Mutex
+	op      Operation
+	objects map[string]int // by their text, where they are in op.Objects
+	cancel  context.CancelCauseFunc
+	touched chan struct{}
+	// done is closed when its end is recorded.
+	done chan struct{}
+	// recorded says that the cluster has a record, version which one.
+	recorded bool
+	version  string
+	notify   func()
+}
+
+// newLive is an operation that has not begun.
+func (e *Engine) newLive(as Actor, deed Deed, p *plan) *live {
+	l := &live{user: as.Name, elsewhere: p.elsewhere, touched: make(chan struct{}, 1), done: make(chan struct{}), notify: e.notify}
+	l.op = Operation{
+		ID: strings.ToLower(rand.Text()), Deed: deed, Title: deed.Title(), User: as.Name, Created: e.now().UTC().Truncate(time.Millisecond),
+	}
+	l.reset(p)
+	return l
+}
+
+// reset begins anew, with the steps of a plan.
+func (l *live) reset(p *plan) {
+	l.op.State, l.op.Message, l.op.Finished = Running, "", nil
+	l.op.Steps, l.op.Objects, l.objects = []Step{}, []Object{}, map[string]int{}
+	for _, s := range p.steps {
+		l.op.Steps = append(l.op.Steps, Step{Title: s.title, State: StepWaiting})
+	}
+}
+
+// operation is a copy of how it stands.
+func (l *live) operation() Operation {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	op := l.op
+	op.Steps, op.Objects = slices.Clone(op.Steps), slices.Clone(op.Objects)
+	return op
+}
+
+func (l *live) state() State {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.op.State
+}
+
+// change changes how it stands, and tells.
+func (l *live) change(do func(*Operation)) {
+	l.mutex.Lock()
+	do(&l.op)
+	l.mutex.Unlock()
+	select {
+	case l.touched <- struct{}{}:
+	default:
+	}
+	l.notify()
+}
+
+// reporter is what a step tells of itself with.
+type reporter struct {
+	live *live
+	step int
+}
+
+// say is one sentence about the step.
+func (r *reporter) say(text string) {
+	r.live.change(func(op *Operation) { op.Steps[r.step].Message = text })
+}
+
+// object tells how one thing stands. Beyond the bound, what is new is not told: the cluster shows it.
+func (r *reporter) object(ref view.Ref, state, message string) {
+	r.live.change(func(op *Operation) {
+		key := ref.APIVersion + " " + ref.String()
+		at, known := r.live.objects[key]
+		if !known {
+			at = len(op.Objects)
+			if at >= mostObjects {
+				return
+			}
+			op.Objects = append(op.Objects, Object{Ref: ref})
+			r.live.objects[key] = at
+		}
+		op.Objects[at].State, op.Objects[at].Message = state, message
+	})
+}

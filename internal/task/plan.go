@@ -1,0 +1,157 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/reach"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// Actor is the person on whose behalf something is done.
+type Actor struct {
+	Name string
+	// Config reaches the hub as the person. It holds the token: it is never printed, and never written anywhere.
+	Config *rest.Config
+	// May says what the person may do; nil means that the cluster is asked each time.
+	May May
+}
+
+// plan is a deed as it would be carried out. It is made anew for each preview, start and resume, of what the cluster says then.
+type plan struct {
+	way, why string
+	// confirm is what somebody has to type.
+	confirm string
+	// refused says why it cannot be done, with a reason.
+	refused  error
+	blocking []Blocking
+	warnings []string
+	steps    []step
+	// elsewhere says that objects of a runtime are told, which not everybody may see who sees the Kyma.
+	elsewhere bool
+}
+
+// step is one part of a plan.
+type step struct {
+	title string
+	// try says what do would change, without changing it; nil for a step that changes nothing by itself.
+	try func(context.Context) ([]Change, error)
+	do  func(context.Context, *reporter) error
+}
+
+// planner makes plans for one person.
+type planner struct {
+	*Engine
+	as   Actor
+	deed *Deed
+	// start says that the plan is carried out, and not only shown.
+	start bool
+}
+
+// plan decides how a deed is done. An error means that nothing can be said; what is known and cannot be done is a plan that is refused.
+func (e *Engine) plan(ctx context.Context, as Actor, deed *Deed, start bool) (*plan, error) {
+	p := &planner{Engine: e, as: as, deed: deed, start: start}
+	switch deed.Kind {
+	case Add:
+		if deed.Direct || deed.Community || deed.Kyma == "" {
+			return p.addDirectly(ctx)
+		}
+		return p.add(ctx)
+	case Upgrade:
+		return p.upgrade(ctx)
+	case Delete:
+		return p.remove(ctx)
+	case Manage, Unmanage:
+		return p.manage(ctx)
+	case Channel:
+		return p.channel(ctx)
+	case Configure:
+		return p.configure(ctx)
+	case Promote:
+		return p.promote(ctx)
+	}
+	return nil, deed.Validate()
+}
+
+// preview tries all steps. What one of them cannot say is part of the answer where the cluster refuses it, and else an error.
+func (p *plan) preview(ctx context.Context) (Preview, error) {
+	preview := Preview{
+		Way: p.way, Why: p.why, Confirm: p.confirm, Blocking: p.blocking, Warnings: p.warnings, Diff: []Change{},
+	}
+	if preview.Blocking == nil {
+		preview.Blocking = []Blocking{}
+	}
+	if preview.Warnings == nil {
+		preview.Warnings = []string{}
+	}
+	if preview.Refused = p.refusal(); preview.Refused != "" {
+		return preview, nil
+	}
+	for _, step := range p.steps {
+		if step.try == nil {
+			continue
+		}
+		changes, err := step.try(ctx)
+		preview.Diff = append(preview.Diff, changes...)
+		switch {
+		case err == nil:
+		case says(err):
+			preview.Refused = cmp.Or(preview.Refused, err.Error())
+		default:
+			return preview, err
+		}
+	}
+	return preview, nil
+}
+
+// says tells errors that are an answer about the deed from those that say nothing about it.
+func says(err error) bool {
+	var status apierrors.APIStatus
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), apply.Classify(err) == apply.ClassUnauthorized:
+		return false
+	case ReasonOf(err) != "", reach.ReasonOf(err) != "", errors.As(err, &status):
+		return true
+	}
+	return direct.ReasonOf(err) != content.ReasonInternal
+}
+
+// refuse notes why it cannot be done.
+func (p *plan) refuse(why error) *plan {
+	p.refused = why
+	return p
+}
+
+// refusal says why it cannot be done, "" when it can.
+func (p *plan) refusal() string {
+	if p.refused == nil {
+		return ""
+	}
+	return p.refused.Error()
+}
+
+// check refuses what is not to be started.
+func (p *plan) check(deed *Deed) error {
+	if p.refused != nil {
+		return p.refused
+	}
+	if p.confirm != "" && deed.Confirmation != p.confirm {
+		return refuse(WhyConfirm, "%s: type %q to confirm that", p.why, p.confirm)
+	}
+	return nil
+}
+
+// blocked is the error of a deletion that something stands in the way of.
+func blocked(blocking []Blocking, format string, args ...any) error {
+	err := refuse(WhyBlocked, format, args...)
+	if own, ok := errors.AsType[*Error](err); ok {
+		own.Blocking = blocking
+	}
+	return err
+}

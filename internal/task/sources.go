@@ -1,0 +1,167 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+)
+
+// Tested is what a source offers, and what is wrong with it.
+type Tested struct {
+	Modules  []collection.Module `json:"modules"`
+	Problems []SourceProblem     `json:"problems"`
+	// Digest that it has now; empty for a namespace of the cluster.
+	Digest string `json:"digest"`
+}
+
+// SourceProblem is one thing that is wrong with a catalog.
+type SourceProblem struct {
+	Rule    string `json:"rule"`
+	Where   string `json:"where"`
+	Message string `json:"message"`
+}
+
+// shelfOf is where the sources are kept, with the rights of the person.
+func (e *Engine) shelfOf(ctx context.Context, as Actor) (collection.Shelf, *cluster, error) {
+	c, err := connect(as.Config)
+	if err != nil {
+		return collection.Shelf{}, nil, err
+	}
+	namespace := e.options.Sources
+	if namespace == "" {
+		if namespace, err = collection.Home(ctx, c); err != nil {
+			return collection.Shelf{}, nil, refuse(WhyNotFound, "%s", err)
+		}
+	}
+	return collection.Shelf{Client: c, Namespace: namespace}, c, nil
+}
+
+// Sources are those that the person may list.
+func (e *Engine) Sources(ctx context.Context, as Actor) ([]collection.Source, error) {
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return nil, err
+	}
+	return shelf.List(ctx)
+}
+
+// AddSource stores a source.
+func (e *Engine) AddSource(ctx context.Context, as Actor, source collection.Source) (collection.Source, error) {
+	source, err := asked(source).Complete()
+	if err != nil {
+		return source, refuse(WhyInvalid, "%s", err)
+	}
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return source, err
+	}
+	if err := shelf.Add(ctx, source, false); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return source, refuse(WhyBusy, "there is a source %s already, with another address, digest or key: remove that first", source.Name)
+		}
+		return source, err
+	}
+	e.notify()
+	return shelf.Get(ctx, source.Name)
+}
+
+// asked is what somebody says of a source; what was found out about it is not theirs to say.
+func asked(source collection.Source) collection.Source {
+	return collection.Source{Name: source.Name, URL: strings.TrimSpace(source.URL), Digest: source.Digest, Key: source.Key}
+}
+
+// RemoveSource forgets a source. What was installed from it stays.
+func (e *Engine) RemoveSource(ctx context.Context, as Actor, name string) error {
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return err
+	}
+	if err := shelf.Remove(ctx, name); err != nil {
+		return err
+	}
+	e.notify()
+	return nil
+}
+
+// TestSource reads a source and says what it offers, whether it is stored or not. What came of one that is stored is noted on it, as far as
+// the person may.
+func (e *Engine) TestSource(ctx context.Context, as Actor, source collection.Source) (Tested, error) {
+	shelf, c, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return Tested{}, err
+	}
+	source = asked(source)
+	stored, missing := shelf.Get(ctx, source.Name)
+	if source.URL == "" && source.Name != "" {
+		if missing != nil {
+			return Tested{}, missing
+		}
+		source = asked(stored)
+	}
+	if source.Name == "" {
+		source.Name = "unnamed"
+	}
+	found, digest, err := e.fetch(ctx, c, source)
+	if missing == nil && stored.URL == source.URL {
+		_ = shelf.Note(ctx, source.Name, len(found.Modules()), err, e.now()) // a note that is for the next look; this one has its answer
+		e.notify()
+	}
+	if err != nil {
+		return Tested{}, err
+	}
+	var known v1beta2.ModuleTemplateList
+	if err := c.List(ctx, &known); err != nil && !unserved(err) && !apierrors.IsForbidden(err) {
+		return Tested{}, err
+	}
+	tested := Tested{Modules: found.Modules(known.Items...), Problems: []SourceProblem{}, Digest: digest}
+	for _, f := range collection.Check(ctx, found, collection.Options{}) {
+		tested.Problems = append(tested.Problems, SourceProblem{Rule: f.Rule, Where: whereOf(f), Message: f.Message})
+	}
+	return tested, nil
+}
+
+func whereOf(f finding.Finding) string {
+	if f.Field == "" {
+		return f.File
+	}
+	return strings.TrimPrefix(f.File+": "+f.Field, ": ")
+}
+
+// catalog reads a source that is stored.
+func (e *Engine) catalog(ctx context.Context, as Actor, name string) (collection.Source, collection.Collection, error) {
+	shelf, c, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return collection.Source{}, collection.Collection{}, err
+	}
+	source, err := shelf.Get(ctx, name)
+	if apierrors.IsNotFound(err) {
+		err = refuse(WhyNotFound, "there is no source %s", name)
+	}
+	if err != nil {
+		return source, collection.Collection{}, err
+	}
+	found, _, err := e.fetch(ctx, c, asked(source))
+	return source, found, err
+}
+
+// fetch reads a source, and gives what is wrong with it a reason of its own.
+func (e *Engine) fetch(ctx context.Context, c *cluster, source collection.Source) (collection.Collection, string, error) {
+	limits := e.options.Catalogs
+	limits.Cluster = c
+	found, digest, err := collection.Fetch(ctx, source, limits)
+	var refused apierrors.APIStatus
+	switch {
+	case err == nil, ctx.Err() != nil, errors.As(err, &refused):
+		return found, digest, err
+	case content.ReasonOf(err) == content.ReasonSourceInvalid:
+		return found, digest, refuse(WhyInvalid, "%s", told(err))
+	}
+	return found, digest, refuse(WhyRefused, "%s", told(err))
+}

@@ -1,0 +1,128 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// fieldManager writes the records.
+const fieldManager = "kyma-dashboard"
+
+// record writes down that an operation begins. Where that cannot be, it is kept in memory, and its message says so.
+func (e *Engine) record(ctx context.Context, l *live) error {
+	if e.records == nil {
+		l.unrecorded("the dashboard has no namespace to record it in")
+		return nil
+	}
+	text, err := e.recordOf(l).encode(e.records.space)
+	if err != nil {
+		return refuse(WhyInvalid, "%s", err)
+	}
+	made, err := e.records.maps.Create(ctx, text, metav1.CreateOptions{FieldManager: fieldManager})
+	switch {
+	case err == nil:
+		l.mutex.Lock()
+		l.recorded, l.version = true, made.ResourceVersion
+		l.mutex.Unlock()
+		return nil
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		l.unrecorded(told(err))
+		return nil
+	}
+	return fmt.Errorf("record the operation: %w", err)
+}
+
+// unrecorded says what it means that there is no record.
+func (l *live) unrecorded(why string) {
+	l.change(func(op *Operation) {
+		op.Message = "it is not recorded in the cluster, and ends with this dashboard: " + why
+	})
+}
+
+// recordOf is what is written of an operation now.
+func (e *Engine) recordOf(l *live) *record {
+	op := l.operation()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return &record{Operation: op, Holder: e.holder, Renewed: e.now().UTC(), Elsewhere: l.elsewhere, version: l.version}
+}
+
+// write brings the record up to date, bound to the version that this server wrote last: errTaken says that somebody else holds it.
+func (e *Engine) write(ctx context.Context, l *live) error {
+	r := e.recordOf(l)
+	if e.records == nil || !l.isRecorded() {
+		return nil
+	}
+	text, err := r.encode(e.records.space)
+	if err != nil {
+		return err
+	}
+	made, err := e.records.maps.Update(ctx, text, metav1.UpdateOptions{FieldManager: fieldManager})
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return e.reread(ctx, l)
+	}
+	if err != nil {
+		return err
+	}
+	l.mutex.Lock()
+	l.version = made.ResourceVersion
+	l.mutex.Unlock()
+	return nil
+}
+
+// reread looks who wrote the record. One that is still ours, since somebody put a label on it or an answer of before was lost, has to be
+// written once more; one that is gone was deleted by a person, and is not made again.
+func (e *Engine) reread(ctx context.Context, l *live) error {
+	found, err := e.records.get(ctx, l.op.ID)
+	if err != nil {
+		return err
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	switch {
+	case found == nil:
+		l.recorded = false
+		return nil
+	case found.Holder != e.holder:
+		return errTaken
+	}
+	l.version = found.version
+	select {
+	case l.touched <- struct{}{}:
+	default:
+	}
+	return errAgain
+}
+
+// errAgain says that a record was changed by somebody who does not hold it, and has to be written once more.
+var errAgain = errors.New("the record was changed by somebody else")
+
+func (l *live) isRecorded() bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.recorded
+}
+
+// forget lets go of what ended long ago, in the cluster and in memory.
+func (e *Engine) forget(ctx context.Context) {
+	if e.records != nil {
+		if err := e.records.forget(ctx, e.now(), e.lapse); err != nil && !apierrors.IsConflict(err) && !errors.Is(err, context.Canceled) {
+			e.options.Log.V(1).Info("old operations are not cleaned up", "error", err.Error())
+		}
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	ended := 0
+	for _, l := range newest(e.own) {
+		if l.state() == Running {
+			continue
+		}
+		if ended++; ended > kept {
+			delete(e.own, l.op.ID)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// upgrade brings modules to other versions: those of a Kyma all at once, one Kyma after the other, and then those that are installed
+// directly. Custom resources of people are not touched.
+func (p *planner) upgrade(ctx context.Context) (*plan, error) {
+	made := &plan{way: string(view.ViaKyma), why: "custom resources stay as they are"}
+	var directs []Item
+	for _, kyma := range p.deed.kymas() {
+		s, err := p.open(ctx, kyma)
+		if err != nil {
+			return nil, err
+		}
+		var items []Item
+		for _, item := range p.deed.Items {
+			if item.Kyma != kyma {
+				continue
+			}
+			if s.has(item.Module) {
+				items = append(items, item)
+			} else {
+				directs = append(directs, item)
+			}
+		}
+		if err := s.upgrade(made, items, p.options.Patience); err != nil {
+			return made.refuse(err), nil
+		}
+	}
+	for _, item := range p.deed.Items {
+		if item.Kyma == "" {
+			directs = append(directs, item)
+		}
+	}
+	for _, item := range directs {
+		if err := p.upgradeDirectly(ctx, made, item); err != nil || made.refused != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// goalOf is what an entry of a Kyma goes to:
+//
+//  1. what was asked for
+//  2. one that follows a channel is left as it is
+//  3. one that stays at a version gets the newest that is above it
+func (s *scene) goalOf(spec *v1beta2.KymaSpec, item Item) (wish edit.Wish, changes bool, err error) {
+	entry := edit.Entry(spec, item.Module)
+	if entry == nil {
+		return wish, false, s.absent(item.Module)
+	}
+	wish = edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version}
+	if wish.Channel == "" && wish.Version == "" {
+		if entry.Version == "" {
+			return wish, false, nil
+		}
+		if wish.Version = s.offers[item.Module].Newest(entry.Version); wish.Version == "" {
+			return wish, false, nil
+		}
+	}
+	if err := s.check(spec, wish); err != nil {
+		return wish, false, err
+	}
+	return wish, true, s.notLower(wish)
+}
+
+// notLower refuses a version that the lifecycle manager would refuse.
+func (s *scene) notLower(wish edit.Wish) error {
+	installed := s.status(wish.Name)
+	if wish.Version == "" || installed == nil || !edit.Lower(wish.Version, installed.Version) {
+		return nil
+	}
+	return refuse(WhyRefused, "version %s of module %s is lower than %s, which is installed: delete the module, and add it again",
+		wish.Version, wish.Name, installed.Version)
+}
+
+// upgrade adds the steps for some modules of one Kyma.
+func (s *scene) upgrade(made *plan, items []Item, patience time.Duration) error {
+	if len(items) == 0 {
+		return nil
+	}
+	c := &change{scene: s, ask: follow.Ask{Timeout: patience}, edit: func(spec *v1beta2.KymaSpec) error {
+		for _, item := range items {
+			wish, changes, err := s.goalOf(spec, item)
+			if err != nil {
+				return err
+			}
+			if changes {
+				edit.Enable(spec, wish)
+			}
+		}
+		return nil
+	}, wants: func(after *v1beta2.KymaSpec) (wants []follow.Want) {
+		for _, item := range items {
+			wants = append(wants, follow.Want{Module: item.Module, Version: s.version(after, item.Module)})
+		}
+		return wants
+	}}
+	for _, item := range items {
+		if _, _, err := s.goalOf(&s.asked, item); err != nil {
+			return err
+		}
+	}
+	steps := c.steps(fmt.Sprintf("Change the Kyma %s", s.key()), fmt.Sprintf("Wait until the modules of %s run", s.key()))
+	edits := steps[0].try
+	steps[0].try = func(ctx context.Context) ([]Change, error) {
+		changes, err := edits(ctx)
+		if err != nil {
+			return changes, err
+		}
+		more, err := s.templatesChange(items)
+		return append(changes, more...), err
+	}
+	made.steps = append(made.steps, steps...)
+	return nil
+}
+
+// templatesChange tells for each module what its template says otherwise in the version that it goes to.
+func (s *scene) templatesChange(items []Item) ([]Change, error) {
+	after := s.asked.DeepCopy()
+	var all []Change
+	for _, item := range items {
+		wish, changes, err := s.goalOf(after, item)
+		if err != nil {
+			return nil, err
+		}
+		if changes {
+			edit.Enable(after, wish)
+		}
+		installed := ""
+		if known := s.status(item.Module); known != nil {
+			installed = known.Version
+		}
+		target := s.version(after, item.Module)
+		ref := view.Ref{Kind: view.KindModule, Namespace: s.kyma.Namespace, Name: item.Module}
+		change, err := compared(ref, shownTemplate(s.template(item.Module, installed), installed),
+			shownTemplate(s.template(item.Module, target), target))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, change)
+	}
+	return all, nil
+}
+
+// shownTemplate is the part of a template that has an effect, and the version.
+func shownTemplate(template *v1beta2.ModuleTemplate, version string) any {
+	shown := struct {
+		Version  string                      `json:"version,omitempty"`
+		Template *v1beta2.ModuleTemplateSpec `json:"template,omitempty"`
+	}{Version: version}
+	if template != nil {
+		spec := template.Spec.DeepCopy()
+		spec.Channel, spec.Version, spec.Descriptor.Raw, spec.Descriptor.Object = "", "", nil, nil
+		shown.Template = spec
+	}
+	return shown
+}
+
+// upgradeDirectly adds the step for a module that is installed without the lifecycle manager. That it is was confirmed then.
+func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) error {
+	at, err := p.where(ctx, item.Kyma)
+	if err != nil {
+		return err
+	}
+	made.elsewhere = made.elsewhere || at.elsewhere()
+	before := at.directly(ctx, item.Module)
+	if before == nil {
+		made.refused = refuse(WhyNotFound, "module %s is not installed here: add it", item.Module)
+		if at.scene != nil {
+			made.refused = at.scene.absent(item.Module)
+		}
+		return nil
+	}
+	if at.shelf, err = p.shelf(ctx, at, ""); err != nil {
+		return err
+	}
+	offer, err := at.shelf.find(edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version})
+	if err != nil {
+		made.refuse(err)
+		return nil
+	}
+	if len(made.steps) == 0 {
+		made.way = string(view.Directly)
+	}
+	upgrade := p.directPlan(at, offer)
+	upgrade.Unmanaged = true
+	made.steps = append(made.steps, p.installs(at.cluster, upgrade, direct.Upgrade))
+	return nil
+}

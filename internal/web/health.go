@@ -1,0 +1,90 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// How the lifecycle manager is found.
+const (
+	managerComponent = "app.kubernetes.io/component"
+	managerReplicas  = "klm-shards"
+	managerReplica   = "klm-replica-"
+	managerName      = "klm-controller-manager"
+	// heartbeat is how old the sign of life of a replica may be.
+	heartbeat = time.Minute
+)
+
+// managerState is what is known of the lifecycle manager.
+type managerState struct {
+	managerHealth
+	version string
+}
+
+func (s *Server) manager(ctx context.Context, u *User) managerHealth {
+	return s.managerState(ctx, u).managerHealth
+}
+
+// managerState says whether the lifecycle manager runs: by the heartbeats of its replicas, wherever they run, and else by its Deployment.
+// It is read as the person who asks.
+func (s *Server) managerState(ctx context.Context, u *User) managerState {
+	beyond(ctx)
+	is, err := recalled(ctx, u, "manager", func(ctx context.Context) (managerState, error) {
+		alive, known := s.replicas(ctx, u)
+		deployed, found := deployment(ctx, u)
+		switch {
+		case alive > 0:
+			deployed.Ready, deployed.Message = true, fmt.Sprintf("%d running", alive)
+		case found:
+		case known:
+			deployed.Message = "the lifecycle manager does not run: nothing changes until it does"
+		default:
+			deployed.Message = "it is not known whether the lifecycle manager runs: you may not read its Leases and Deployment"
+		}
+		return deployed, nil
+	})
+	if err != nil {
+		is.Message = problemOf(err).Message
+	}
+	return is
+}
+
+// replicas counts the replicas that gave a sign of life lately.
+func (s *Server) replicas(ctx context.Context, u *User) (alive int, known bool) {
+	var leases coordinationv1.LeaseList
+	labels := client.MatchingLabels{managerComponent: managerReplicas}
+	if err := u.Client.List(ctx, &leases, client.InNamespace(v1beta2.DefaultNamespace), labels); err != nil {
+		return 0, false
+	}
+	for i := range leases.Items {
+		renewed := leases.Items[i].Spec.RenewTime
+		if strings.HasPrefix(leases.Items[i].Name, managerReplica) && renewed != nil && s.options.Now().Sub(renewed.Time) < heartbeat {
+			alive++
+		}
+	}
+	return alive, true
+}
+
+// deployment is how the Deployment of the lifecycle manager stands.
+func deployment(ctx context.Context, u *User) (is managerState, found bool) {
+	var d appsv1.Deployment
+	if err := u.Client.Get(ctx, client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: managerName}, &d); err != nil {
+		return is, false
+	}
+	is.Ready = d.Status.AvailableReplicas > 0
+	is.Message = fmt.Sprintf("%d of %d running", d.Status.AvailableReplicas, d.Status.Replicas)
+	if containers := d.Spec.Template.Spec.Containers; len(containers) > 0 {
+		is.version = cmp.Or(d.Labels["app.kubernetes.io/version"], view.Tag(containers[0].Image))
+	}
+	return is, true
+}

@@ -1,0 +1,251 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+func TestProblemOf(t *testing.T) {
+	kymas := schema.GroupResource{Group: ownGroup, Resource: "kymas"}
+	kind := schema.GroupKind{Group: ownGroup, Kind: "Kyma"}
+	wrong := field.ErrorList{field.Invalid(field.NewPath("spec", "channel"), "X", "lower case only")}
+	for name, c := range map[string]struct {
+		err    error
+		status int
+		reason string
+		has    string
+	}{
+		"what a handler decided goes out":         {fail(418, "Teapot", "no %s", "coffee"), 418, "Teapot", "no coffee"},
+		"what it wrapped, too":                    {fmt.Errorf("x: %w", fail(418, "Teapot", "no")), 418, "Teapot", "no"},
+		"forbidden by the cluster":                {apierrors.NewForbidden(kymas, "a", errors.New("no")), 403, "Forbidden", "kymas"},
+		"not found in the cluster":                {apierrors.NewNotFound(kymas, "a"), 404, "NotFound", `"a" not found`},
+		"a conflict":                              {apierrors.NewConflict(kymas, "a", errors.New("changed")), 409, "Conflict", "changed"},
+		"an invalid object names its field":       {apierrors.NewInvalid(kind, "a", wrong), 422, "Invalid", "spec.channel"},
+		"a token that is no longer accepted":      {apierrors.NewUnauthorized("secret text"), 401, "Unauthorized", "log in again"},
+		"a status without a code is the gateway":  {&apierrors.StatusError{ErrStatus: metav1.Status{Message: "odd"}}, 502, "BadGateway", "odd"},
+		"too late":                                {fmt.Errorf("get: %w", context.DeadlineExceeded), 504, WhyTimeout, "try again"},
+		"a kind that there is not":                {&meta.NoKindMatchError{GroupKind: kind}, 404, WhyNotFound, "does not serve"},
+		"a cluster that does not answer":          {errors.New("dial tcp: refused\nsecond line"), 502, WhyUnreachable, "dial tcp: refused;"},
+		"somebody may not read a Kyma of another": {mayNotRead(&User{Name: "ada"}, "Kyma b"), 403, WhyForbidden, "ada may not read Kyma b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := problemOf(c.err)
+			if p.Status != c.status || p.Reason != c.reason || !strings.Contains(p.Message, c.has) {
+				t.Errorf("%+v", p)
+			}
+			if strings.Contains(p.Message, "secret text") {
+				t.Error("it repeats what the cluster said of the token")
+			}
+		})
+	}
+	if p := problemOf(apierrors.NewInvalid(kind, "a", wrong)); len(p.Details) != 1 || p.Details[0].Field != "spec.channel" {
+		t.Errorf("details: %+v", p.Details)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	type body struct {
+		Name string `json:"name"`
+	}
+	for name, c := range map[string]struct {
+		text, kind string
+		status     int
+	}{
+		"a document":           {`{"name":"a"}`, "application/json", 0},
+		"with a character set": {`{"name":"a"}`, "application/json; charset=utf-8", 0},
+		"an unknown field":     {`{"nam":"a"}`, "application/json", 400},
+		"two documents":        {`{"name":"a"}{"name":"b"}`, "application/json", 400},
+		"text behind it":       {`{"name":"a"}x`, "application/json", 400},
+		"nothing":              {``, "application/json", 400},
+		"half of it":           {`{"name":`, "application/json", 400},
+		"no JSON":              {`name=a`, "application/x-www-form-urlencoded", 415},
+		"too much":             {`{"name":"` + strings.Repeat("x", mostBody) + `"}`, "application/json", 413},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Content-Type", c.kind)
+			is, err := decode[body](request)
+			if c.status == 0 {
+				if err != nil || is.Name != "a" {
+					t.Errorf("%+v %v", is, err)
+				}
+				return
+			}
+			if err == nil || problemOf(err).Status != c.status {
+				t.Errorf("%v, want status %d", err, c.status)
+			}
+		})
+	}
+}
+
+func TestTroubled(t *testing.T) {
+	kyma := func(name string, state view.State) view.KymaLine {
+		return view.KymaLine{Namespace: "n", Name: name, State: state}
+	}
+	module := func(kyma, name string, state view.State) view.Module {
+		return view.Module{Kyma: "n/" + kyma, Name: name, State: state}
+	}
+	lines := func(all ...view.KymaLine) []view.KymaLine { return all }
+	mods := func(all ...view.Module) []view.Module { return all }
+	var many []view.Module
+	for i := range 30 {
+		many = append(many, module("k", fmt.Sprintf("m%02d", i), view.Error))
+	}
+	for name, c := range map[string]struct {
+		kymas   []view.KymaLine
+		modules []view.Module
+		want    []string
+		total   int
+	}{
+		"what is ready needs nothing": {lines(kyma("k", view.Ready)), mods(module("k", "m", view.Processing)), nil, 0},
+		"an error comes before a warning": {
+			nil, mods(module("k", "a", view.Warning), module("l", "b", view.Error)), []string{"b", "a"}, 2,
+		},
+		"a Kyma is not repeated beside its module":  {lines(kyma("k", view.Error)), mods(module("k", "a", view.Error)), []string{"a"}, 1},
+		"a Kyma that is worse than its modules is":  {lines(kyma("k", view.Error)), mods(module("k", "a", view.Warning)), []string{"k", "a"}, 2},
+		"a Kyma without modules is":                 {lines(kyma("k", view.Warning)), nil, []string{"k"}, 1},
+		"twenty are shown, and all of them counted": {nil, many, nil, 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := troubled(c.kymas, c.modules)
+			var names []string
+			for _, one := range is.Items {
+				names = append(names, one.Name)
+			}
+			if is.Total != c.total || len(is.Items) > mostAttention || c.total < 20 && !cmp.Equal(names, c.want) {
+				t.Errorf("%v of %d, want %v of %d", names, is.Total, c.want, c.total)
+			}
+		})
+	}
+}
+
+func TestWhyNot(t *testing.T) {
+	in := &view.Inputs{Manifests: []v1beta2.Manifest{{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "k-m"}}}}
+	in.Manifests[0].Status.State = v1beta2.StateError
+	in.Manifests[0].Status.Conditions = []metav1.Condition{
+		{Type: v1beta2.ConditionReady, Reason: v1beta2.ReasonQuotaExceeded, Message: "full"},
+	}
+	kymas := []view.KymaLine{
+		{Namespace: "n", Name: "k", State: view.Error, Reason: "ModuleError"}, {Namespace: "n", Name: "other", State: view.Error},
+	}
+	failed := view.Module{Name: "m", Kyma: "n/k", State: view.Error, Manifest: &view.Key{Namespace: "n", Name: "k-m"}}
+	failed.Installation = view.Installation{State: view.Failed, Reason: v1beta2.ReasonQuotaExceeded, Message: "full"}
+	tree := &view.Node{Children: []view.Node{
+		{Kind: "Service", Name: "good", State: view.Ready}, {Kind: "Deployment", Name: "slow", State: view.Processing},
+		{Kind: "ConfigMap", Name: "far"}, {Kind: "Deployment", Namespace: "x", Name: "dead", State: view.Error, Reason: view.WhyMissing},
+	}}
+	for name, c := range map[string]struct {
+		module view.Module
+		tree   *view.Node
+		want   []string
+	}{
+		"what is ready has no chain": {view.Module{Name: "m", State: view.Ready}, nil, nil},
+		"from the Kyma to the worst object": {failed, tree, []string{
+			"Kyma n/k", "Module m", "Manifest n/k-m", "Deployment x/dead", "Deployment slow",
+		}},
+		"without a Kyma it begins with the module": {view.Module{Name: "m", State: view.Error}, nil, []string{"Module m"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var is []string
+			for _, why := range whyNot(in, kymas, &c.module, c.tree) {
+				is = append(is, why.What)
+			}
+			if !cmp.Equal(is, c.want) {
+				t.Errorf("%v, want %v", is, c.want)
+			}
+		})
+	}
+	chain := whyNot(in, kymas, &failed, tree)
+	if chain[1].Remedy != remedies[v1beta2.ReasonQuotaExceeded] || chain[3].Remedy != remedies[view.WhyMissing] {
+		t.Errorf("remedies: %+v", chain)
+	}
+}
+
+func TestWorstFirst(t *testing.T) {
+	order := []view.State{view.Error, view.Warning, view.Unknown, view.Deleting, view.Processing, view.NotConfigured, view.Ready}
+	for i := range order {
+		for j := range order {
+			if is, want := worstFirst(order[i], order[j]), cmpInt(i, j); is != want {
+				t.Errorf("%s to %s: %d, want %d", order[i], order[j], is, want)
+			}
+		}
+	}
+}
+
+func cmpInt(a, b int) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func FuzzPage(f *testing.F) {
+	f.Add("search=a&limit=5&offset=2&sort=-name")
+	f.Fuzz(func(t *testing.T, text string) {
+		query, err := url.ParseQuery(text)
+		if err != nil {
+			return
+		}
+		p, err := pageOf(query, "name")
+		if err != nil {
+			return
+		}
+		all := []int{1, 2, 3, 4, 5}
+		if list := listOf(all, p, nil); len(list.Items) > p.limit || list.Total != len(all) || p.limit > mostPage {
+			t.Errorf("%+v of %+v", list, p)
+		}
+	})
+}
+
+func TestNarrowed(t *testing.T) {
+	kymas := schema.GroupKind{Group: ownGroup, Kind: "Kyma"}
+	templates := schema.GroupKind{Group: ownGroup, Kind: "ModuleTemplate"}
+	in := narrowed(view.Inputs{Looked: []view.Looked{{GroupKind: kymas}, {GroupKind: templates}}}, map[schema.GroupKind][]string{kymas: {"a"}})
+	want := []view.Looked{{GroupKind: templates}, {GroupKind: kymas, Namespace: "a"}}
+	if diff := cmp.Diff(want, in.Looked); diff != "" {
+		t.Error(diff)
+	}
+	if len(in.Unread) != 1 || !in.Unread[0].Forbidden {
+		t.Errorf("that there may be more is not said: %+v", in.Unread)
+	}
+}
+
+// TestEveryErrorHasARemedy holds the reasons of docs/spec/manifest.md and the table of remedies together.
+func TestEveryErrorHasARemedy(t *testing.T) {
+	text, err := os.ReadFile("../../docs/spec/manifest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\| (Error|Warning|Deleting) \\|").FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 30 {
+		t.Fatalf("the document has %d reasons", len(rows))
+	}
+	for _, row := range rows {
+		if remedyOf(row[1]) == "" {
+			t.Errorf("%s (%s) has no remedy", row[1], row[2])
+		}
+	}
+}

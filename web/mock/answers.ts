@@ -1,0 +1,300 @@
+// What the mock answers: the endpoints of internal/web, as small as they can be.
+import type { Deed, Module, Operation, Problem, Session } from '../src/api'
+import * as fixtures from './fixtures'
+import { previewOf } from './previews'
+import type { World } from './world'
+
+export interface Reply {
+  status: number
+  body?: unknown
+}
+
+const ok = (body: unknown): Reply => ({ status: 200, body })
+const wrong = (status: number, reason: string, message: string): Reply => ({
+  status,
+  body: { error: { reason, message } satisfies Problem },
+})
+
+/** answerTo is the answer to one request. */
+export function answerTo(world: World, method: string, url: URL, body: unknown): Reply {
+  const path = url.pathname.replace(/^\/api\/v1/, '')
+  const parts = path.split('/').filter(Boolean).map(decodeURIComponent)
+  if (parts[0] === 'session') return session(world, method, body)
+  if (!world.loggedIn) return wrong(401, 'Unauthorized', 'nobody is logged in, or the session has ended: log in')
+  if (world.scenario === 'error')
+    return wrong(502, 'ClusterUnreachable', 'the cluster does not answer: connection refused; check that it runs and can be reached')
+  if (world.scenario === 'forbidden' && parts[0] !== 'settings') {
+    return wrong(
+      403,
+      'Forbidden',
+      `system:serviceaccount:default:guest may not list ${parts[0] ?? 'this'}: ask whoever runs the cluster for the right`,
+    )
+  }
+  return method === 'GET' ? read(world, parts, url) : write(world, method, parts, body)
+}
+
+function session(world: World, method: string, body: unknown): Reply {
+  if (method === 'POST') {
+    const { token, code } = (body ?? {}) as { token?: string; code?: string }
+    if (token === 'wrong') return wrong(401, 'Unauthorized', 'the cluster does not take this token: it may be too old')
+    world.loggedIn = Boolean(token || code)
+  }
+  if (method === 'DELETE') world.loggedIn = false
+  const is: Session = {
+    user: world.loggedIn ? 'system:serviceaccount:kcp-system:admin' : '',
+    groups: ['system:authenticated'],
+    mode: world.scenario === 'login' ? 'cluster' : 'local',
+    cluster: 'https://127.0.0.1:6443',
+    login: world.scenario === 'login' ? ['oidc', 'token'] : ['code'],
+    loggedIn: world.loggedIn,
+  }
+  return ok(is)
+}
+
+function paged<T>(url: URL, all: T[]): Reply {
+  const words = (url.searchParams.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const found = words.length === 0 ? all : all.filter((one) => words.every((word) => JSON.stringify(one).toLowerCase().includes(word)))
+  const sort = url.searchParams.get('sort')
+  if (sort) {
+    const key = sort.replace(/^-/, '') as keyof T
+    found.sort((a, b) => String(a[key]).localeCompare(String(b[key])) * (sort.startsWith('-') ? -1 : 1))
+  }
+  const limit = Number(url.searchParams.get('limit') ?? 50)
+  const offset = Number(url.searchParams.get('offset') ?? 0)
+  return ok({ items: found.slice(offset, offset + limit), total: found.length, unread: [] })
+}
+
+const has = (url: URL, name: string, value: string | undefined) => {
+  const wanted = url.searchParams.getAll(name)
+  return wanted.length === 0 || wanted.includes(value ?? '')
+}
+
+function read(world: World, parts: string[], url: URL): Reply {
+  const [kind, ...rest] = parts
+  switch (kind) {
+    case 'overview':
+      return overview(world)
+    case 'kymas':
+      return rest.length === 2
+        ? kyma(world, rest.join('/'))
+        : paged(
+            url,
+            world.kymas.filter((k) => has(url, 'state', k.state) && has(url, 'channel', k.channel)),
+          )
+    case 'modules':
+    case 'direct':
+      if (rest.length > 0) return module_(world, kind, rest)
+      return paged(
+        url,
+        world.modules.filter(
+          (m) =>
+            has(url, 'state', m.state) &&
+            has(url, 'type', m.type) &&
+            has(url, 'kyma', m.kyma) &&
+            has(url, 'outdated', String(m.version.outdated)),
+        ),
+      )
+    case 'catalog':
+      return catalog(world, rest, url)
+    case 'operations':
+      return rest[0]
+        ? one(world, rest[0])
+        : paged(
+            url,
+            world.operations.filter((o) => has(url, 'state', o.state)),
+          )
+    case 'sources':
+      return paged(url, world.sources)
+    case 'releases':
+      return ok({ items: world.scenario === 'empty' ? [] : fixtures.releases, total: 5, channels: ['regular', 'fast', 'experimental'] })
+    case 'settings':
+      return ok(fixtures.settings)
+    case 'events':
+      return ok({ items: fixtures.events, total: fixtures.events.length })
+  }
+  return wrong(404, 'NotFound', `there is nothing at ${url.pathname}`)
+}
+
+function counts(all: { state: string }[]): Record<string, number> {
+  const by: Record<string, number> = {}
+  for (const { state } of all) by[state] = (by[state] ?? 0) + 1
+  return by
+}
+
+function overview(world: World): Reply {
+  const bad = world.modules.filter((m) => m.state === 'Error' || m.state === 'Warning' || m.state === 'Unknown' || m.state === 'Deleting')
+  const items = bad.map((m) => ({
+    kind: 'Module',
+    kyma: m.kyma ?? '',
+    name: m.name,
+    state: m.state,
+    reason: m.installation.reason,
+    message: m.installation.message ?? m.module.message,
+  }))
+  return ok({
+    kymas: counts(world.kymas),
+    modules: counts(world.modules),
+    outdated: world.modules.filter((m) => m.version.outdated).length,
+    attention: { items: items.slice(0, 20), total: items.length },
+    operations: world.operations.filter((o) => o.state === 'Running'),
+    health: { manager: { ready: true, message: '' } },
+    unread: [],
+  })
+}
+
+function kyma(world: World, id: string): Reply {
+  const line = world.kymas.find((k) => `${k.namespace}/${k.name}` === id)
+  if (!line) return wrong(404, 'NotFound', `there is no Kyma ${id}`)
+  const modules = world.modules.filter((m) => m.kyma === id)
+  return ok({
+    kyma: line,
+    spec: { channel: line.channel, remote: !line.local, skipMaintenanceWindows: false, modules: [] },
+    conditions: line.conditions,
+    modules,
+    lastOperation: { operation: 'kyma is in state Error', lastUpdateTime: new Date(Date.now() - 60_000).toISOString() },
+    events: fixtures.events,
+    access: { edit: true, delete: true, secret: line.name !== 'shop-asia' },
+    channels: ['regular', 'fast'],
+  })
+}
+
+const find = (world: World, kyma: string, name: string): Module | undefined =>
+  world.modules.find((m) => (m.kyma ?? '') === kyma && m.name === name)
+
+function module_(world: World, kind: string, rest: string[]): Reply {
+  const [id, name, what] = kind === 'direct' ? ['', rest[0] ?? '', rest[1]] : [`${rest[0]}/${rest[1]}`, rest[2] ?? '', rest[3]]
+  const m = find(world, id, name)
+  if (!m) return wrong(404, 'NotFound', `there is no module ${name}${id ? ' in Kyma ' + id : ''}`)
+  if (what === 'resource') return ok({ object: fixtures.resource, default: fixtures.resource, schema: fixtures.schema, editable: true })
+  const offer = fixtures.offers.find((o) => o.name === name)
+  const node = (kind_: string, n: string, state: string) => ({
+    kind: kind_,
+    apiVersion: 'v1',
+    namespace: `${name}-system`,
+    name: n,
+    state,
+  })
+  return ok({
+    module: m,
+    why:
+      m.state === 'Ready'
+        ? []
+        : m.name === 'beacon'
+          ? fixtures.why
+          : [
+              {
+                what: `Module ${name}`,
+                state: m.state,
+                reason: m.installation.reason,
+                message: m.installation.message ?? m.module.message,
+              },
+            ],
+    tree: {
+      kind: 'Module',
+      name,
+      state: m.state,
+      version: m.version.installed,
+      children: [
+        node('Deployment', `${name}-manager`, m.state === 'Error' ? 'Error' : 'Ready'),
+        node('ServiceAccount', `${name}-manager`, 'Ready'),
+        ...Array.from({ length: 14 }, (_, i) => node('ConfigMap', `settings-${i}`, 'Ready')),
+      ],
+    },
+    events: fixtures.events,
+    versions: offer?.versions ?? [],
+    channels: offer?.channels ?? [],
+    links: [
+      { name: 'Release notes', link: 'https://example.com/notes' },
+      { name: 'Icon', link: 'javascript:alert(1)' },
+    ],
+    documentation: 'https://example.com/docs',
+    access: { edit: true, delete: true, runtime: id !== 'kcp-system/shop-asia' },
+    flow: { delete: { step: 'RemoveEntry', why: '' } },
+  })
+}
+
+function catalog(world: World, rest: string[], url: URL): Reply {
+  const offers = world.scenario === 'empty' ? [] : fixtures.offers
+  if (rest.length === 0)
+    return paged(
+      url,
+      offers.filter((o) => has(url, 'type', o.type) && has(url, 'installed', String((o.installed ?? []).length > 0))),
+    )
+  const offer = offers.find((o) => o.name === rest[0])
+  if (!offer) return wrong(404, 'NotFound', `there is no module ${rest[0]} in the catalog`)
+  if (rest[1] === 'resource') return ok({ object: null, default: fixtures.resource, schema: fixtures.schema, editable: true })
+  return ok(offer)
+}
+
+function one(world: World, id: string): Reply {
+  const operation = world.operations.find((o) => o.id === id)
+  return operation ? ok(operation) : wrong(404, 'NotFound', `there is no operation ${id}: it may have been removed`)
+}
+
+function write(world: World, method: string, parts: string[], body: unknown): Reply {
+  const [kind, id, verb] = parts
+  if (kind === 'previews') return ok(previewOf(world, body as Deed))
+  if (kind === 'sources' && id === 'test')
+    return ok({
+      modules: [
+        { name: 'billing', versions: ['1.0.0', '0.9.0'], new: true },
+        { name: 'docker-registry', versions: ['0.14.0'], new: false },
+      ],
+      problems: [],
+      digest: 'sha256:0a1b2c3d',
+    })
+  if (kind === 'sources' && method === 'DELETE') {
+    world.sources = world.sources.filter((source) => source.name !== id)
+    world.changed()
+    return { status: 204 }
+  }
+  if (kind === 'sources') {
+    const source = { ...(body as { name: string; url: string }), kind: 'https' as const, modules: 2, checked: new Date().toISOString() }
+    world.sources = [...world.sources, source]
+    world.changed()
+    return { status: 201, body: source }
+  }
+  if (kind === 'operations' && !id) return begin(world, body as Deed)
+  const operation = world.operations.find((o) => o.id === id)
+  if (!operation) return wrong(404, 'NotFound', `there is no operation ${id ?? ''}`)
+  if (method === 'DELETE') world.operations = world.operations.filter((o) => o !== operation)
+  else world.put({ ...operation, state: verb === 'cancel' ? 'Cancelled' : 'Running' } satisfies Operation)
+  world.changed()
+  return { status: method === 'DELETE' ? 204 : 202 }
+}
+
+function begin(world: World, deed: Deed): Reply {
+  const preview = previewOf(world, deed)
+  if (preview.refused) return wrong(409, 'Refused', preview.refused)
+  if (preview.confirm && deed.confirmation !== preview.confirm)
+    return wrong(409, 'ConfirmationNeeded', `type "${preview.confirm}" to confirm that`)
+  switch (deed.kind) {
+    case 'add':
+      return {
+        status: 202,
+        body: world.begin(deed, `Add ${deed.modules.map((m) => m.name).join(', ')}`, [
+          'Change the Kyma',
+          'Wait until it is installed',
+          'Wait until it is ready',
+        ]),
+      }
+    case 'delete':
+      return {
+        status: 202,
+        body: world.begin(deed, `Delete ${deed.module}`, [
+          ...(deed.cascade ? ['Delete 2 objects'] : []),
+          'Take it out of the Kyma',
+          'Wait until it is gone',
+        ]),
+      }
+    case 'upgrade':
+      return {
+        status: 202,
+        body: world.begin(deed, `Upgrade ${deed.items.map((i) => i.module).join(', ')}`, ['Change the Kyma', 'Wait until it is ready']),
+      }
+  }
+  return {
+    status: 202,
+    body: world.begin(deed, `${deed.kind} ${'module' in deed ? deed.module : deed.release}`, ['Change it', 'Wait for it']),
+  }
+}

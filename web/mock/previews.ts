@@ -1,0 +1,111 @@
+// What the mock says would happen, for each kind of deed.
+import type { Deed, Preview } from '../src/api'
+import type { World } from './world'
+
+const kymaRef = { apiVersion: 'operator.kyma-project.io/v1beta2', kind: 'Kyma', namespace: 'kcp-system', name: 'demo' }
+const greeting = (name: string, uid: string, over = {}) => ({
+  ref: { apiVersion: 'operator.kyma-project.io/v1alpha1', kind: 'Greeting', namespace: 'shop', name },
+  uid,
+  deleting: false,
+  finalizers: [],
+  ...over,
+})
+
+/** previewOf is what the mock says would happen. */
+export function previewOf(world: World, deed: Deed): Preview {
+  const plain: Preview = { way: 'Kyma', why: '', confirm: '', diff: [], blocking: [], warnings: [], refused: '' }
+  switch (deed.kind) {
+    case 'add': {
+      const there = deed.modules.find((m) => deed.direct && world.modules.some((have) => have.name === m.name && have.kyma))
+      if (there) return { ...plain, way: 'Refused', refused: `the Kyma has module ${there.name} already: take it out there first` }
+      const way = deed.direct ? 'DirectConfirmed' : deed.community ? 'Direct' : 'Kyma'
+      const names = deed.modules.map((m) => m.name)
+      return {
+        ...plain,
+        way,
+        confirm: deed.direct ? (names[0] ?? '') : '',
+        warnings: deed.modules.some((m) => m.name === 'beacon') ? ['version 1.1.0 needs Kubernetes 1.30 or newer'] : [],
+        diff:
+          way === 'Kyma'
+            ? [
+                {
+                  object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+                  change: 'Update',
+                  fields: names.map((name, i) => ({
+                    path: `spec.modules[${i + 3}]`,
+                    from: '',
+                    to: `name: ${name}\ncustomResourcePolicy: CreateAndDelete`,
+                  })),
+                },
+              ]
+            : names.map((name) => ({
+                object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kyma-system', name },
+                change: 'Create' as const,
+                fields: [{ path: 'spec.replicas', from: '', to: '1' }],
+              })),
+      }
+    }
+    case 'delete': {
+      const blocking =
+        deed.module === 'greeter' || deed.module === 'docker-registry'
+          ? [greeting('hello', 'u1'), greeting('bye', 'u2', { deleting: true, finalizers: ['example.com/clean-up'] })]
+          : []
+      const refused = blocking.length > 0 && !deed.cascade ? 'delete these first: Greeting shop/hello, Greeting shop/bye' : ''
+      return {
+        ...plain,
+        blocking,
+        refused,
+        confirm: deed.module,
+        warnings: deed.cascade ? ['2 objects that people made are deleted with it'] : [],
+        diff: [
+          ...(deed.cascade ? blocking.map((b) => ({ object: b.ref, change: 'Delete' as const })) : []),
+          { object: kymaRef, change: 'Update' as const, fields: [{ path: 'spec.modules', from: `name: ${deed.module}`, to: '' }] },
+        ],
+      }
+    }
+    case 'upgrade':
+      return {
+        ...plain,
+        diff: deed.items.map((item) => ({
+          object: kymaRef,
+          change: 'Update',
+          fields: [{ path: `spec.modules[${item.module}].version`, from: '1.0.0', to: item.version ?? '' }],
+        })),
+      }
+    case 'configure':
+      return {
+        ...plain,
+        diff: [
+          {
+            object: { apiVersion: 'operator.kyma-project.io/v1alpha1', kind: 'Greeter', namespace: 'kyma-system', name: 'default' },
+            change: 'Update',
+            fields: [{ path: 'spec.greeting', from: 'Hello', to: 'Good morning' }],
+          },
+          { object: kymaRef, change: 'Unchanged' },
+        ],
+      }
+    case 'promote':
+      return {
+        ...plain,
+        way: '',
+        warnings: ['12 Kymas follow this channel and are upgraded'],
+        diff: [
+          {
+            object: { ...kymaRef, kind: 'ModuleReleaseMeta', name: deed.release.split('/')[1] ?? '' },
+            change: 'Update',
+            fields: [{ path: `spec.channels[${deed.channel}].version`, from: '1.0.0', to: deed.version }],
+          },
+        ],
+      }
+  }
+  return {
+    ...plain,
+    diff: [
+      {
+        object: kymaRef,
+        change: 'Update',
+        fields: [{ path: 'spec.channel', from: 'regular', to: 'channel' in deed ? (deed.channel ?? '') : 'true' }],
+      },
+    ],
+  }
+}

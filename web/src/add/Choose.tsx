@@ -1,0 +1,146 @@
+// Step 1: for which Kyma, and which modules.
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import { Store } from 'lucide-react'
+import type { KymaLine, List, Offer } from '../api'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Avatar, Empty, Tag, TypeTag, NotRead } from '../parts/basics'
+import { Loaded } from '../parts/loaded'
+import { TextSearch } from '../parts/search'
+import { SourceSelect, useSourceOffers } from './SourceOffers'
+import { choicesOf, installedIn, keyOf, versionOf, type Move, type Wizard } from './wizard'
+
+interface Props {
+  w: Wizard
+  act: (m: Move) => void
+  wanted: { kyma: string; module: string; source: string }
+}
+
+export function Choose({ w, act, wanted }: Props) {
+  const [search, setSearch] = useState('')
+  const [asked] = useDebouncedValue(search.trim(), 200)
+  const [source, setSource] = useState(wanted.source)
+  const here = useLive<List<Offer>>(source ? null : query('/catalog', { search: asked, limit: 60 }), true)
+  const there = useSourceOffers(source, asked)
+  const answer = source ? there : here
+  const first = useLive<Offer>(wanted.module && !wanted.source ? query('/catalog/' + encodeURIComponent(wanted.module)) : null)
+  const [begun, setBegun] = useState(false)
+  useEffect(() => {
+    if (begun || !first.data) return
+    setBegun(true)
+    if (!installedIn(w, first.data)) act({ do: 'toggle', offer: first.data })
+  }, [begun, first.data, act, w])
+  return (
+    <section className="stack" aria-label="Choose modules">
+      <div className="side-by-side">
+        <Target w={w} act={act} wanted={wanted.kyma} />
+        <SourceSelect value={source} change={setSource} />
+      </div>
+      <TextSearch label="Search the catalog" value={search} change={setSearch} />
+      <Loaded answer={answer}>{(list) => <Offers list={list} w={w} act={act} />}</Loaded>
+    </section>
+  )
+}
+
+/** Target chooses the Kyma. The only one is taken by itself; without any, modules are installed directly. */
+function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted: string }) {
+  const [search, setSearch] = useState('')
+  const [asked] = useDebouncedValue(search === w.kyma ? '' : (search.split('/').pop() ?? ''), 200)
+  const answer = useLive<List<KymaLine>>(query('/kymas', { search: asked, limit: 20 }), true)
+  const [wantedNs, wantedName] = wanted.split('/')
+  const named = useLive<{ kyma: KymaLine }>(
+    wantedNs && wantedName ? query(`/kymas/${encodeURIComponent(wantedNs)}/${encodeURIComponent(wantedName)}`) : null,
+  )
+  const items = answer.data?.items ?? []
+  const [settled, setSettled] = useState(false)
+  const only = named.data?.kyma ?? (wanted ? undefined : items.length === 1 && asked === '' ? items[0] : undefined)
+  useEffect(() => {
+    if (settled || !only || w.kyma) return
+    setSettled(true)
+    act({ do: 'kyma', kyma: only })
+  }, [settled, only, w.kyma, act])
+  const known = asked === '' && !answer.loading ? answer.data : undefined
+  const any = known ? known.total > 0 : w.kymas
+  useEffect(() => {
+    if (any !== w.kymas) act({ do: 'kymas', any })
+  }, [any, w.kymas, act])
+  if (known && !any) {
+    return <p className="dim flat">There is no Kyma here: modules are installed directly in this cluster.</p>
+  }
+  const ids = [...new Set([...(w.kyma ? [w.kyma] : []), ...items.map((k) => `${k.namespace}/${k.name}`)])]
+  return (
+    <Select
+      label="For which Kyma?"
+      description="Community modules go directly into this cluster."
+      maw={420}
+      placeholder="Choose a Kyma"
+      data={ids}
+      value={w.kyma || null}
+      searchable
+      clearable
+      searchValue={search}
+      onSearchChange={setSearch}
+      nothingFoundMessage="No Kyma of that name"
+      filter={({ options }) => options}
+      clearButtonProps={{ 'aria-label': 'No Kyma' }}
+      onChange={(id) => act({ do: 'kyma', kyma: items.find((k) => `${k.namespace}/${k.name}` === id) ?? null })}
+    />
+  )
+}
+
+function Offers({ list, w, act }: { list: List<Offer>; w: Wizard; act: (m: Move) => void }) {
+  const items = list.items ?? []
+  if (items.length === 0) {
+    return (
+      <div className="card">
+        <Empty icon={<Store size={40} aria-hidden />} title="Nothing like that">
+          Try another word, or add a source of community modules.
+        </Empty>
+      </div>
+    )
+  }
+  return (
+    <>
+      <NotRead unread={list.unread} />
+      <div className="grid grid-cards">
+        {items.map((offer) => (
+          <Card key={keyOf(offer)} offer={offer} w={w} act={act} />
+        ))}
+      </div>
+      {list.total > items.length && <p className="dim flat">And {list.total - items.length} more: search for what you need.</p>}
+    </>
+  )
+}
+
+function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => void }) {
+  const pick = w.picks.find((p) => keyOf(p.offer) === keyOf(offer))
+  const there = installedIn(w, offer)
+  const mandatory = offer.mandatory ? 'Comes by itself' : ''
+  const version = pick
+    ? versionOf(w, pick)
+    : (offer.channels?.find((c) => c.channel === w.kymaChannel) ?? offer.channels?.[0] ?? offer.versions?.[0])?.version
+  const hindered = there || mandatory || (choicesOf(w, offer).length > 0 ? '' : 'No version can be had')
+  return (
+    <label className="card pad pick" data-on={Boolean(pick)}>
+      <input
+        type="checkbox"
+        checked={Boolean(pick)}
+        disabled={hindered !== ''}
+        onChange={() => act({ do: 'toggle', offer })}
+        aria-label={`${offer.name}${hindered ? ', ' + hindered : ''}`}
+      />
+      <Avatar name={offer.name} />
+      <span className="stack tight">
+        <strong>{offer.name}</strong>
+        <span className="row tags">
+          <TypeTag type={offer.type} />
+          {version && <Tag>{version}</Tag>}
+          {offer.versions?.find((v) => v.version === version)?.beta && <Tag tone="warn">Beta</Tag>}
+        </span>
+        {hindered && <span className="dim small">{hindered}</span>}
+      </span>
+    </label>
+  )
+}

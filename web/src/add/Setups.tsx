@@ -1,0 +1,101 @@
+// Step 3: how each module is set up.
+import { Radio } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import type { Resource } from '../api'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Avatar, Notice } from '../parts/basics'
+import { Loading } from '../parts/loaded'
+import { detailOf, keyOf, versionOf, type Move, type Pick, type Setup, type Wizard } from './wizard'
+
+const Configure = lazy(async () => ({ default: (await import('../yaml/Configure')).Configure }))
+
+export function Setups({ w, act }: { w: Wizard; act: (m: Move) => void }) {
+  return (
+    <section className="stack" aria-label="Configuration">
+      {w.picks.map((pick) => (
+        <One key={keyOf(pick.offer)} w={w} pick={pick} act={act} />
+      ))}
+    </section>
+  )
+}
+
+function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
+  const detail = detailOf(w, pick)
+  const name = pick.offer.name
+  const set = (setup: string) => act({ do: 'setup', name, setup: setup as Setup })
+  return (
+    <div className="card pad stack">
+      <div className="row">
+        <Avatar name={name} />
+        <strong>{name}</strong>
+        <span className="dim mono small">{versionOf(w, pick)}</span>
+      </div>
+      {detail && !detail.resource ? (
+        <p className="dim flat">There is nothing to configure.</p>
+      ) : (
+        <Radio.Group value={pick.setup} onChange={set} label={`How should ${name} be set up?`}>
+          <div className="stack tight choices">
+            <Radio value="suggested" label="As the module suggests" description="Good for a start. You can change it later." />
+            <Radio value="own" label="My own way" description="Fill in a form, or write it yourself." />
+            <Radio value="none" label="Not yet" description="It is installed, and does nothing until somebody configures it." />
+          </div>
+        </Radio.Group>
+      )}
+      {pick.setup === 'own' && <Own w={w} pick={pick} act={act} />}
+    </div>
+  )
+}
+
+function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
+  const name = pick.offer.name
+  const where = { version: versionOf(w, pick), namespace: pick.offer.namespace ?? '' }
+  const answer = useLive<Resource>(query('/catalog/' + encodeURIComponent(name) + '/resource', where))
+  const detail = detailOf(w, pick)
+  if (pick.resource) {
+    return (
+      <Notice tone="ok">
+        <p>
+          Your configuration is kept.{' '}
+          <button type="button" className="linklike" onClick={() => act({ do: 'setup', name, setup: 'own' })}>
+            Begin anew
+          </button>
+        </p>
+      </Notice>
+    )
+  }
+  if (answer.loading) return <Loading rows={3} />
+  const ref = detail?.resource
+  const start =
+    answer.data?.default ??
+    (ref
+      ? {
+          apiVersion: ref.apiVersion,
+          kind: ref.kind,
+          metadata: { name: ref.name, ...(ref.namespace ? { namespace: ref.namespace } : {}) },
+          spec: {},
+        }
+      : null)
+  if (!start)
+    return (
+      <Notice>
+        <p>Nothing tells how this version is configured. Take the suggested way, and change it later.</p>
+      </Notice>
+    )
+  return (
+    <Suspense fallback={<Loading />}>
+      {!answer.data?.default && (
+        <Notice>
+          <p>What this version suggests is not known here, so this begins empty. The cluster checks it when the module is there.</p>
+        </Notice>
+      )}
+      <Configure
+        start={start}
+        fallback={answer.data?.default}
+        schema={answer.data?.schema ?? null}
+        verb="Keep this configuration"
+        done={(resource) => act({ do: 'setup', name, setup: 'own', resource })}
+      />
+    </Suspense>
+  )
+}

@@ -1,0 +1,59 @@
+// The modules of a source, as offers: they are read when somebody chooses the source.
+import { NativeSelect } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { List, Offer, Source, SourceTest } from '../api'
+import { query, type Refusal, send } from '../live/http'
+import { useLive, type Answer } from '../live/useLive'
+
+/** offersOf makes offers of what a source holds: community modules, the newest version first. */
+export function offersOf(test: SourceTest, source: string): Offer[] {
+  return (test.modules ?? []).map((m) => ({
+    name: m.name,
+    namespace: `source:${source}`,
+    type: 'community',
+    source,
+    versions: (m.versions ?? []).map((version) => ({ version, template: { name: '' } })),
+  }))
+}
+
+/** SourceSelect chooses where modules come from; it is not there while there is only one place. */
+export function SourceSelect({ value, change }: { value: string; change: (name: string) => void }) {
+  const answer = useLive<List<Source>>(query('/sources'), true)
+  const sources = (answer.data?.items ?? []).filter((source) => source.kind !== 'cluster')
+  if (sources.length === 0 && value === '') return null
+  const data = [
+    { value: '', label: 'The catalog of this cluster' },
+    ...sources.map((s) => ({ value: s.name, label: `Source ${s.name}` })),
+  ]
+  return <NativeSelect label="Modules from" value={value} data={data} maw={420} onChange={(event) => change(event.currentTarget.value)} />
+}
+
+/** useSourceOffers reads a source. */
+export function useSourceOffers(name: string, words: string): Answer<List<Offer>> {
+  const sources = useLive<List<Source>>(query('/sources'), true)
+  const source = sources.data?.items?.find((one) => one.name === name)
+  const [test, setTest] = useState<SourceTest>()
+  const [error, setError] = useState<Refusal>()
+  const body = source && JSON.stringify({ name: source.name, url: source.url, digest: source.digest ?? '', key: source.key ?? '' })
+  useEffect(() => {
+    setTest(undefined)
+    setError(undefined)
+    if (!body) return
+    let current = true
+    send<SourceTest>('POST', '/api/v1/sources/test', JSON.parse(body)).then(
+      (found) => {
+        if (current) setTest(found)
+      },
+      (refusal: Refusal) => {
+        if (current) setError(refusal)
+      },
+    )
+    return () => {
+      current = false
+    }
+  }, [body])
+  if (error) return { error, loading: false, stale: false }
+  if (!test) return { loading: true, stale: false, error: sources.error }
+  const items = offersOf(test, name).filter((offer) => offer.name.includes(words.toLowerCase()))
+  return { data: { items, total: items.length }, loading: false, stale: false }
+}

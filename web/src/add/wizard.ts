@@ -1,0 +1,167 @@
+// What somebody chose in the wizard that adds modules, and the deeds that come of it. Pure: the server decides which way is possible.
+import type { AddModule, Deed, JsonObject, KymaLine, Offer, OfferVersion } from '../api'
+
+export const steps = ['choose', 'version', 'configure', 'review'] as const
+export type Step = (typeof steps)[number]
+
+/** Setup is what happens with the module's own resource: as suggested, as somebody wrote it, or nothing yet. */
+export type Setup = 'suggested' | 'own' | 'none'
+
+export interface Pick {
+  offer: Offer
+  /** from is "" (the channel of the Kyma), "channel:NAME" or "version:X". */
+  from: string
+  setup: Setup
+  resource?: JsonObject
+}
+
+export interface Wizard {
+  step: Step
+  kyma: string
+  kymaChannel: string
+  picks: Pick[]
+  direct: boolean
+  /** kymas says that there are Kymas: then what one can have goes into one, unless somebody asks for the way past it. */
+  kymas: boolean
+}
+
+export type Move =
+  | { do: 'step'; step: Step }
+  | { do: 'kyma'; kyma: KymaLine | null }
+  | { do: 'toggle'; offer: Offer }
+  | { do: 'from'; name: string; from: string }
+  | { do: 'setup'; name: string; setup: Setup; resource?: JsonObject }
+  | { do: 'direct'; on: boolean }
+  | { do: 'kymas'; any: boolean }
+
+export const empty: Wizard = { step: 'choose', kyma: '', kymaChannel: '', picks: [], direct: false, kymas: false }
+
+/** keyOf tells offers apart: one name can be offered in several namespaces. */
+export function keyOf(offer: Offer): string {
+  return `${offer.namespace ?? ''}/${offer.name}`
+}
+
+/** move is what the wizard is after somebody did something. */
+export function move(w: Wizard, m: Move): Wizard {
+  switch (m.do) {
+    case 'step':
+      return { ...w, step: m.step }
+    case 'kyma':
+      return settle({ ...w, kyma: m.kyma ? `${m.kyma.namespace}/${m.kyma.name}` : '', kymaChannel: m.kyma?.channel ?? '' })
+    case 'toggle':
+      return settle({ ...w, picks: toggled(w, m.offer) })
+    case 'from':
+      return {
+        ...w,
+        picks: w.picks.map((p) => (p.offer.name === m.name ? { ...p, from: m.from, resource: undefined, setup: 'suggested' } : p)),
+      }
+    case 'setup':
+      return { ...w, picks: w.picks.map((p) => (p.offer.name === m.name ? { ...p, setup: m.setup, resource: m.resource } : p)) }
+    case 'kymas':
+      return { ...w, kymas: m.any }
+    case 'direct':
+      return settle({ ...w, direct: m.on })
+  }
+}
+
+function toggled(w: Wizard, offer: Offer): Pick[] {
+  if (w.picks.some((p) => keyOf(p.offer) === keyOf(offer))) return w.picks.filter((p) => keyOf(p.offer) !== keyOf(offer))
+  const others = w.picks.filter((p) => p.offer.name !== offer.name) // one module of a name
+  return [...others, { offer, from: '', setup: 'suggested' }]
+}
+
+/** settle gives every pick a source that it may have: only what goes into a Kyma can follow the Kyma's channel. */
+function settle(w: Wizard): Wizard {
+  const picks = w.picks.map((p) => {
+    const choices = choicesOf(w, p.offer)
+    return choices.some((choice) => choice.value === p.from) ? p : { ...p, from: choices[0]?.value ?? '' }
+  })
+  return { ...w, picks }
+}
+
+/** viaKyma says whether an offer goes through the Kyma. */
+export function viaKyma(w: Wizard, offer: Offer): boolean {
+  return offer.type !== 'community' && w.kyma !== '' && !w.direct
+}
+
+export interface ChoiceOf {
+  value: string
+  label: string
+}
+
+/** choicesOf are the ways to say which version; the first is the one to take. */
+export function choicesOf(w: Wizard, offer: Offer): ChoiceOf[] {
+  const channels = (offer.channels ?? []).filter((c) => !c.missing)
+  const versions = (offer.versions ?? []).map((v) => ({
+    value: 'version:' + v.version,
+    label: `Version ${v.version}${v.beta ? ' (Beta)' : ''}, and stay there`,
+  }))
+  if (offer.type === 'community') return versions.map((v) => ({ ...v, label: v.label.replace(', and stay there', '') }))
+  const follow = channels.map((c) => ({ value: 'channel:' + c.channel, label: `Channel ${c.channel}, now ${c.version}` }))
+  if (!viaKyma(w, offer)) return [...follow, ...versions]
+  const own = channels.find((c) => c.channel === w.kymaChannel)
+  const first = own ? [{ value: '', label: `As the Kyma: channel ${own.channel}, now ${own.version}` }] : []
+  return [...first, ...follow.filter((f) => f.value !== 'channel:' + w.kymaChannel), ...versions]
+}
+
+/** versionOf is the version that a pick would get; "" when nobody can tell. */
+export function versionOf(w: Wizard, pick: Pick): string {
+  if (pick.from.startsWith('version:')) return pick.from.slice('version:'.length)
+  const channel = pick.from === '' ? w.kymaChannel : pick.from.slice('channel:'.length)
+  return pick.offer.channels?.find((c) => c.channel === channel)?.version ?? ''
+}
+
+/** detailOf is what is known of that version. */
+export function detailOf(w: Wizard, pick: Pick): OfferVersion | undefined {
+  const version = versionOf(w, pick)
+  return pick.offer.versions?.find((v) => v.version === version)
+}
+
+/** installedIn says where an offer is installed already, as seen from the chosen Kyma; "" when it is not. */
+export function installedIn(w: Wizard, offer: Offer): string {
+  for (const one of offer.installed ?? []) {
+    if (!one.kyma) return 'Installed directly'
+    if (one.kyma === w.kyma) return 'In this Kyma already'
+  }
+  return ''
+}
+
+/** deedsOf is what to ask of the server: one deed for each way that modules take. */
+export function deedsOf(w: Wizard): Deed[] {
+  const through = w.picks.filter((p) => viaKyma(w, p.offer))
+  const past = w.picks.filter((p) => p.offer.type !== 'community' && !viaKyma(w, p.offer))
+  const community = w.picks.filter((p) => p.offer.type === 'community')
+  const deeds: Deed[] = []
+  if (through.length > 0) deeds.push({ kind: 'add', kyma: w.kyma, modules: through.map(asked), direct: false, community: false })
+  if (past.length > 0) deeds.push({ kind: 'add', kyma: '', modules: past.map(asked), direct: true, community: false })
+  const sources = new Set(community.map((p) => p.offer.source ?? ''))
+  for (const source of sources) {
+    const modules = community.filter((p) => (p.offer.source ?? '') === source).map(asked)
+    deeds.push({ kind: 'add', kyma: '', modules, direct: false, community: true, ...(source ? { source } : {}) })
+  }
+  return deeds
+}
+
+function asked(pick: Pick): AddModule {
+  const made: AddModule = { name: pick.offer.name }
+  if (pick.from.startsWith('channel:')) made.channel = pick.from.slice('channel:'.length)
+  if (pick.from.startsWith('version:')) made.version = pick.from.slice('version:'.length)
+  made.policy = pick.setup === 'suggested' ? 'CreateAndDelete' : 'Ignore'
+  if (pick.setup === 'own' && pick.resource) made.resource = pick.resource
+  return made
+}
+
+/** hinders says why somebody cannot go on from a step; "" when they can. */
+export function hinders(w: Wizard): string {
+  if (w.picks.length === 0) return 'Choose at least one module.'
+  const homeless = w.kymas && w.kyma === '' ? w.picks.find((p) => p.offer.type !== 'community') : undefined
+  if (homeless) return `Choose for which Kyma ${homeless.offer.name} is.`
+  if (w.step === 'version' || w.step === 'review') {
+    const none = w.picks.find((p) => choicesOf(w, p.offer).length === 0)
+    if (none) return `There is no version of ${none.offer.name} that can be had.`
+  }
+  const unfinished = w.picks.find((p) => p.setup === 'own' && !p.resource)
+  if (w.step === 'configure' && unfinished)
+    return `Finish the configuration of ${unfinished.offer.name} first, or take the suggested one.`
+  return ''
+}

@@ -1,0 +1,360 @@
+// What the server answers, as types. The names are a contract: those of internal/view, internal/web and internal/task.
+
+export type State = 'Ready' | 'Unmanaged' | 'NotConfigured' | 'Processing' | 'Deleting' | 'Unknown' | 'Warning' | 'Error'
+export type Phase =
+  'NotInstalled' | 'Installing' | 'Installed' | 'Upgrading' | 'Deleting' | 'Failed' | 'Unmanaged' | 'Orphaned' | 'Unknown'
+export type ModuleType = 'managed' | 'manageable' | 'community'
+export type Policy = 'CreateAndDelete' | 'Ignore'
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined }
+export type JsonObject = { [key: string]: Json | undefined }
+
+export interface Ref {
+  apiVersion: string
+  kind: string
+  namespace?: string
+  name: string
+}
+export interface Key {
+  namespace?: string
+  name: string
+}
+export interface Named {
+  name: string
+  link: string
+}
+export interface Unread {
+  kind: string
+  namespace?: string
+  reason: string
+  message: string
+}
+export interface List<T> {
+  items: T[] | null
+  total: number
+  unread?: Unread[] | null
+}
+export interface Problem {
+  reason: string
+  message: string
+  details?: { field?: string; message: string }[]
+}
+
+export interface Session {
+  user: string
+  groups?: string[] | null
+  mode: 'local' | 'cluster'
+  cluster: string
+  login: ('code' | 'token' | 'oidc')[] | null
+  loggedIn: boolean
+}
+
+export interface Condition {
+  state: State
+  reason?: string
+  message?: string
+}
+export interface Installation {
+  state: Phase
+  reason?: string
+  message?: string
+  progress?: string
+  blockedBy?: string[]
+  warning?: boolean
+}
+export interface Version {
+  desired?: string
+  installed?: string
+  available?: string
+  outdated: boolean
+  mismatch: boolean
+}
+export interface Signed {
+  state: 'Verified' | 'Missing' | 'Invalid' | 'Untrusted' | 'Unknown'
+  by?: string
+}
+
+export interface Module {
+  name: string
+  kyma?: string
+  type: ModuleType
+  state: State
+  channel?: string
+  channelOverridden: boolean
+  version: Version
+  module: Condition
+  installation: Installation
+  managed: boolean
+  policy?: Policy
+  beta: boolean
+  mandatory: boolean
+  maintenance: boolean
+  suspended?: boolean
+  signed: Signed
+  resource?: Ref
+  template?: Key
+  manifest?: Key
+  record?: Key
+}
+
+export interface KymaCondition {
+  type: string
+  status: string
+  reason?: string
+  message?: string
+}
+export interface KymaLine {
+  namespace: string
+  name: string
+  state: State
+  channel: string
+  modules: string
+  local: boolean
+  copy?: boolean
+  reason?: string
+  message?: string
+  created?: string
+  outdated: number
+  conditions?: KymaCondition[]
+}
+export interface KymaEntry {
+  name: string
+  channel?: string
+  version?: string
+  customResourcePolicy?: Policy
+  managed?: boolean
+}
+export interface KymaDetail {
+  kyma: KymaLine
+  spec: { channel: string; remote?: boolean; skipMaintenanceWindows?: boolean; modules?: KymaEntry[] | null }
+  conditions: KymaCondition[] | null
+  modules: Module[] | null
+  lastOperation?: { operation?: string; lastUpdateTime?: string } | string | null
+  events: Event[] | null
+  access: { edit: boolean; delete: boolean; secret: boolean }
+  channels: string[] | null
+}
+
+export interface Event {
+  type: string
+  reason: string
+  message: string
+  object: Ref
+  count: number
+  last: string
+}
+
+export interface Node {
+  kind: string
+  apiVersion?: string
+  namespace?: string
+  name: string
+  state?: State
+  reason?: string
+  message?: string
+  version?: string
+  children?: Node[]
+}
+export interface Why {
+  what: string
+  state: State
+  reason?: string
+  message?: string
+  remedy?: string
+}
+
+export interface OfferChannel {
+  channel: string
+  version: string
+  missing?: boolean
+}
+export interface OfferVersion {
+  version: string
+  template: Key
+  channels?: string[]
+  beta?: boolean
+  internal?: boolean
+  requiresDowntime?: boolean
+  resource?: Ref
+  manager?: string
+  associatedResources?: { group: string; version: string; kind: string }[]
+  links?: Named[]
+}
+export interface Offer {
+  name: string
+  namespace?: string
+  type: ModuleType
+  mandatory?: string
+  component?: string
+  channels?: OfferChannel[]
+  versions?: OfferVersion[]
+  installed?: { kyma?: string; version?: string; state: State }[]
+  restricted?: boolean
+  repository?: string
+  documentation?: string
+  source?: string
+}
+
+export interface ModuleDetail {
+  module: Module
+  why: Why[] | null
+  tree: Node | null
+  events: Event[] | null
+  versions: OfferVersion[] | null
+  channels: OfferChannel[] | null
+  links: Named[] | null
+  documentation?: string
+  access: { edit: boolean; delete: boolean; runtime: boolean }
+  flow?: { delete?: { step: 'Blocked' | 'DeleteResources' | 'RemoveEntry' | 'DeleteObjects' | 'Gone'; why: string } }
+}
+export interface Resource {
+  object: JsonObject | null
+  default: JsonObject | null
+  schema: Schema | null
+  editable: boolean
+  reason?: string
+}
+
+/** Schema is the part of OpenAPI v3 that CRDs use and forms are made of. */
+export interface Schema {
+  type?: string
+  title?: string
+  description?: string
+  format?: string
+  default?: Json
+  enum?: Json[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  additionalProperties?: Schema | boolean
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  pattern?: string
+  nullable?: boolean
+  oneOf?: Schema[]
+  anyOf?: Schema[]
+  allOf?: Schema[]
+  not?: Schema
+  'x-kubernetes-int-or-string'?: boolean
+  'x-kubernetes-preserve-unknown-fields'?: boolean
+}
+
+export interface Attention {
+  kind: 'Kyma' | 'Module'
+  kyma?: string
+  name: string
+  state: State
+  reason?: string
+  message?: string
+}
+export interface Overview {
+  kymas: Partial<Record<State, number>>
+  modules: Partial<Record<State, number>>
+  outdated: number
+  attention: { items: Attention[] | null; total: number }
+  operations: Operation[] | null
+  health: { manager: { ready: boolean; message?: string } }
+  unread?: Unread[] | null
+}
+
+export interface AddModule {
+  name: string
+  channel?: string
+  version?: string
+  policy?: Policy
+  resource?: JsonObject
+}
+export interface Previewed extends Ref {
+  uid: string
+}
+export type Deed =
+  | {
+      kind: 'add'
+      kyma: string
+      modules: AddModule[]
+      direct: boolean
+      community: boolean
+      source?: string
+      confirmation?: string
+    }
+  | { kind: 'upgrade'; items: { kyma: string; module: string; version?: string; channel?: string }[]; confirmation?: string }
+  | { kind: 'delete'; kyma: string; module: string; cascade: boolean; previewed?: Previewed[]; confirmation?: string }
+  | { kind: 'manage' | 'unmanage'; kyma: string; module: string; policy?: Policy; confirmation?: string }
+  | { kind: 'channel'; kyma: string; module: string; channel?: string; version?: string; confirmation?: string }
+  | { kind: 'configure'; kyma: string; module: string; object: JsonObject; confirmation?: string }
+  | { kind: 'promote'; release: string; channel: string; version: string; confirmation?: string }
+
+export interface Change {
+  object: Ref
+  change: 'Create' | 'Update' | 'Delete' | 'Unchanged' | 'Refused'
+  fields?: { path: string; from?: Json; to?: Json }[] | null
+  error?: string
+}
+export interface Blocking {
+  ref: Ref
+  uid: string
+  deleting?: boolean
+  finalizers?: string[] | null
+}
+export interface Preview {
+  way?: string
+  why?: string
+  confirm?: string
+  diff?: Change[] | null
+  blocking?: Blocking[] | null
+  warnings?: string[] | null
+  refused?: string
+}
+
+export type OperationState = 'Running' | 'Succeeded' | 'Failed' | 'Interrupted' | 'Cancelled'
+export interface Operation {
+  id: string
+  deed: Deed
+  title: string
+  user: string
+  state: OperationState
+  message?: string
+  created: string
+  finished?: string
+  steps: { title: string; state: 'Waiting' | 'Running' | 'Done' | 'Failed'; message?: string }[] | null
+  objects?: { ref: Ref; state: string; message?: string }[] | null
+  access: { resume: boolean; cancel: boolean }
+}
+
+export interface Source {
+  name: string
+  url: string
+  kind: 'https' | 'oci' | 'cluster'
+  digest?: string
+  key?: string
+  checked?: string
+  modules?: string[] | number | null
+  error?: string
+}
+export interface SourceTest {
+  modules: { name: string; versions: string[] | null; new: boolean }[] | null
+  problems: { rule: string; where: string; message: string }[] | null
+  digest: string
+}
+export interface Release {
+  name: string
+  namespace: string
+  channels: Record<string, string> | null
+  versions: string[] | null
+  mandatory?: string
+  problems?: string[] | null
+  access: { edit: boolean }
+}
+export interface Releases {
+  items: Release[] | null
+  channels: string[] | null
+  unread?: Unread[] | null
+}
+export interface Settings {
+  versions: { dashboard?: string; kubernetes?: string; manager?: string; crds?: Record<string, string[]> }
+  access: { what: string; verb: string; allowed: boolean }[] | null
+  health: { what: string; state: State; message?: string }[] | null
+}

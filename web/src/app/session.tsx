@@ -1,0 +1,96 @@
+// Who is logged in, and how one gets in and out.
+import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react'
+import type { Session } from '../api'
+import { liveOfTab } from '../live/browser'
+import { Refusal, send } from '../live/http'
+import { LiveContext } from '../live/useLive'
+
+interface SessionState {
+  session?: Session
+  error?: Refusal
+  login(with_: { code: string } | { token: string }): Promise<void>
+  logout(): Promise<void>
+  again(): void
+}
+
+const SessionContext = createContext<SessionState | null>(null)
+
+/** useSession is who is logged in. */
+export function useSession(): SessionState {
+  const state = useContext(SessionContext)
+  if (!state) throw new Error('useSession needs a SessionProvider')
+  return state
+}
+
+/** codeIn is the login code of a link that `kyma dashboard` printed: it stands behind #, which no browser sends. */
+export function codeIn(hash: string): string | undefined {
+  const found = /^#code=([A-Za-z0-9_-]{16,200})$/.exec(hash)
+  return found?.[1]
+}
+
+/** takeCode reads the code out of the address and clears it, so that it does not stay in the history. */
+function takeCode(): string | undefined {
+  const code = codeIn(window.location.hash)
+  if (code) window.history.replaceState(null, '', window.location.pathname + window.location.search)
+  return code
+}
+
+/** begin logs in by the address's code, if it has one, and asks who is there. */
+async function begin(): Promise<Session> {
+  const code = takeCode()
+  if (code) await send('POST', '/api/v1/session', { code }).catch(() => undefined) // the login page says what to do
+  return send<Session>('GET', '/api/v1/session')
+}
+
+export function SessionProvider({ children }: { children: ReactNode }) {
+  const [session, setSession] = useState<Session>()
+  const [error, setError] = useState<Refusal>()
+  const [live] = useState(() => liveOfTab(() => setSession((old) => old && { ...old, loggedIn: false })))
+  const load = useCallback(async (asked: Promise<Session>) => {
+    try {
+      setSession(await asked)
+      setError(undefined)
+    } catch (refusal) {
+      setError(refusal as Refusal)
+    }
+  }, [])
+  const [first] = useState(begin) // once, however often React mounts
+  useEffect(() => {
+    void load(first)
+  }, [load, first])
+  useEffect(() => {
+    const taken = () => {
+      const code = takeCode()
+      if (code)
+        void send('POST', '/api/v1/session', { code }).then(
+          () => load(send<Session>('GET', '/api/v1/session')),
+          () => undefined,
+        )
+    }
+    window.addEventListener('hashchange', taken)
+    return () => window.removeEventListener('hashchange', taken)
+  }, [load])
+  const state = useMemo<SessionState>(
+    () => ({
+      session,
+      error,
+      login: async (with_) => {
+        await send('POST', '/api/v1/session', with_)
+        live.reset()
+        await load(send<Session>('GET', '/api/v1/session'))
+      },
+      logout: async () => {
+        await send('DELETE', '/api/v1/session').catch(() => undefined)
+        live.reset()
+        await load(send<Session>('GET', '/api/v1/session'))
+      },
+      again: () => void load(send<Session>('GET', '/api/v1/session')),
+    }),
+    [session, error, live, load],
+  )
+  return (
+    <SessionContext.Provider value={state}>
+      <LiveContext.Provider value={live}>{children}</LiveContext.Provider>
+    </SessionContext.Provider>
+  )
+}

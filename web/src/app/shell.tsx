@@ -1,0 +1,248 @@
+// The frame of every page: where one is, where one can go, whether the page is live.
+import { ActionIcon, AppShell, Burger, Button, Menu, useMantineColorScheme } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import {
+  ArrowUpCircle,
+  Boxes,
+  CircleUser,
+  Cog,
+  Gauge,
+  Layers,
+  ListChecks,
+  LogOut,
+  Moon,
+  PackagePlus,
+  Rocket,
+  Rss,
+  Store,
+  Sun,
+  SunMoon,
+} from 'lucide-react'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
+import type { List, Operation } from '../api'
+import { query } from '../live/http'
+import { useConnection, useLive } from '../live/useLive'
+import { Loading, Trouble } from '../parts/loaded'
+import { useSession } from './session'
+
+const groups = [
+  {
+    name: 'Watch',
+    links: [
+      ['/', 'Overview', Gauge],
+      ['/kymas', 'Kymas', Layers],
+      ['/modules', 'Modules', Boxes],
+    ],
+  },
+  {
+    name: 'Change',
+    links: [
+      ['/catalog', 'Catalog', Store],
+      ['/add', 'Add modules', PackagePlus],
+      ['/upgrade', 'Upgrade', ArrowUpCircle],
+    ],
+  },
+  {
+    name: 'Run',
+    links: [
+      ['/operations', 'Operations', ListChecks],
+      ['/releases', 'Releases', Rocket],
+      ['/sources', 'Sources', Rss],
+      ['/settings', 'Settings', Cog],
+    ],
+  },
+] as const
+
+/** Logo is the mark of the dashboard. */
+export function Logo() {
+  return <img src="/favicon.svg" alt="" width={28} height={28} />
+}
+
+function Navigation({ running, close }: { running: number; close: () => void }) {
+  return (
+    <nav aria-label="Pages">
+      {groups.map((group) => (
+        <div key={group.name}>
+          <div className="nav-group">{group.name}</div>
+          {group.links.map(([to, label, Icon]) => (
+            <NavLink key={to} to={to} end={to === '/'} className="nav-link" onClick={close}>
+              <Icon size={18} aria-hidden />
+              {label}
+              {to === '/operations' && running > 0 && (
+                <span className="tag tag-strong end">
+                  {running}
+                  <span className="hidden-text"> running</span>
+                </span>
+              )}
+            </NavLink>
+          ))}
+        </div>
+      ))}
+    </nav>
+  )
+}
+
+/** Scheme chooses light, dark, or what the system says. */
+export function Scheme() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const next = { auto: 'light', light: 'dark', dark: 'auto' } as const
+  const icons = { auto: <SunMoon size={18} aria-hidden />, light: <Sun size={18} aria-hidden />, dark: <Moon size={18} aria-hidden /> }
+  const names = { auto: 'as the system', light: 'light', dark: 'dark' }
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      onClick={() => setColorScheme(next[colorScheme])}
+      aria-label={`Colors: ${names[colorScheme]}. Change to ${names[next[colorScheme]]}.`}
+    >
+      {icons[colorScheme]}
+    </ActionIcon>
+  )
+}
+
+function Account() {
+  const { session, logout } = useSession()
+  return (
+    <Menu position="bottom-end" width={260}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Account: ${session?.user ?? ''}`}>
+          <CircleUser size={19} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{session?.user || 'Nobody'}</Menu.Label>
+        <Menu.Label>{session?.cluster}</Menu.Label>
+        <Menu.Item leftSection={<LogOut size={16} aria-hidden />} onClick={() => void logout()}>
+          Log out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** Lost says that the page shows what was, and not what is. */
+function Lost() {
+  const { connection, retry } = useConnection()
+  return (
+    <div role="status" aria-live="polite">
+      {connection === 'lost' && (
+        <div className="notice tone-warn row between lost">
+          <span>The connection is gone. You see how it was; the dashboard tries again by itself.</span>
+          <Button size="compact-sm" variant="default" onClick={retry}>
+            Try now
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** useSlash makes / go to the search of the page, or to the one of modules. */
+function useSlash() {
+  const navigate = useNavigate()
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      if (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || document.querySelector('[role=dialog]')) return
+      event.preventDefault()
+      const field = document.querySelector<HTMLInputElement>('[data-search]')
+      if (field) field.focus()
+      else void navigate('/modules', { state: { search: true } })
+    }
+    window.addEventListener('keydown', pressed)
+    return () => window.removeEventListener('keydown', pressed)
+  }, [navigate])
+}
+
+/** useArrival moves the focus to the new page, so that a screen reader reads it, and names the window. */
+function useArrival() {
+  const { pathname, state } = useLocation()
+  const main = useRef<HTMLElement>(null)
+  const first = useRef(true)
+  useEffect(() => {
+    window.scrollTo(0, 0)
+    const searching = (state as { search?: boolean } | null)?.search // then the search takes the focus itself
+    if (!searching && !first.current) main.current?.focus({ preventScroll: true })
+    first.current = false
+  }, [pathname, state])
+  return main
+}
+
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure()
+  const { session } = useSession()
+  const running = useLive<List<Operation>>(query('/operations', { state: 'Running', limit: 5 }), true)
+  const main = useArrival()
+  useSlash()
+  const n = running.data?.total ?? 0
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 226, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <a
+        className="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        Skip to the content
+      </a>
+      <AppShell.Header className="bar-top">
+        <div className="row nowrap-row">
+          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={opened ? 'Close the menu' : 'Open the menu'} />
+          <NavLink to="/" className="brand">
+            <Logo />
+            Kyma modules
+          </NavLink>
+          <span className="dim small cluster" title={session?.cluster}>
+            {session?.cluster}
+          </span>
+        </div>
+        <div className="row nowrap-row">
+          {n > 0 && (
+            <NavLink to="/operations" className="state tone-busy plain">
+              {n} running<span className="hidden-text"> {n === 1 ? 'operation' : 'operations'}</span>
+            </NavLink>
+          )}
+          <Scheme />
+          <Account />
+        </div>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" className="side">
+        <Navigation running={n} close={close} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" ref={main} tabIndex={-1} className="main">
+        <div className="page">
+          <Lost />
+          <Outlet />
+        </div>
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+/** Entrance lets in who is logged in, and sends the others to the login page. */
+export function Entrance({ children, login }: { children: ReactNode; login: ReactNode }) {
+  const { session, error, again } = useSession()
+  if (error)
+    return (
+      <main className="page alone">
+        <Trouble error={error} again={again} />
+      </main>
+    )
+  if (!session)
+    return (
+      <main className="page alone">
+        <h1 className="hidden-text">Kyma modules</h1>
+        <Loading rows={3} />
+      </main>
+    )
+  return session.loggedIn ? children : login
+}

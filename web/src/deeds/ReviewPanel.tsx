@@ -1,0 +1,200 @@
+// The last page before something happens: what would change, what is warned of, what has to be typed, and the button.
+import { Button, Loader, TextInput } from '@mantine/core'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import type { Change, Deed, Json, Operation, Preview } from '../api'
+import { Notice, Tag } from '../parts/basics'
+import { Trouble } from '../parts/loaded'
+import { count, refText, sentence } from '../words'
+import { ask, asking, hindrance, sorted, start, toType, wayText, type Review } from './review'
+
+/** useReview tries the deeds whenever they are others, and starts them. */
+export function useReview(deeds: Deed[]) {
+  const [review, setReview] = useState<Review>(asking)
+  const key = JSON.stringify(deeds)
+  const latest = useRef('')
+  const look = async () => {
+    latest.current = key
+    setReview(asking)
+    const seen = await ask(JSON.parse(key) as Deed[])
+    if (latest.current === key) setReview(seen)
+  }
+  const lookNow = useRef(look)
+  useEffect(() => {
+    lookNow.current = look
+  })
+  useEffect(() => {
+    void lookNow.current()
+  }, [key])
+  return {
+    review,
+    again: () => void look(),
+    begin: async (typed: string): Promise<Operation[]> => {
+      setReview({ ...review, phase: 'starting', error: undefined })
+      const after = await start(deeds, review.previews, typed)
+      setReview(after)
+      return after.operations
+    },
+  }
+}
+
+interface Props {
+  deeds: Deed[]
+  /** verb is what the button says. */
+  verb: string
+  danger?: boolean
+  back?: ReactNode
+  started(operations: Operation[]): void
+}
+
+export function ReviewPanel({ deeds, verb, danger, back, started }: Props) {
+  const { review, again, begin } = useReview(deeds)
+  const [typed, setTyped] = useState('')
+  const text = toType(review.previews)
+  const hindered = hindrance(review, typed)
+  const go = async () => {
+    const operations = await begin(typed.trim())
+    if (operations.length > 0) started(operations)
+  }
+  if (review.phase === 'failed' && review.previews.length === 0 && review.error) return <Trouble error={review.error} again={again} />
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!hindered) void go()
+      }}
+    >
+      <div aria-live="polite" aria-busy={review.phase === 'asking'} className="stack">
+        {review.phase === 'asking' ? (
+          <div className="card pad row">
+            <Loader size="sm" />
+            <span>Trying it out, without changing anything…</span>
+          </div>
+        ) : (
+          review.previews.map((preview, i) => <PreviewOf key={i} preview={preview} />)
+        )}
+        {review.error && (
+          <Notice tone="bad" title="It was not started">
+            <p>{sentence(review.error.message)}</p>
+          </Notice>
+        )}
+      </div>
+      {text && review.phase !== 'asking' && (
+        <TextInput
+          label={
+            <>
+              Type <strong className="mono">{text}</strong> to confirm
+            </>
+          }
+          value={typed}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          maw={420}
+        />
+      )}
+      <div className="row">
+        <Button type="submit" color={danger ? 'red.9' : undefined} disabled={hindered !== ''} loading={review.phase === 'starting'}>
+          {verb}
+        </Button>
+        {back}
+      </div>
+    </form>
+  )
+}
+
+/** PreviewOf is what the server says would happen. */
+export function PreviewOf({ preview }: { preview: Preview }) {
+  const { changed, unchanged } = sorted(preview.diff)
+  return (
+    <section className="stack tight" aria-label="What would happen">
+      {preview.refused && (
+        <Notice tone="bad" title="This cannot be done">
+          <p>{sentence(preview.refused)}</p>
+        </Notice>
+      )}
+      {!preview.refused && wayText(preview.way) && <p>{wayText(preview.way)}</p>}
+      {!preview.refused && preview.why && preview.way !== 'Kyma' && <p className="dim">{sentence(preview.why)}</p>}
+      {(preview.warnings ?? []).map((warning, i) => (
+        <Notice key={i} tone="warn">
+          <p>{sentence(warning)}</p>
+        </Notice>
+      ))}
+      {changed.length > 0 && (
+        <div className="card changes">
+          {changed.map((change, i) => (
+            <ChangeOf key={i} change={change} open={changed.length <= 4} />
+          ))}
+        </div>
+      )}
+      {!preview.refused && changed.length === 0 && (
+        <Notice>
+          <p>Nothing would change: everything is as you ask for already.</p>
+        </Notice>
+      )}
+      {changed.length > 0 && unchanged > 0 && <p className="dim small">{count(unchanged, 'other object')} would stay as it is.</p>}
+    </section>
+  )
+}
+
+const verbs = { Create: 'New', Update: 'Changed', Delete: 'Deleted', Unchanged: 'Stays', Refused: 'Refused' }
+
+function ChangeOf({ change, open }: { change: Change; open: boolean }) {
+  const fields = change.fields ?? []
+  const bad = change.change === 'Refused' || change.change === 'Delete'
+  const head = (
+    <span className="row">
+      <Tag tone={bad ? 'warn' : 'strong'}>{verbs[change.change]}</Tag>
+      <span className="mono">{refText(change.object)}</span>
+    </span>
+  )
+  return (
+    <div className="change">
+      {fields.length > 0 ? (
+        <details open={open}>
+          <summary>{head}</summary>
+          <Fields fields={fields} />
+        </details>
+      ) : (
+        head
+      )}
+      {change.error && (
+        <Notice tone="bad">
+          <p>{sentence(change.error)}</p>
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+function Fields({ fields }: { fields: NonNullable<Change['fields']> }) {
+  return (
+    <div className="diff" role="group" aria-label="Fields that change" tabIndex={-1}>
+      {fields.map((field, i) => (
+        <div key={i} className="field">
+          <div className="path">{field.path}</div>
+          {there(field.from) && (
+            <div className="from">
+              <span className="hidden-text">before: </span>− {written(field.from)}
+            </div>
+          )}
+          {there(field.to) && (
+            <div className="to">
+              <span className="hidden-text">after: </span>+ {written(field.to)}
+            </div>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** there says that a field had, or will have, a value. */
+function there(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** written is a value as text. */
+function written(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}

@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Deed, Preview } from '../api'
+import { ask, confirmed, hindrance, sorted, start, toType, type Review } from './review'
+
+const deed: Deed = { kind: 'delete', kyma: 'a/b', module: 'm', cascade: false }
+const asked = (...previews: Preview[]): Review => ({ phase: 'asked', previews, operations: [] })
+const ref = { apiVersion: 'v1', kind: 'X', name: 'x' }
+
+afterEach(() => vi.unstubAllGlobals())
+
+describe('what keeps somebody from starting', () => {
+  const cases: [string, Review, string, boolean][] = [
+    ['nothing does', asked({}), '', false],
+    ['the server is still trying', { phase: 'asking', previews: [], operations: [] }, '', true],
+    ['it is refused', asked({ refused: 'no' }), '', true],
+    ['one of several is refused', asked({}, { refused: 'no' }), '', true],
+    ['an object is refused', asked({ diff: [{ object: ref, change: 'Refused' }] }), '', true],
+    ['an object has an error', asked({ diff: [{ object: ref, change: 'Update', error: 'invalid' }] }), '', true],
+    ['the word was not typed', asked({ confirm: 'keda' }), 'ked', true],
+    ['the word was typed', asked({ confirm: 'keda' }), ' keda ', false],
+  ]
+  it.each(cases)('%s', (_, review, typed, hindered) => expect(hindrance(review, typed) !== '').toBe(hindered))
+})
+
+it('adds what was typed only where it is asked for', () => {
+  expect(confirmed(deed, { confirm: 'm' }, 'm')).toEqual({ ...deed, confirmation: 'm' })
+  expect(confirmed(deed, {}, 'm')).toEqual(deed)
+  expect(toType([{}, { confirm: 'x' }])).toBe('x')
+})
+
+it('shows what is refused and deleted first, and only counts what stays', () => {
+  const diff = (['Unchanged', 'Create', 'Update', 'Delete', 'Refused'] as const).map((change) => ({ object: ref, change }))
+  const { changed, unchanged } = sorted(diff)
+  expect(changed.map((c) => c.change)).toEqual(['Refused', 'Delete', 'Update', 'Create'])
+  expect(unchanged).toBe(1)
+})
+
+it('asks without changing anything: previews only', async () => {
+  const called = vi.fn(async () => new Response('{"confirm":"m"}'))
+  vi.stubGlobal('fetch', called)
+  expect(await ask([deed])).toMatchObject({ phase: 'asked', previews: [{ confirm: 'm' }] })
+  expect(called.mock.calls.map((call) => (call as unknown[])[0])).toEqual(['/api/v1/previews'])
+})
+
+it('keeps what began when a later deed is refused', async () => {
+  let n = 0
+  vi.stubGlobal(
+    'fetch',
+    vi.fn(async () =>
+      n++ === 0 ? new Response('{"id":"1"}') : new Response('{"error":{"reason":"Refused","message":"no"}}', { status: 409 }),
+    ),
+  )
+  const after = await start([deed, deed], [{}, {}], '')
+  expect(after.phase).toBe('started')
+  expect(after.operations).toHaveLength(1)
+  expect(after.error?.message).toBe('no')
+})

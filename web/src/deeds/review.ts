@@ -1,0 +1,85 @@
+// What a person has to see and say before something is done, as plain decisions.
+import type { Change, Deed, Operation, Preview } from '../api'
+import { Refusal, send } from '../live/http'
+
+/** Review is how far a person and the server are with some deeds. */
+export interface Review {
+  phase: 'asking' | 'asked' | 'starting' | 'started' | 'failed'
+  previews: Preview[]
+  operations: Operation[]
+  error?: Refusal
+}
+
+export const asking: Review = { phase: 'asking', previews: [], operations: [] }
+
+/** ask lets the server try all deeds without doing them. */
+export async function ask(deeds: Deed[]): Promise<Review> {
+  try {
+    const previews = await Promise.all(deeds.map((deed) => send<Preview>('POST', '/api/v1/previews', deed)))
+    return { phase: 'asked', previews, operations: [] }
+  } catch (error) {
+    return { ...asking, phase: 'failed', error: error as Refusal }
+  }
+}
+
+/** start begins the deeds, one after the other; those that began stay begun when a later one is refused. */
+export async function start(deeds: Deed[], previews: Preview[], typed: string): Promise<Review> {
+  const operations: Operation[] = []
+  try {
+    for (const [i, deed] of deeds.entries()) {
+      operations.push(await send<Operation>('POST', '/api/v1/operations', confirmed(deed, previews[i], typed)))
+    }
+    return { phase: 'started', previews, operations }
+  } catch (error) {
+    return { phase: operations.length > 0 ? 'started' : 'failed', previews, operations, error: error as Refusal }
+  }
+}
+
+/** confirmed adds what was typed to a deed that asked for it. */
+export function confirmed(deed: Deed, preview: Preview | undefined, typed: string): Deed {
+  return preview?.confirm ? { ...deed, confirmation: typed } : deed
+}
+
+/** toType is what has to be typed first; empty: nothing. */
+export function toType(previews: Preview[]): string {
+  return previews.find((preview) => preview.confirm)?.confirm ?? ''
+}
+
+/** hindrance says why the deeds cannot be started; empty: they can. */
+export function hindrance(review: Review, typed: string): string {
+  if (review.phase === 'asking') return 'The server is still trying it.'
+  const refused = review.previews.find((preview) => preview.refused)?.refused
+  if (refused) return refused
+  const spoilt = review.previews.flatMap((preview) => preview.diff ?? []).filter((change) => change.change === 'Refused' || change.error)
+  if (spoilt.length > 0) return `The cluster refuses ${spoilt.length === 1 ? 'one object' : `${spoilt.length} objects`}: see below.`
+  const text = toType(review.previews)
+  if (text && typed.trim() !== text) return `Type ${text} to confirm.`
+  return ''
+}
+
+export interface Sorted {
+  changed: Change[]
+  unchanged: number
+}
+
+/** sorted splits what changes from what stays: refused first, then deletions, then the rest. */
+export function sorted(diff: Change[] | null | undefined): Sorted {
+  const order = { Refused: 0, Delete: 1, Update: 2, Create: 3, Unchanged: 4 }
+  const changed = (diff ?? []).filter((change) => change.change !== 'Unchanged' || change.error)
+  changed.sort((a, b) => order[a.change] - order[b.change])
+  return { changed, unchanged: (diff ?? []).length - changed.length }
+}
+
+/** wayText says which way it goes, for somebody who does not know the two. */
+export function wayText(way: string | undefined): string {
+  switch (way) {
+    case 'Kyma':
+      return 'Through the Kyma: the lifecycle manager does the work, and looks after it from then on.'
+    case 'Direct':
+      return 'Directly in the cluster: the dashboard does the work now, and you upgrade it later.'
+    case 'DirectConfirmed':
+      return 'Directly in the cluster, past the lifecycle manager: nobody but you will upgrade and repair it.'
+    default:
+      return ''
+  }
+}

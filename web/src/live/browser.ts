@@ -1,0 +1,24 @@
+// Live joined to this browser's window.
+import type { Session } from '../api'
+import { send } from './http'
+import { Live, type Source } from './live'
+
+/** liveOfTab is the connection of this tab. ended is called when the session is over. */
+export function liveOfTab(ended: () => void): Live {
+  const live = new Live({
+    open: (url) => new EventSource(url) as unknown as Source,
+    later: (what, ms) => window.setTimeout(what, ms),
+    forget: (timer) => window.clearTimeout(timer),
+    random: Math.random,
+    hidden: () => document.visibilityState === 'hidden',
+    loggedIn: async () => (await send<Session>('GET', '/api/v1/session')).loggedIn,
+    ended,
+  })
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') live.pause()
+    else live.retry()
+  })
+  window.addEventListener('online', () => live.retry())
+  window.addEventListener('pagehide', () => live.pause())
+  return live
+}

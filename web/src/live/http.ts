@@ -1,0 +1,75 @@
+// Requests that are no live query: what changes something, and what is asked once.
+import type { Problem } from '../api'
+import type { Failure } from './live'
+
+/** Refusal is an answer that is an error. Its message is written for people. */
+export class Refusal extends Error implements Failure {
+  readonly status: number
+  readonly reason: string
+  readonly details?: Problem['details']
+
+  constructor(status: number, problem: Problem) {
+    super(problem.message)
+    this.status = status
+    this.reason = problem.reason
+    this.details = problem.details
+  }
+}
+
+/** send makes a request and reads its answer. It throws nothing but a Refusal. */
+export async function send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const init: RequestInit = { method, headers: { Accept: 'application/json' }, credentials: 'same-origin', redirect: 'error' }
+  if (method !== 'GET') {
+    init.headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
+    init.body = JSON.stringify(body ?? {})
+  }
+  let answer: Response
+  try {
+    answer = await fetch(path, init)
+  } catch {
+    throw new Refusal(0, { reason: 'Unreachable', message: 'The dashboard does not answer. Is it still running?' })
+  }
+  const text = await answer.text()
+  if (!answer.ok) throw new Refusal(answer.status, problemOf(answer.status, text))
+  if (text === '') return undefined as T
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw new Refusal(answer.status, { reason: 'Malformed', message: `The answer to ${path} cannot be read.` })
+  }
+}
+
+/** problemOf finds the error in a body, and says something where there is none. */
+export function problemOf(status: number, body: unknown): Problem {
+  let value = body
+  if (typeof body === 'string') {
+    try {
+      value = JSON.parse(body)
+    } catch {
+      value = undefined
+    }
+  }
+  const error = (value as { error?: Partial<Problem> } | null | undefined)?.error
+  if (error && typeof error.message === 'string' && error.message !== '') {
+    return { reason: String(error.reason ?? ''), message: error.message, details: error.details }
+  }
+  return { reason: 'Failed', message: `The server answered with status ${status} and gave no reason.` }
+}
+
+/** query writes a path with its parameters, sorted, so that the same question is always the same text. */
+export function query(path: string, parameters: Record<string, string | number | boolean | string[] | undefined> = {}): string {
+  const all = new URLSearchParams()
+  for (const name of Object.keys(parameters).sort()) {
+    const value = parameters[name]
+    for (const one of Array.isArray(value) ? [...value].sort() : [value]) {
+      if (one !== undefined && one !== '' && one !== false) all.append(name, String(one))
+    }
+  }
+  const text = all.toString()
+  return '/api/v1' + path + (text && '?' + text)
+}
+
+/** at joins parts of a path, each escaped. */
+export function at(...parts: string[]): string {
+  return parts.map((part) => '/' + encodeURIComponent(part)).join('')
+}

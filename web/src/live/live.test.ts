@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { backoff, Live, mostQueries, type Source, type Surroundings } from './live'
+
+class Fake implements Source {
+  onopen: ((event: never) => void) | null = null
+  onerror: ((event: never) => void) | null = null
+  closed = false
+  readonly listeners = new Map<string, (event: MessageEvent<string>) => void>()
+  constructor(readonly url: string) {}
+  addEventListener(type: string, listener: (event: MessageEvent<string>) => void) {
+    this.listeners.set(type, listener)
+  }
+  close() {
+    this.closed = true
+  }
+  say(type: string, data: unknown) {
+    this.listeners.get(type)?.({ data: typeof data === 'string' ? data : JSON.stringify(data) } as MessageEvent<string>)
+  }
+}
+
+function world(over: Partial<Surroundings> = {}) {
+  const sources: Fake[] = []
+  const timers: { what: () => void; ms: number; dead: boolean }[] = []
+  let ended = 0
+  const live = new Live({
+    open: (url) => {
+      const made = new Fake(url)
+      sources.push(made)
+      return made
+    },
+    later: (what, ms) => timers.push({ what, ms, dead: false }) - 1,
+    forget: (timer) => {
+      const one = timers[timer]
+      if (one) one.dead = true
+    },
+    random: () => 0.5,
+    hidden: () => false,
+    loggedIn: async () => true,
+    ended: () => {
+      ended++
+    },
+    ...over,
+  })
+  const run = () => {
+    for (const timer of timers.splice(0)) if (!timer.dead) timer.what()
+  }
+  const last = () => {
+    const one = sources.at(-1)
+    if (!one) throw new Error('no connection')
+    return one
+  }
+  return { live, sources, timers, run, last, ended: () => ended }
+}
+
+const settled = () =>
+  new Promise<void>((resolve) => {
+    queueMicrotask(() => queueMicrotask(() => queueMicrotask(resolve)))
+  })
+
+describe('the connection of a tab', () => {
+  it('asks everything that a page wants on one connection', () => {
+    const w = world()
+    w.live.subscribe('/api/v1/b?x=1', () => undefined)
+    w.live.subscribe('/api/v1/a', () => undefined)
+    w.run()
+    expect(w.sources).toHaveLength(1)
+    expect(w.last().url).toBe('/api/v1/stream?q=%2Fapi%2Fv1%2Fa&q=%2Fapi%2Fv1%2Fb%3Fx%3D1')
+  })
+
+  it('gives every query its own answers, and tells who listens', () => {
+    const w = world()
+    let told = 0
+    w.live.subscribe('/b', () => undefined)
+    w.live.subscribe('/a', () => {
+      told++
+    })
+    w.run()
+    w.last().say('result', { q: 0, status: 200, body: { n: 1 } })
+    expect(w.live.result('/a')).toEqual({ status: 200, body: { n: 1 }, stale: false })
+    expect(w.live.result('/b')).toBeUndefined()
+    expect(told).toBe(1)
+    expect(w.live.connection).toBe('open')
+  })
+
+  it('opens a new connection when the page wants something else, and keeps what it knew as stale', () => {
+    const w = world()
+    const leave = w.live.subscribe('/a', () => undefined)
+    w.run()
+    w.last().say('result', { q: 0, status: 200, body: 1 })
+    leave()
+    w.live.subscribe('/b', () => undefined)
+    w.run()
+    expect(w.sources).toHaveLength(2)
+    expect(w.sources[0]?.closed).toBe(true)
+    expect(w.live.result('/a')?.stale).toBe(true)
+  })
+
+  it('does not reconnect when the same things are wanted', () => {
+    const w = world()
+    const leave = w.live.subscribe('/a', () => undefined)
+    w.run()
+    leave()
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    expect(w.sources).toHaveLength(1)
+  })
+
+  it('comes back by itself after a break, later and later', async () => {
+    const w = world()
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    w.last().onerror?.(undefined as never)
+    await settled()
+    expect(w.live.connection).toBe('lost')
+    expect(w.timers.at(-1)?.ms).toBe(backoff(0, 0.5))
+    w.run()
+    expect(w.sources).toHaveLength(2)
+    w.last().onerror?.(undefined as never)
+    await settled()
+    expect(w.timers.at(-1)?.ms).toBe(backoff(1, 0.5))
+  })
+
+  it('ends the session when a break turns out to be a logout', async () => {
+    const w = world({ loggedIn: async () => false })
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    w.last().onerror?.(undefined as never)
+    await settled()
+    expect(w.ended()).toBe(1)
+    expect(w.timers).toHaveLength(0)
+  })
+
+  it('ends the session when the server says so, or a query is answered by 401', () => {
+    for (const say of [(s: Fake) => s.say('end', '{}'), (s: Fake) => s.say('result', { q: 0, status: 401, body: {} })]) {
+      const w = world()
+      w.live.subscribe('/a', () => undefined)
+      w.run()
+      say(w.last())
+      expect(w.ended()).toBe(1)
+      expect(w.last().closed).toBe(true)
+    }
+  })
+
+  it('has no connection in a hidden tab, and one again when it is looked at', () => {
+    let hidden = true
+    const w = world({ hidden: () => hidden })
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    expect(w.sources).toHaveLength(0)
+    hidden = false
+    w.live.retry()
+    w.run()
+    expect(w.sources).toHaveLength(1)
+    w.live.pause()
+    expect(w.last().closed).toBe(true)
+  })
+
+  it('survives an answer that is no JSON, or of a query that nobody asked', () => {
+    const w = world()
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    w.last().say('result', 'nonsense')
+    w.last().say('result', { q: 7, status: 200, body: 1 })
+    w.last().say('result', { q: 'x' })
+    expect(w.live.result('/a')).toBeUndefined()
+  })
+
+  it('says so when a page asks for too much, instead of waiting for ever', () => {
+    const w = world()
+    for (let i = 0; i <= mostQueries; i++) w.live.subscribe('/q' + i, () => undefined)
+    w.run()
+    expect(w.last().url.split('q=').length - 1).toBe(mostQueries)
+    expect(w.live.result('/q8')?.status).toBe(400)
+  })
+
+  it('knows nothing any more after a logout', () => {
+    const w = world()
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    w.last().say('result', { q: 0, status: 200, body: 'secret' })
+    w.live.reset()
+    expect(w.live.result('/a')).toBeUndefined()
+  })
+})
+
+it('waits longer with every try, and never longer than 15 seconds', () => {
+  expect([0, 1, 2, 3, 20].map((n) => backoff(n, 1))).toEqual([500, 1000, 2000, 4000, 15000])
+  expect(backoff(3, 0)).toBe(2000)
+})

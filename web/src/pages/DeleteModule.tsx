@@ -1,0 +1,181 @@
+// Page 8: deleting a module. First what is in the way, by name; then what goes along, chosen by hand; then how it goes on.
+import { Button, Checkbox, Loader } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { Blocking, Operation, Preview } from '../api'
+import { moduleLink, Progress } from '../deeds/Progress'
+import { ReviewPanel } from '../deeds/ReviewPanel'
+import { Refusal, send } from '../live/http'
+import { Action, Avatar, Header, Notice, Tag } from '../parts/basics'
+import { Trouble } from '../parts/loaded'
+import { count, refText } from '../words'
+import { deletionOf, grouped, previewedOf } from './deletion'
+import { useModulePath } from './Module'
+
+export function Page() {
+  const { id, name } = useModulePath()
+  const [operations, setOperations] = useState<Operation[]>([])
+  return (
+    <>
+      <Header
+        title={`Delete ${name}`}
+        mark={<Avatar name={name} big />}
+        lead={id ? `from Kyma ${id}` : 'which was installed directly'}
+        actions={
+          operations.length === 0 && (
+            <Action variant="default" to={moduleLink(id, name)}>
+              Keep it
+            </Action>
+          )
+        }
+      />
+      {operations.length > 0 ? (
+        operations.map((operation) => <Progress key={operation.id} id={operation.id} />)
+      ) : (
+        <Steps key={id + name} id={id} name={name} started={setOperations} />
+      )}
+    </>
+  )
+}
+
+/** useBlocking asks what is in the way. Nothing is deleted by asking. */
+function useBlocking(id: string, name: string) {
+  const [preview, setPreview] = useState<Preview>()
+  const [error, setError] = useState<Refusal>()
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    let current = true
+    send<Preview>('POST', '/api/v1/previews', deletionOf(id, name, false, [])).then(
+      (found) => {
+        if (current) {
+          setPreview(found)
+          setError(undefined)
+        }
+      },
+      (refusal: Refusal) => {
+        if (current) setError(refusal)
+      },
+    )
+    return () => {
+      current = false
+    }
+  }, [id, name, round])
+  return {
+    preview,
+    error,
+    again: () => {
+      setPreview(undefined)
+      setError(undefined)
+      setRound(round + 1)
+    },
+  }
+}
+
+function Steps({ id, name, started }: { id: string; name: string; started: (operations: Operation[]) => void }) {
+  const { preview, error, again } = useBlocking(id, name)
+  const [cascade, setCascade] = useState(false)
+  if (error) return <Trouble error={error} again={again} />
+  if (!preview)
+    return (
+      <div className="card pad row" role="status">
+        <Loader size="sm" />
+        <span>Looking for what people made with {name}…</span>
+      </div>
+    )
+  const blocking = preview.blocking ?? []
+  const free = blocking.length === 0 || cascade
+  return (
+    <div className="stack">
+      <Policy managed={id !== ''} name={name} />
+      {blocking.length > 0 && <InTheWay name={name} blocking={blocking} cascade={cascade} setCascade={setCascade} again={again} />}
+      {free && (
+        <section className="stack" aria-label="Delete">
+          <h2 className="flat">What would happen</h2>
+          <ReviewPanel
+            deeds={[deletionOf(id, name, cascade, previewedOf(blocking))]}
+            danger
+            started={started}
+            verb={cascade ? `Delete ${count(blocking.length, 'object')} and ${name}` : `Delete ${name}`}
+            back={
+              <Action variant="default" to={moduleLink(id, name)}>
+                Keep it
+              </Action>
+            }
+          />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Policy({ managed, name }: { managed: boolean; name: string }) {
+  return (
+    <Notice>
+      <p>
+        {managed
+          ? `${name} is taken out of the Kyma; then the lifecycle manager deletes its objects, and at last its operator.`
+          : `The objects that were installed with ${name} are deleted, its operator last, so that it can clean up after itself.`}
+      </p>
+      <p>What people made with it is never deleted by accident: as long as such objects exist, the module stays.</p>
+    </Notice>
+  )
+}
+
+interface WayProps {
+  name: string
+  blocking: Blocking[]
+  cascade: boolean
+  setCascade: (on: boolean) => void
+  again: () => void
+}
+
+function InTheWay({ name, blocking, cascade, setCascade, again }: WayProps) {
+  return (
+    <section className="card" aria-labelledby="blocking">
+      <div className="card-head">
+        <h2 id="blocking">{count(blocking.length, 'object')} in the way</h2>
+        <Button size="compact-sm" variant="default" onClick={again}>
+          Look again
+        </Button>
+      </div>
+      <div className="pad flat stack">
+        <p className="flat">
+          People made {blocking.length === 1 ? 'this' : 'these'} with {name}. Without {name} nobody looks after{' '}
+          {blocking.length === 1 ? 'it' : 'them'} any more. Delete what is not needed yourself, or let it be deleted along.
+        </p>
+        {grouped(blocking).map(({ kind, objects }) => (
+          <Kind key={kind} kind={kind} objects={objects} />
+        ))}
+        <Checkbox
+          checked={cascade}
+          onChange={(event) => setCascade(event.currentTarget.checked)}
+          color="red.9"
+          label={`Delete ${blocking.length === 1 ? 'this object' : `these ${blocking.length} objects`} too, before the module`}
+          description="Exactly what is listed here, and nothing that somebody makes meanwhile. It cannot be undone."
+        />
+      </div>
+    </section>
+  )
+}
+
+function Kind({ kind, objects }: { kind: string; objects: Blocking[] }) {
+  return (
+    <details open={objects.length <= 25}>
+      <summary>
+        <strong>{kind}</strong> <span className="dim">({objects.length})</span>
+      </summary>
+      <ul className="tree">
+        {objects.map((one) => (
+          <li key={one.uid}>
+            <div className="line">
+              <span className="mono">{refText(one.ref).slice(kind.length + 1)}</span>
+              {one.deleting && <Tag tone="warn">being deleted</Tag>}
+              {one.deleting && (one.finalizers ?? []).length > 0 && (
+                <span className="dim small">waits for {(one.finalizers ?? []).join(', ')}</span>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,238 @@
+// Page 4, one module: why it is not ready, what it consists of, its configuration, events and versions.
+import { Tabs } from '@mantine/core'
+import { Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { useParams } from 'react-router'
+import type { Deed, ModuleDetail } from '../api'
+import { DeedModal } from '../deeds/DeedModal'
+import { moduleLink } from '../deeds/Progress'
+import { at, query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge, To, TypeTag } from '../parts/basics'
+import { Events, Reasons, Tree } from '../parts/details'
+import { useListState } from '../parts/list'
+import { Loaded } from '../parts/loaded'
+import { Badges, Signature } from '../parts/modules'
+import { refText, sentence } from '../words'
+import { ConfigurationTab } from './ModuleConfiguration'
+import { VersionsTab } from './ModuleVersions'
+
+/** useModulePath is which module the address means: one of a Kyma, or one that was installed directly. */
+export function useModulePath(): { id: string; name: string; path: string } {
+  const { ns, kyma, name = '' } = useParams()
+  if (ns && kyma) return { id: `${ns}/${kyma}`, name, path: '/modules' + at(ns, kyma, name) }
+  return { id: '', name, path: '/direct' + at(name) }
+}
+
+export function Page() {
+  const { id, name, path } = useModulePath()
+  const answer = useLive<ModuleDetail>(query(path))
+  return (
+    <>
+      {!answer.data && <Header title={name} mark={<Avatar name={name} big />} lead={id ? 'in ' + id : 'installed directly'} />}
+      <Loaded answer={answer}>{(data) => <Body data={data} path={path} />}</Loaded>
+    </>
+  )
+}
+
+function Body({ data, path }: { data: ModuleDetail; path: string }) {
+  const { module: m } = data
+  const state = useListState()
+  const tab = state.parameters.get('tab') ?? 'parts'
+  const why = data.why ?? []
+  return (
+    <>
+      <Header
+        title={m.name}
+        mark={<Avatar name={m.name} big />}
+        badges={
+          <>
+            <StateBadge state={m.state} />
+            <TypeTag type={m.type} />
+            <Badges module={m} />
+            <Signature module={m} />
+          </>
+        }
+        lead={
+          m.kyma ? (
+            <>
+              in <To to={'/kymas/' + m.kyma}>{m.kyma}</To>
+            </>
+          ) : (
+            'installed directly, without a Kyma'
+          )
+        }
+        actions={<Buttons data={data} />}
+      />
+      {m.state !== 'Ready' && why.length > 0 && (
+        <section className="card pad stack" aria-label="Why">
+          <h2 className="flat">{heading(m.state)}</h2>
+          <Reasons why={why} />
+        </section>
+      )}
+      <Facts data={data} />
+      <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false}>
+        <Tabs.List aria-label="About this module">
+          <Tabs.Tab value="parts">What it consists of</Tabs.Tab>
+          <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
+          <Tabs.Tab value="versions">Versions</Tabs.Tab>
+          <Tabs.Tab value="events">Events</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="parts" pt="md">
+          <Parts data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="configuration" pt="md">
+          <ConfigurationTab data={data} path={path} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions" pt="md">
+          <VersionsTab data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events" pt="md">
+          <Events events={data.events} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}
+
+function heading(state: string): string {
+  switch (state) {
+    case 'Processing':
+      return 'What it is waiting for'
+    case 'Deleting':
+      return 'What the deletion is waiting for'
+    case 'Unmanaged':
+    case 'NotConfigured':
+      return 'Why it is not in use'
+    default:
+      return 'Why it is not ready'
+  }
+}
+
+function Parts({ data }: { data: ModuleDetail }) {
+  return (
+    <div className="stack">
+      {!data.access.runtime && (
+        <Notice>
+          <p>You may not read the access Secret of its Kyma. What lies in that cluster is not shown, only what the hub knows.</p>
+        </Notice>
+      )}
+      <div className="card pad">
+        {data.tree ? <Tree node={data.tree} /> : <Empty title="Nothing yet">Its objects show up here once they are applied.</Empty>}
+      </div>
+    </div>
+  )
+}
+
+function Facts({ data }: { data: ModuleDetail }) {
+  const { module: m } = data
+  return (
+    <div className="grid grid-two">
+      <section className="card pad" aria-label="Versions and state">
+        <dl className="facts">
+          <dt>Desired version</dt>
+          <dd>
+            <span className="mono">{m.version.desired || 'none'}</span>
+            {m.channel ? ` from channel ${m.channel}` : ''}
+          </dd>
+          <dt>Installed version</dt>
+          <dd>
+            <span className={'mono' + (m.version.mismatch ? ' differs' : '')}>{m.version.installed || 'none yet'}</span>
+          </dd>
+          <dt>Available version</dt>
+          <dd>
+            <span className={'mono' + (m.version.outdated ? ' newer' : '')}>{m.version.available || 'none'}</span>
+          </dd>
+          <dt>Installation</dt>
+          <dd>
+            <span className="row">
+              <PhaseBadge state={m.installation.state} message={m.installation.message} />
+              {m.installation.progress}{' '}
+            </span>
+          </dd>
+          <dt>Own resource</dt>
+          <dd>
+            <span className="row">
+              <StateBadge state={m.module.state} message={m.module.message} />
+              <span className="mono small">{m.resource ? refText(m.resource) : ''}</span>
+            </span>
+          </dd>
+        </dl>
+      </section>
+      <section className="card pad stack tight" aria-label="Documentation">
+        <h2 className="flat">Read more</h2>
+        {data.documentation && (
+          <p className="flat">
+            <Outside to={data.documentation}>Documentation</Outside>
+          </p>
+        )}
+        {(data.links ?? []).map((link, i) => (
+          <p key={i} className="flat">
+            <Outside to={link.link}>{link.name}</Outside>
+          </p>
+        ))}
+        {!data.documentation && (data.links ?? []).length === 0 && <p className="dim flat">Its makers gave no links.</p>}
+        <p className="flat">
+          <To to={`/catalog/${encodeURIComponent(m.name)}`}>In the catalog</To>
+        </p>
+      </section>
+    </div>
+  )
+}
+
+function Buttons({ data }: { data: ModuleDetail }) {
+  const { module: m, access } = data
+  const [deed, setDeed] = useState<Deed | null>(null)
+  const kyma = m.kyma ?? ''
+  const going = m.state === 'Deleting'
+  const busy = going ? 'It is being removed.' : undefined
+  return (
+    <>
+      {m.version.outdated && !going && (
+        <Action
+          allowed={access.edit}
+          onClick={() => setDeed({ kind: 'upgrade', items: [{ kyma, module: m.name, version: m.version.available, channel: '' }] })}
+        >
+          Upgrade to {m.version.available}
+        </Action>
+      )}
+      {m.type === 'managed' && kyma && !m.mandatory && (
+        <Action
+          variant="default"
+          allowed={access.edit && !going}
+          why={busy}
+          onClick={() => setDeed({ kind: m.managed ? 'unmanage' : 'manage', kyma, module: m.name })}
+        >
+          {m.managed ? 'Let go of it' : 'Manage it again'}
+        </Action>
+      )}
+      <Action
+        variant="default"
+        to={moduleLink(kyma, m.name, '/delete')}
+        allowed={access.delete && !m.mandatory}
+        why={m.mandatory ? 'It is mandatory: it comes by itself and cannot be taken away.' : undefined}
+        leftSection={<Trash2 size={16} aria-hidden />}
+      >
+        Delete
+      </Action>
+      <DeedModal
+        title={titleOf(deed, m.name)}
+        deed={deed}
+        close={() => setDeed(null)}
+        danger={deed?.kind === 'unmanage'}
+        verb={deed?.kind === 'unmanage' ? 'Let go of it' : deed?.kind === 'manage' ? 'Manage it again' : 'Upgrade'}
+      />
+    </>
+  )
+}
+
+function titleOf(deed: Deed | null, name: string): string {
+  switch (deed?.kind) {
+    case 'unmanage':
+      return `Let go of ${name}? Its objects run on, and nobody upgrades or repairs them.`
+    case 'manage':
+      return sentence(`Let the lifecycle manager look after ${name} again`)
+    default:
+      return `Upgrade ${name}`
+  }
+}

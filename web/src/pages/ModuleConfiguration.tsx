@@ -1,0 +1,83 @@
+// The configuration of a module: its own custom resource, as a form or as YAML.
+import { lazy, Suspense, useState } from 'react'
+import type { Deed, ModuleDetail, Resource } from '../api'
+import { DeedModal } from '../deeds/DeedModal'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Empty, Notice } from '../parts/basics'
+import { Loaded, Loading } from '../parts/loaded'
+import { sentence } from '../words'
+import { stateOf, trimmed, whole } from '../yaml/trim'
+
+const Configure = lazy(async () => ({ default: (await import('../yaml/Configure')).Configure }))
+
+export function ConfigurationTab({ data, path }: { data: ModuleDetail; path: string }) {
+  const answer = useLive<Resource>(query(path + '/resource'))
+  return <Loaded answer={answer}>{(resource) => <Body data={data} resource={resource} />}</Loaded>
+}
+
+function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
+  const { module: m, access } = data
+  const [deed, setDeed] = useState<Deed | null>(null)
+  const now = resource.object ?? resource.default
+  // What somebody edits stays as it was when they began, until they take over what changed meanwhile.
+  const [begun, setBegun] = useState(now)
+  const [saved, setSaved] = useState(false)
+  const moved = Boolean(resource.object && begun && stateOf(resource.object) !== stateOf(begun))
+  if (saved && moved && !deed) {
+    // It is what was just saved: the form goes on with it.
+    setSaved(false)
+    setBegun(now)
+  }
+  if (!now || !begun) {
+    return (
+      <div className="card">
+        <Empty title="Nothing to configure">{sentence(resource.reason) || 'This module has no custom resource of its own.'}</Empty>
+      </div>
+    )
+  }
+  const editable = resource.editable && access.edit
+  return (
+    <div className="stack">
+      {!editable && (
+        <Notice>
+          <p>{sentence(resource.reason) || 'You may look at the configuration, and not change it.'}</p>
+        </Notice>
+      )}
+      {!resource.object && editable && (
+        <Notice tone="busy">
+          <p>There is no configuration yet. This is what the module suggests: change it as you like, and save it.</p>
+        </Notice>
+      )}
+      {m.policy === 'CreateAndDelete' && editable && (
+        <p className="dim small flat">
+          The lifecycle manager made this configuration and deletes it with the module. What you change here stays.
+        </p>
+      )}
+      {moved && (
+        <Notice tone="warn">
+          <p>
+            Somebody changed it meanwhile.{' '}
+            <button type="button" className="linklike" onClick={() => setBegun(now)}>
+              Take over what is there now
+            </button>
+          </p>
+        </Notice>
+      )}
+      <div className="card pad">
+        <Suspense fallback={<Loading />}>
+          <Configure
+            key={stateOf(begun)}
+            start={trimmed(begun)}
+            fallback={resource.default}
+            schema={resource.schema}
+            readOnly={!editable}
+            verb="See what would change"
+            done={(object) => setDeed({ kind: 'configure', kyma: m.kyma ?? '', module: m.name, object: whole(begun, object) })}
+          />
+        </Suspense>
+      </div>
+      <DeedModal title={`Configure ${m.name}`} verb="Save" deed={deed} close={() => setDeed(null)} started={() => setSaved(true)} />
+    </div>
+  )
+}

@@ -1,0 +1,83 @@
+// Page 3: every module of every type in one table.
+import { Button } from '@mantine/core'
+import { Boxes, PackagePlus } from 'lucide-react'
+import type { List, Module } from '../api'
+import { useLive } from '../live/useLive'
+import { Action, Empty, Header, NotRead } from '../parts/basics'
+import { Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
+import { Loaded } from '../parts/loaded'
+import { ModuleTable } from '../parts/modules'
+import { severity, stateWord, types } from '../words'
+
+const typeOptions = Object.entries(types).map(([value, { label }]) => ({ value, label }))
+const stateOptions = severity.map((value) => ({ value, label: stateWord(value).label }))
+
+export function Page() {
+  const state = useListState()
+  const answer = useLive<List<Module>>(listQuery('/modules', state, ['type', 'state', 'kyma', 'outdated']), true)
+  return (
+    <>
+      <Header
+        title="Modules"
+        lead="Everything that is in a Kyma or installed, whoever looks after it."
+        actions={
+          <Action to="/add" leftSection={<PackagePlus size={17} aria-hidden />}>
+            Add modules
+          </Action>
+        }
+      />
+      <div className="stack tight">
+        <div className="row">
+          <Search state={state} label="Search modules" />
+          <Filter state={state} name="type" label="Type" options={typeOptions} />
+        </div>
+        <div className="row">
+          <Filter state={state} name="state" label="State" options={stateOptions} />
+          <Filter state={state} name="outdated" label="Version" options={[{ value: 'true', label: 'Outdated' }]} />
+          {state.parameters.get('kyma') && (
+            <Button size="compact-sm" variant="light" onClick={() => state.set('kyma', undefined)}>
+              Only {state.parameters.get('kyma')} ✕
+            </Button>
+          )}
+        </div>
+      </div>
+      <Loaded answer={answer} rows={8}>
+        {(list) => <Body list={list} state={state} />}
+      </Loaded>
+    </>
+  )
+}
+
+function Body({ list, state }: { list: List<Module>; state: ListState }) {
+  const items = list.items ?? []
+  return (
+    <>
+      <NotRead unread={list.unread} />
+      {items.length > 0 && <ModuleTable modules={items} state={state} />}
+      {items.length === 0 && (
+        <div className="card">
+          {state.filtered ? (
+            <Empty
+              icon={<Boxes size={40} aria-hidden />}
+              title="No module is like that"
+              action={
+                <Button variant="light" onClick={state.clear}>
+                  Show all
+                </Button>
+              }
+            />
+          ) : (
+            <Empty
+              icon={<Boxes size={40} aria-hidden />}
+              title="No modules yet"
+              action={<Action to="/catalog">Look at the catalog</Action>}
+            >
+              The catalog shows what can be had, and what each module does.
+            </Empty>
+          )}
+        </div>
+      )}
+      <Pages state={state} total={list.total} one="module" />
+    </>
+  )
+}

@@ -1,0 +1,158 @@
+// A new source: where it is, whether it can be read, and what stands in it.
+import { Button, Loader, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { SourceTest } from '../api'
+import { type Refusal, send } from '../live/http'
+import { Notice } from '../parts/basics'
+import { count, sentence } from '../words'
+
+interface SourceBody {
+  name: string
+  url: string
+  digest: string
+  key: string
+}
+type Set = (name: keyof SourceBody) => (event: { currentTarget: { value: string } }) => void
+
+/** NewSource asks for a source, tests it, and keeps it. */
+export function NewSource({ close }: { close: () => void }) {
+  const [body, setBody] = useState<SourceBody>({ name: '', url: '', digest: '', key: '' })
+  const [test, setTest] = useState<SourceTest>()
+  const [error, setError] = useState<Refusal>()
+  const [busy, setBusy] = useState(false)
+  const set: Set = (name) => (event) => {
+    const { value } = event.currentTarget
+    setBody({ ...body, [name]: name === 'key' ? value : value.trim() })
+    setTest(undefined)
+  }
+  const run = async (what: () => Promise<void>) => {
+    setBusy(true)
+    setError(undefined)
+    await what().catch((refusal: Refusal) => setError(refusal))
+    setBusy(false)
+  }
+  const { url, digest, key } = body
+  const look = () => run(async () => setTest(await send<SourceTest>('POST', '/api/v1/sources/test', { url, digest, key })))
+  const keep = () =>
+    run(async () => {
+      await send('POST', '/api/v1/sources', body)
+      close()
+    })
+  const good = test && (test.problems ?? []).length === 0
+  return (
+    <form
+      className="card pad stack"
+      aria-label="Add a source"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void (good ? keep() : look())
+      }}
+    >
+      <TextInput
+        label="Name"
+        description="How the catalog calls it: small letters, digits and dashes."
+        value={body.name}
+        onChange={set('name')}
+        required
+        maw={420}
+      />
+      <TextInput
+        label="Address"
+        description="https://… of an all-modules.yaml or .json, or oci://… of an artifact."
+        value={url}
+        onChange={set('url')}
+        required
+        maw={620}
+        spellCheck={false}
+      />
+      <Trust body={body} set={set} />
+      <div role="status" aria-live="polite">
+        {busy && (
+          <span className="row">
+            <Loader size="xs" />
+            Reading it…
+          </span>
+        )}
+        {test && <Tested test={test} />}
+      </div>
+      {error && (
+        <Notice tone="bad" title="It cannot be used">
+          <p>{sentence(error.message)}</p>
+        </Notice>
+      )}
+      <div className="row">
+        <Button type="submit" disabled={busy || !body.name || !url}>
+          {good ? 'Keep this source' : 'Test it'}
+        </Button>
+        {test && !good && (
+          <Button variant="default" disabled={busy} onClick={() => void keep()}>
+            Keep it anyway
+          </Button>
+        )}
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function Trust({ body, set }: { body: SourceBody; set: Set }) {
+  return (
+    <details>
+      <summary>Trust only certain content</summary>
+      <div className="stack after-summary">
+        <TextInput
+          label="Digest"
+          description="sha256:… of the file: then nothing else is ever taken."
+          value={body.digest}
+          onChange={set('digest')}
+          maw={620}
+          spellCheck={false}
+        />
+        <Textarea
+          label="Public key"
+          description="PEM: then only what it signed is taken."
+          value={body.key}
+          autosize
+          minRows={2}
+          maxRows={8}
+          maw={620}
+          spellCheck={false}
+          onChange={set('key')}
+        />
+      </div>
+    </details>
+  )
+}
+
+function Tested({ test }: { test: SourceTest }) {
+  const modules = test.modules ?? []
+  const problems = test.problems ?? []
+  return (
+    <div className="stack tight">
+      <Notice tone={problems.length > 0 ? 'warn' : 'ok'} title={`${count(modules.length, 'module')} found`}>
+        {modules.length > 0 && (
+          <p>
+            {modules
+              .slice(0, 20)
+              .map((m) => `${m.name} (${(m.versions ?? []).join(', ')})${m.new ? ', new' : ''}`)
+              .join('; ')}
+          </p>
+        )}
+        <p className="mono small">{test.digest}</p>
+      </Notice>
+      {problems.length > 0 && (
+        <Notice tone="warn" title={`${count(problems.length, 'problem')} in it`}>
+          <ul>
+            {problems.slice(0, 10).map((p, i) => (
+              <li key={i}>
+                <strong>{p.where}</strong>: {sentence(p.message)} <span className="mono">({p.rule})</span>
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+    </div>
+  )
+}

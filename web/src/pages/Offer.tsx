@@ -1,0 +1,226 @@
+// Page 5, one module of the catalog: versions and channels, what it makes, where it is, and how to have it.
+import { PackagePlus } from 'lucide-react'
+import { useParams, useSearchParams } from 'react-router'
+import type { Offer, OfferVersion } from '../api'
+import { moduleLink } from '../deeds/Progress'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Action, Avatar, Empty, Header, Notice, Outside, StateBadge, Tag, To, TypeTag } from '../parts/basics'
+import { Table } from '../parts/list'
+import { Loaded } from '../parts/loaded'
+import { types } from '../words'
+
+export function Page() {
+  const { name = '' } = useParams()
+  const [parameters] = useSearchParams()
+  const answer = useLive<Offer>(query('/catalog/' + encodeURIComponent(name), { namespace: parameters.get('namespace') ?? '' }))
+  return (
+    <>
+      {!answer.data && <Header title={name} mark={<Avatar name={name} big />} />}
+      <Loaded answer={answer}>{(offer) => <Body offer={offer} />}</Loaded>
+    </>
+  )
+}
+
+function Body({ offer }: { offer: Offer }) {
+  const versions = offer.versions ?? []
+  const meaning = Object.hasOwn(types, offer.type) ? types[offer.type].means : ''
+  return (
+    <>
+      <Header
+        title={offer.name}
+        mark={<Avatar name={offer.name} big />}
+        badges={
+          <>
+            <TypeTag type={offer.type} />
+            {offer.restricted && <Tag>Restricted</Tag>}
+          </>
+        }
+        lead={meaning}
+        actions={
+          !offer.mandatory && (
+            <Action to={`/add?module=${encodeURIComponent(offer.name)}`} leftSection={<PackagePlus size={17} aria-hidden />}>
+              Add it
+            </Action>
+          )
+        }
+      />
+      {offer.mandatory && (
+        <Notice tone="busy">
+          <p>It is mandatory: every Kyma gets version {offer.mandatory} by itself.</p>
+        </Notice>
+      )}
+      {(offer.channels ?? [])
+        .filter((c) => c.missing)
+        .map((c) => (
+          <Notice key={c.channel} tone="warn">
+            <p>
+              Channel {c.channel} offers version {c.version}, and nothing describes that version: nobody can have it.
+            </p>
+          </Notice>
+        ))}
+      <div className="grid grid-two">
+        <div className="stack">
+          <h2 className="flat">Versions</h2>
+          {versions.length === 0 ? (
+            <div className="card">
+              <Empty title="No version can be had" />
+            </div>
+          ) : (
+            <Versions versions={versions} />
+          )}
+          <Where offer={offer} />
+        </div>
+        <div className="stack">
+          <section className="card pad stack tight" aria-label="Read more">
+            <h2 className="flat">Read more</h2>
+            {offer.documentation && (
+              <p className="flat">
+                <Outside to={offer.documentation}>Documentation</Outside>
+              </p>
+            )}
+            {offer.repository && (
+              <p className="flat">
+                <Outside to={offer.repository}>Source code</Outside>
+              </p>
+            )}
+            {(versions[0]?.links ?? []).map((link, i) => (
+              <p key={i} className="flat">
+                <Outside to={link.link}>{link.name}</Outside>
+              </p>
+            ))}
+            {!offer.documentation && !offer.repository && <p className="dim flat">Its makers gave no links.</p>}
+          </section>
+          <Makes offer={offer} newest={versions[0]} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Versions({ versions }: { versions: OfferVersion[] }) {
+  return (
+    <Table
+      label="Versions"
+      columns={[
+        { key: 'version', label: 'Version' },
+        { key: 'channels', label: 'Channels' },
+        { key: 'notes', label: 'Notes' },
+      ]}
+    >
+      {versions.map((v) => (
+        <tr key={v.version + v.template.name}>
+          <td className="lead">
+            <strong className="mono">{v.version}</strong>
+          </td>
+          <td data-label="Channels">
+            <span className="row">
+              {(v.channels ?? []).map((c) => (
+                <Tag key={c} tone="strong">
+                  {c}
+                </Tag>
+              ))}
+            </span>
+          </td>
+          <td data-label="Notes">
+            <span className="row">
+              {v.beta && (
+                <Tag tone="warn" means="Not finished: no guarantees.">
+                  Beta
+                </Tag>
+              )}
+              {v.internal && <Tag>Internal</Tag>}
+              {v.requiresDowntime && <Tag means="An upgrade to it stops the module for a moment.">Needs downtime</Tag>}
+            </span>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function Where({ offer }: { offer: Offer }) {
+  const there = offer.installed ?? []
+  if (there.length === 0) return null
+  return (
+    <section className="stack tight" aria-label="Where it is">
+      <h2 className="flat">Where it is</h2>
+      <Table
+        label="Where it is installed"
+        columns={[
+          { key: 'kyma', label: 'Kyma' },
+          { key: 'version', label: 'Version' },
+          { key: 'state', label: 'State' },
+        ]}
+      >
+        {there.slice(0, 50).map((one, i) => (
+          <tr key={i}>
+            <td className="lead">
+              <To to={moduleLink(one.kyma, offer.name)}>{one.kyma || 'Installed directly'}</To>
+            </td>
+            <td data-label="Version" className="mono">
+              {one.version || '–'}
+            </td>
+            <td data-label="State">
+              <StateBadge state={one.state} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {there.length > 50 && (
+        <p className="dim flat">
+          <To to={`/modules?search=${encodeURIComponent(offer.name)}`}>All {there.length}</To>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Makes({ offer, newest }: { offer: Offer; newest?: OfferVersion }) {
+  return (
+    <section className="card pad stack tight" aria-label="What it makes">
+      <h2 className="flat">What it makes</h2>
+      <dl className="facts">
+        {newest?.resource && (
+          <>
+            <dt>Configured by</dt>
+            <dd className="mono small">{newest.resource.kind}</dd>
+          </>
+        )}
+        {newest?.manager && (
+          <>
+            <dt>Run by</dt>
+            <dd className="mono small">{newest.manager}</dd>
+          </>
+        )}
+        {(newest?.associatedResources ?? []).length > 0 && (
+          <>
+            <dt>People make</dt>
+            <dd className="mono small">{(newest?.associatedResources ?? []).map((kind) => kind.kind).join(', ')}</dd>
+          </>
+        )}
+        {offer.component && (
+          <>
+            <dt>Component</dt>
+            <dd className="mono small">{offer.component}</dd>
+          </>
+        )}
+        {offer.source && (
+          <>
+            <dt>Source</dt>
+            <dd>{offer.source}</dd>
+          </>
+        )}
+        {newest && (
+          <>
+            <dt>Described by</dt>
+            <dd className="mono small">
+              {newest.template.namespace ? `${newest.template.namespace}/` : ''}
+              {newest.template.name}
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,208 @@
+// Page 1: what needs somebody, then how everything stands.
+import { ArrowUpCircle, CheckCircle2, PackagePlus } from 'lucide-react'
+import type { Attention, Overview as OverviewBody, State } from '../api'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { moduleLink } from '../deeds/Progress'
+import { Action, Avatar, Empty, Header, Notice, NotRead, OperationBadge, StateBadge, To } from '../parts/basics'
+import { Ago } from '../parts/details'
+import { Loaded } from '../parts/loaded'
+import { count, sentence, severity, stateWord } from '../words'
+import { Link } from 'react-router'
+
+export function Overview() {
+  const answer = useLive<OverviewBody>(query('/overview'))
+  return (
+    <>
+      <Header
+        title="Overview"
+        lead="What needs you comes first. This page changes by itself."
+        actions={
+          <Action to="/add" leftSection={<PackagePlus size={17} aria-hidden />}>
+            Add modules
+          </Action>
+        }
+      />
+      <Loaded answer={answer}>{(data) => <Body data={data} />}</Loaded>
+    </>
+  )
+}
+
+const sum = (of: Partial<Record<State, number>>) => Object.values(of).reduce((all, n) => all + n, 0)
+
+function Body({ data }: { data: OverviewBody }) {
+  const modules = sum(data.modules)
+  const nothing = modules === 0 && sum(data.kymas) === 0 && data.attention.total === 0
+  const manager = data.health.manager
+  return (
+    <>
+      {!manager.ready && (
+        <Notice tone="warn" title="Is the lifecycle manager there?">
+          <p>{sentence(manager.message) || 'It does not run. Until it does, Kymas stay as they are, and no upgrade arrives.'}</p>
+        </Notice>
+      )}
+      <NotRead unread={data.unread} />
+      {nothing ? <FirstSteps /> : <Needs items={data.attention.items ?? []} total={data.attention.total} />}
+      <div className="grid grid-two">
+        <Counts title="Modules" of={data.modules} to="/modules" one="module" />
+        <Counts title="Kymas" of={data.kymas} to="/kymas" one="Kyma" />
+      </div>
+      <div className="grid grid-two">
+        <Running operations={data.operations ?? []} />
+        <Newer n={data.outdated} />
+      </div>
+    </>
+  )
+}
+
+function FirstSteps() {
+  return (
+    <section className="card">
+      <Empty
+        icon={<PackagePlus size={44} aria-hidden />}
+        title="No modules yet"
+        action={
+          <div className="row center">
+            <Action to="/catalog">Look at the catalog</Action>
+            <Action variant="default" to="/add">
+              Add modules
+            </Action>
+          </div>
+        }
+      >
+        A module adds something to a cluster, such as a registry or a gateway. Choose some in the catalog: the dashboard shows what each
+        would change before anything happens.
+      </Empty>
+    </section>
+  )
+}
+
+function Needs({ items, total }: { items: Attention[]; total: number }) {
+  if (items.length === 0) {
+    return (
+      <section className="card pad row" aria-labelledby="needs">
+        <CheckCircle2 size={26} aria-hidden color="var(--ok-line)" />
+        <div>
+          <h2 id="needs" className="flat">
+            Nothing needs you
+          </h2>
+          <p className="dim flat">Everything runs as it was asked for, or is on its way there.</p>
+        </div>
+      </section>
+    )
+  }
+  return (
+    <section className="card" aria-labelledby="needs">
+      <div className="card-head">
+        <h2 id="needs">Needs attention</h2>
+        <span className="dim small">{count(total, 'thing')}, the worst first</span>
+      </div>
+      <ul className="attention" aria-live="polite">
+        {items.map((item) => (
+          <Need key={`${item.kind}/${item.kyma}/${item.name}`} item={item} />
+        ))}
+      </ul>
+      {total > items.length && (
+        <p className="pad flat">
+          <To to="/modules?state=Error&state=Warning">All {total}</To>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Need({ item }: { item: Attention }) {
+  const to = item.kind === 'Kyma' ? '/kymas/' + (item.kyma || item.name) : moduleLink(item.kyma, item.name)
+  return (
+    <li className={`tone-${stateWord(item.state).tone}`}>
+      <Avatar name={item.name} />
+      <div>
+        <div className="row">
+          <To to={to}>
+            <strong>{item.name}</strong>
+          </To>
+          <span className="dim small">{item.kind === 'Kyma' ? 'Kyma' : item.kyma ? 'in ' + item.kyma : 'installed directly'}</span>
+        </div>
+        <p>{sentence(item.message) || item.reason || stateWord(item.state).means}</p>
+      </div>
+      <StateBadge state={item.state} />
+    </li>
+  )
+}
+
+function Counts({ title, of, to, one }: { title: string; of: Partial<Record<State, number>>; to: string; one: string }) {
+  const all = sum(of)
+  const known = severity.filter((state) => (of[state] ?? 0) > 0)
+  return (
+    <section className="card pad stack tight" aria-label={title}>
+      <div className="row between">
+        <h2 className="flat">{title}</h2>
+        <To to={to}>{all === 0 ? 'None' : `All ${count(all, one)}`}</To>
+      </div>
+      {all > 0 && (
+        <div className="bar" aria-hidden="true">
+          {known.map((state) => (
+            <i key={state} className={`tone-${stateWord(state).tone}`} style={{ flexGrow: of[state] }} />
+          ))}
+        </div>
+      )}
+      <div className="row">
+        {known.map((state) => (
+          <Link key={state} to={`${to}?state=${state}`} className="counter">
+            <b>{(of[state] ?? 0).toLocaleString('en')}</b>
+            <span className="small">{stateWord(state).label}</span>
+          </Link>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function Running({ operations }: { operations: NonNullable<OverviewBody['operations']> }) {
+  return (
+    <section className="card" aria-label="Operations">
+      <div className="card-head">
+        <h2>What is being done</h2>
+        <To to="/operations">All operations</To>
+      </div>
+      {operations.length === 0 ? (
+        <p className="dim pad flat">Nothing at the moment. What you add, upgrade or delete shows up here.</p>
+      ) : (
+        <ul className="attention">
+          {operations.map((operation) => (
+            <li key={operation.id} className="tone-busy">
+              <OperationBadge state={operation.state} />
+              <To to={`/operations/${encodeURIComponent(operation.id)}`}>{operation.title}</To>
+              <span className="dim small">
+                <Ago at={operation.created} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function Newer({ n }: { n: number }) {
+  return (
+    <section className="card pad stack tight" aria-label="Upgrades">
+      <div className="row">
+        <ArrowUpCircle size={22} aria-hidden color={n > 0 ? 'var(--busy-line)' : 'var(--idle-line)'} />
+        <h2 className="flat">Newer versions</h2>
+      </div>
+      {n === 0 ? (
+        <p className="dim flat">Everything is in the newest version that it may have.</p>
+      ) : (
+        <>
+          <p className="flat">There is a newer version of {count(n, 'module')}.</p>
+          <div>
+            <Action variant="light" to="/upgrade">
+              See what would change
+            </Action>
+          </div>
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,197 @@
+// What every list has: search, filters, columns to sort by, pages. All of it stands in the address, so that a list can be sent to somebody.
+import { Button, CloseButton, Group, Pagination, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { ArrowDown, ArrowUp, Search as SearchIcon } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useLocation, useSearchParams } from 'react-router'
+import { query } from '../live/http'
+import { count } from '../words'
+
+export const pageSize = 50
+
+export interface ListState {
+  parameters: URLSearchParams
+  page: number
+  set(name: string, value: string | string[] | undefined): void
+  toggle(name: string, value: string): void
+  clear(): void
+  /** filtered says that something other than sort and page narrows the list. */
+  filtered: boolean
+}
+
+/** useListState is what the address says of a list. Every change but that of the page goes back to the first one. */
+export function useListState(): ListState {
+  const [parameters, change] = useSearchParams()
+  const set = useCallback(
+    (name: string, value: string | string[] | undefined) => {
+      change((old) => withParameter(old, name, value), { replace: true })
+    },
+    [change],
+  )
+  const toggle = useCallback(
+    (name: string, value: string) => {
+      change(
+        (old) => {
+          const has = old.getAll(name)
+          return withParameter(old, name, has.includes(value) ? has.filter((v) => v !== value) : [...has, value])
+        },
+        { replace: true },
+      )
+    },
+    [change],
+  )
+  return useMemo(
+    () => ({
+      parameters,
+      page: Math.max(1, Number.parseInt(parameters.get('page') ?? '1', 10) || 1),
+      set,
+      toggle,
+      clear: () => change({}, { replace: true }),
+      filtered: [...parameters.keys()].some((name) => name !== 'sort' && name !== 'page'),
+    }),
+    [parameters, set, toggle, change],
+  )
+}
+
+/** withParameter changes one parameter; any but page and tab goes back to the first page. */
+export function withParameter(old: URLSearchParams, name: string, value: string | string[] | undefined): URLSearchParams {
+  const next = new URLSearchParams(old)
+  next.delete(name)
+  if (name !== 'page' && name !== 'tab') next.delete('page')
+  for (const one of Array.isArray(value) ? value : [value]) if (one) next.append(name, one)
+  return next
+}
+
+/** listQuery is the question that a list's state asks. */
+export function listQuery(path: string, state: ListState, names: string[], fixed: Record<string, string> = {}): string {
+  const asked: Record<string, string | string[] | number> = { ...fixed, limit: pageSize, offset: (state.page - 1) * pageSize }
+  for (const name of [...names, 'search', 'sort']) {
+    const values = state.parameters.getAll(name)
+    if (values.length > 0) asked[name] = values
+  }
+  return query(path, asked)
+}
+
+/** Search is the field that / goes to. */
+export function Search({ state, label }: { state: ListState; label: string }) {
+  const [text, setText] = useState(state.parameters.get('search') ?? '')
+  const field = useRef<HTMLInputElement>(null)
+  const wanted = (useLocation().state as { search?: boolean } | null)?.search
+  useEffect(() => {
+    if (wanted) field.current?.focus() // somebody pressed / on a page without a search
+  }, [wanted])
+  const say = useDebouncedCallback((value: string) => state.set('search', value.trim() || undefined), 200)
+  const change = (value: string) => {
+    setText(value)
+    say(value)
+  }
+  return (
+    <TextInput
+      ref={field}
+      type="search"
+      data-search
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      w={300}
+      maw="100%"
+      maxLength={200}
+      leftSection={<SearchIcon size={16} aria-hidden />}
+      rightSection={text && <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('')} />}
+      onChange={(event) => change(event.currentTarget.value)}
+    />
+  )
+}
+
+/** Filter is a group of words that can be switched on. */
+export function Filter(props: { state: ListState; name: string; label: string; options: { value: string; label: string }[] }) {
+  const on = props.state.parameters.getAll(props.name)
+  return (
+    <Group gap={6} role="group" className="filter" aria-label={props.label}>
+      {props.options.map((option) => (
+        <Button
+          key={option.value}
+          size="compact-sm"
+          radius="xl"
+          aria-pressed={on.includes(option.value)}
+          variant={on.includes(option.value) ? 'filled' : 'default'}
+          onClick={() => props.state.toggle(props.name, option.value)}
+        >
+          {option.label}
+        </Button>
+      ))}
+    </Group>
+  )
+}
+
+export interface Column {
+  key: string
+  label: string
+  sort?: boolean
+  hidden?: boolean
+}
+
+/** Table is a table that one can sort, and that becomes cards on a narrow screen. */
+export function Table(props: { label: string; columns: Column[]; state?: ListState; cards?: boolean; children: ReactNode }) {
+  return (
+    <div className="card table-wrap">
+      <table className={'table' + (props.cards === false ? '' : ' cards')}>
+        <caption className="hidden-text">{props.label}</caption>
+        <thead>
+          <tr>
+            {props.columns.map((column) => (
+              <Head key={column.key} column={column} state={props.state} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </div>
+  )
+}
+
+function Head({ column, state }: { column: Column; state?: ListState }) {
+  if (column.hidden)
+    return (
+      <th scope="col">
+        <span className="hidden-text">{column.label}</span>
+      </th>
+    )
+  if (!column.sort || !state) return <th scope="col">{column.label}</th>
+  const sort = state.parameters.get('sort') ?? ''
+  const up = sort === column.key
+  const down = sort === '-' + column.key
+  const next = up ? '-' + column.key : down ? undefined : column.key
+  return (
+    <th scope="col" aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
+      <button type="button" className="sort" onClick={() => state.set('sort', next)}>
+        {column.label}
+        {up && <ArrowUp size={13} aria-hidden />}
+        {down && <ArrowDown size={13} aria-hidden />}
+      </button>
+    </th>
+  )
+}
+
+/** Pages says how much there is, and goes on. */
+export function Pages({ state, total, one, many }: { state: ListState; total: number; one: string; many?: string }) {
+  const pages = Math.ceil(total / pageSize)
+  const first = (state.page - 1) * pageSize + 1
+  return (
+    <div className="row between">
+      <p className="dim small" role="status">
+        {pages > 1 ? `${first}–${Math.min(total, first + pageSize - 1)} of ${count(total, one, many)}` : count(total, one, many)}
+      </p>
+      {pages > 1 && (
+        <Pagination
+          total={pages}
+          value={Math.min(state.page, pages)}
+          size="sm"
+          onChange={(page) => state.set('page', page > 1 ? String(page) : undefined)}
+          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          getItemProps={(page) => ({ 'aria-label': `Page ${page}` })}
+        />
+      )}
+    </div>
+  )
+}

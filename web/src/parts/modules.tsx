@@ -1,0 +1,148 @@
+// The table of modules: managed, manageable and community ones in one, with the version that is desired, installed and available.
+import type { Module } from '../api'
+import { moduleLink } from '../deeds/Progress'
+import { sentence, stateWord, phaseWord } from '../words'
+import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
+import { Table, type Column, type ListState } from './list'
+
+/** Badges are what is special about a module. */
+export function Badges({ module: m }: { module: Module }) {
+  return (
+    <>
+      {m.beta && (
+        <Tag tone="warn" means="Not finished: it may change in ways that break what you have, and has no guarantees.">
+          Beta
+        </Tag>
+      )}
+      {m.mandatory && <Tag means="It comes by itself, and cannot be taken away.">Mandatory</Tag>}
+      {m.type === 'managed' && !m.managed && (
+        <Tag tone="warn" means="Nobody upgrades or repairs it until it is managed again.">
+          Unmanaged
+        </Tag>
+      )}
+      {m.maintenance && (
+        <Tag means="An upgrade waits for the maintenance window, since it stops the module for a moment.">Waits for maintenance</Tag>
+      )}
+      {m.suspended && (
+        <Tag tone="warn" means="The lifecycle manager was told to leave it alone for a while.">
+          Suspended
+        </Tag>
+      )}
+      {m.channelOverridden && <Tag means="It follows another channel than the rest of its Kyma.">Own channel: {m.channel}</Tag>}
+    </>
+  )
+}
+
+/** Signature says whether somebody vouched for what was installed. */
+export function Signature({ module: m }: { module: Module }) {
+  switch (m.signed.state) {
+    case 'Verified':
+      return (
+        <Tag tone="strong" means="The content is what its maker signed.">
+          Signed{m.signed.by ? ` by ${m.signed.by}` : ''}
+        </Tag>
+      )
+    case 'Missing':
+      return (
+        <Tag tone="warn" means="Nobody signed the content.">
+          Not signed
+        </Tag>
+      )
+    case 'Invalid':
+    case 'Untrusted':
+      return (
+        <Tag tone="warn" means="Somebody signed the content, and it does not hold.">
+          Signature {m.signed.state.toLowerCase()}
+        </Tag>
+      )
+  }
+  return null
+}
+
+/** reasonOf is the sentence that says why a module stands as it does. */
+export function reasonOf(m: Module): string {
+  const installation = phaseWord(m.installation.state).tone === stateWord(m.state).tone || m.installation.warning
+  const first = installation ? m.installation.message : m.module.message
+  if (m.state === 'Ready') return ''
+  return sentence(first || m.installation.message || m.module.message)
+}
+
+const columns: Column[] = [
+  { key: 'name', label: 'Module', sort: true },
+  { key: 'kyma', label: 'Kyma', sort: true },
+  { key: 'state', label: 'State', sort: true },
+  { key: 'installation', label: 'Installation' },
+  { key: 'desired', label: 'Desired' },
+  { key: 'installed', label: 'Installed' },
+  { key: 'available', label: 'Available' },
+]
+
+export function ModuleTable({ modules, state, inKyma }: { modules: Module[]; state?: ListState; inKyma?: boolean }) {
+  const shown = columns.filter((column) => !(inKyma && column.key === 'kyma'))
+  return (
+    <Table label="Modules" columns={shown} state={state}>
+      {modules.map((m) => (
+        <Row key={`${m.kyma}/${m.name}/${m.mandatory}`} m={m} inKyma={inKyma} />
+      ))}
+    </Table>
+  )
+}
+
+function Row({ m, inKyma }: { m: Module; inKyma?: boolean }) {
+  const { desired, installed, available, outdated, mismatch } = m.version
+  return (
+    <tr>
+      <td className="lead">
+        <div className="name-cell">
+          <Avatar name={m.name} />
+          <div>
+            <To to={moduleLink(m.kyma, m.name)}>
+              <strong>{m.name}</strong>
+            </To>
+            <div className="row tags">
+              <TypeTag type={m.type} />
+              <Badges module={m} />
+            </div>
+            {m.state !== 'Ready' && <p className="dim small flat two-lines">{reasonOf(m)}</p>}
+          </div>
+        </div>
+      </td>
+      {!inKyma && (
+        <td data-label="Kyma">
+          <KymaCell kyma={m.kyma} />
+        </td>
+      )}
+      <td data-label="State">
+        <StateBadge state={m.state} message={reasonOf(m)} />
+      </td>
+      <td data-label="Installation" className={m.installation.state === 'Installed' ? 'dull' : ''}>
+        <span className="row nowrap-row">
+          <PhaseBadge state={m.installation.state} message={m.installation.message} />
+          {m.installation.progress && <span className="dim small nowrap">{m.installation.progress}</span>}
+        </span>
+      </td>
+      <td data-label="Desired" className="mono">
+        {desired || '–'}
+        {m.channel && <span className="channel dim">{m.channel}</span>}
+      </td>
+      <td data-label="Installed" className="mono">
+        {mismatch ? <span className="differs">{installed || '–'}</span> : installed || '–'}
+      </td>
+      <td data-label="Available" className={outdated ? 'mono' : 'mono dull'}>
+        {outdated ? <span className="newer">{available}</span> : available || '–'}
+      </td>
+    </tr>
+  )
+}
+
+/** KymaCell is the name of a Kyma over its namespace, so that long names leave room. */
+export function KymaCell({ kyma }: { kyma?: string }) {
+  const [namespace, name] = (kyma ?? '').split('/')
+  if (!kyma || !name) return <span className="dim">none</span>
+  return (
+    <span className="kyma-cell">
+      <To to={'/kymas/' + kyma}>{name}</To>
+      <span className="ns dim small">{namespace}</span>
+    </span>
+  )
+}

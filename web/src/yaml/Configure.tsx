@@ -1,0 +1,128 @@
+// Configure an object as a form or as YAML: both show the same, and one can change between them at any time.
+import { Button, SegmentedControl } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import type { Json, JsonObject, Schema } from '../api'
+import { mistakesOf, type Mistake } from '../form/schema'
+import { SchemaForm } from '../form/SchemaForm'
+import { Notice } from '../parts/basics'
+import { Loading } from '../parts/loaded'
+import { fromYaml, toYaml } from './text'
+
+const Editor = lazy(async () => ({ default: (await import('./Editor')).Editor }))
+
+interface Props {
+  start: JsonObject
+  fallback?: JsonObject | null
+  schema: Schema | null
+  readOnly?: boolean
+  /** done gets the object when it is good. */
+  verb: string
+  done(object: JsonObject): void
+  cancel?: () => void
+}
+
+/** specOf is the part of a schema that people fill in: names and status are not theirs. */
+export function specOf(schema: Schema | null): Schema | null {
+  const spec = schema?.properties?.['spec']
+  return spec && Object.keys(spec.properties ?? {}).length > 0 ? spec : null
+}
+
+export function Configure({ start, fallback, schema, readOnly, verb, done, cancel }: Props) {
+  const spec = specOf(schema)
+  const [object, setObject] = useState<JsonObject>(start)
+  const [text, setText] = useState(() => toYaml(start))
+  const [mode, setMode] = useState(spec ? 'form' : 'yaml')
+  const [tried, setTried] = useState(false)
+  const parsed = mode === 'yaml' ? fromYaml(text) : { value: object }
+  const mistakes: Mistake[] = 'value' in parsed && schema ? mistakesOf(parsed.value['spec'] ?? {}, spec ?? {}) : []
+  const change = (to: string) => {
+    if (to === 'yaml') setText(toYaml(object))
+    else if ('value' in parsed) setObject(parsed.value)
+    setMode(to)
+  }
+  const finish = () => {
+    setTried(true)
+    if ('value' in parsed && mistakes.length === 0) done(parsed.value)
+  }
+  const reset = (to: JsonObject) => {
+    setObject(to)
+    setText(toYaml(to))
+  }
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        finish()
+      }}
+    >
+      <div className="row between">
+        {spec && (
+          <SegmentedControl
+            value={mode}
+            onChange={change}
+            aria-label="How to edit"
+            disabled={'error' in parsed}
+            data={[
+              { value: 'form', label: 'Form' },
+              { value: 'yaml', label: 'YAML' },
+            ]}
+          />
+        )}
+        {fallback && !readOnly && (
+          <Button variant="subtle" size="compact-sm" onClick={() => reset({ ...start, spec: fallback['spec'] })}>
+            As the module suggests
+          </Button>
+        )}
+      </div>
+      {mode === 'form' && spec ? (
+        <SchemaForm
+          schema={spec}
+          value={object['spec'] ?? {}}
+          mistakes={tried ? mistakes : []}
+          disabled={readOnly}
+          change={(value: Json) => setObject({ ...object, spec: value })}
+        />
+      ) : (
+        <Suspense fallback={<Loading />}>
+          <Editor label="The configuration as YAML" text={text} readOnly={readOnly} change={setText} />
+        </Suspense>
+      )}
+      <Wrong parsed={parsed} mistakes={tried || mode === 'yaml' ? mistakes : []} />
+      {!readOnly && (
+        <div className="row">
+          <Button type="submit" disabled={'error' in parsed}>
+            {verb}
+          </Button>
+          {cancel && (
+            <Button variant="default" onClick={cancel}>
+              Cancel
+            </Button>
+          )}
+        </div>
+      )}
+    </form>
+  )
+}
+
+function Wrong({ parsed, mistakes }: { parsed: ReturnType<typeof fromYaml>; mistakes: Mistake[] }) {
+  if ('error' in parsed) {
+    return (
+      <Notice tone="bad" title={parsed.line ? `Line ${parsed.line} cannot be read` : 'This cannot be read'}>
+        <p>{parsed.error}</p>
+      </Notice>
+    )
+  }
+  if (mistakes.length === 0) return null
+  return (
+    <Notice tone="bad" title="This does not fit yet">
+      <ul>
+        {mistakes.slice(0, 8).map((mistake, i) => (
+          <li key={i}>
+            <span className="mono">{mistake.path || 'spec'}</span>: {mistake.message}
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}

@@ -1,0 +1,33 @@
+// YAML text and objects. What a person writes is checked before anything is sent.
+import { parseDocument, stringify } from 'yaml'
+import type { Json, JsonObject } from '../api'
+
+export type Parsed = { value: JsonObject } | { error: string; line?: number }
+
+const longest = 512 * 1024
+
+/** toYaml writes an object. */
+export function toYaml(value: Json): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** fromYaml reads one object. No aliases: a few lines of them can make gigabytes. */
+export function fromYaml(text: string): Parsed {
+  if (text.length > longest) return { error: 'This is longer than 512 KiB: too much for one object.' }
+  const document = parseDocument(text, { maxAliasCount: 0, uniqueKeys: true, version: '1.2', schema: 'core' } as never)
+  const wrong = document.errors[0]
+  if (wrong) return { error: firstLine(wrong.message), line: wrong.linePos?.[0].line }
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 0 })
+  } catch (error) {
+    return { error: firstLine((error as Error).message) }
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    return { error: 'One object is needed: lines of "name: value".' }
+  return { value: value as JsonObject }
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? text).replace(/:$/, '')
+}

@@ -1,0 +1,19 @@
+// Says how much the first page loads, and fails when that is more than 250 KiB gzip of JS and CSS.
+import { readdirSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+
+const dist = new URL('../../internal/web/assets/dist/', import.meta.url)
+const index = readFileSync(new URL('index.html', dist), 'utf8')
+const first = [...index.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map((found) => found[1])
+let total = 0
+for (const name of first) {
+  const size = gzipSync(readFileSync(new URL(name, dist)), { level: 9 }).length
+  total += size
+  console.log(`${(size / 1024).toFixed(1).padStart(8)} KiB gzip  ${name}`)
+}
+const all = readdirSync(new URL('assets/', dist)).length
+console.log(`${(total / 1024).toFixed(1).padStart(8)} KiB gzip  first load, of ${all} files`)
+if (first.length === 0 || total > 250 * 1024) {
+  console.error('the first load is empty, or larger than 250 KiB')
+  process.exit(1)
+}
