@@ -212,7 +212,8 @@ func directly(err error) error {
 	}
 	switch direct.ReasonOf(err) {
 	case direct.ReasonManaged, direct.ReasonManageable, direct.ReasonDowngrade, direct.ReasonBeingDeleted, direct.ReasonRefused,
-		direct.ReasonNoContent, direct.ReasonUnsupported, direct.ReasonContentChanged, direct.ReasonPlanInvalid:
+		direct.ReasonNoContent, direct.ReasonUnsupported, direct.ReasonContentChanged, direct.ReasonPlanInvalid,
+		content.ReasonDigestMismatch:
 		return refuse(WhyRefused, "%s", told(err))
 	case direct.ReasonNotInstalled:
 		return refuse(WhyNotFound, "%s", told(err))
