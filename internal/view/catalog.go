@@ -60,6 +60,11 @@ type OfferInstance struct {
 // Catalog is what can be had, sorted by name and namespace: every module that a release names or that there is a template of.
 func Catalog(in Inputs) []Offer {
 	r := newReader(in)
+	return r.catalog(r.modules())
+}
+
+// catalog is what can be had, where the modules that there are are known.
+func (r *reader) catalog(modules []Module) []Offer {
 	offers := map[Key]*Offer{}
 	at := func(namespace, name string) *Offer {
 		key := Key{namespace, name}
@@ -68,8 +73,8 @@ func Catalog(in Inputs) []Offer {
 		}
 		return offers[key]
 	}
-	for i := range in.Releases {
-		release := &in.Releases[i]
+	for i := range r.Releases {
+		release := &r.Releases[i]
 		offer := at(release.Namespace, release.Name)
 		offer.Component, offer.Restricted = release.Spec.OCMComponentName, release.Spec.KymaSelector != nil
 		if release.Spec.Mandatory != nil {
@@ -85,8 +90,8 @@ func Catalog(in Inputs) []Offer {
 			at(template.Namespace, name).add(template)
 		}
 	}
-	for _, m := range r.modules() {
-		r.noteInstalled(offers, &m)
+	for i := range modules {
+		r.noteInstalled(offers, &modules[i])
 	}
 	var all []Offer
 	for _, offer := range offers {

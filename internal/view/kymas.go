@@ -38,11 +38,15 @@ type KymaCondition struct {
 }
 
 // Kymas are all Kymas, sorted by namespace and name.
-func Kymas(in Inputs) []KymaLine {
+func Kymas(in Inputs) []KymaLine { return kymasWith(in, Modules(in)) }
+
+// kymasWith are the Kymas of a cluster whose modules are known.
+func kymasWith(in Inputs, modules []Module) []KymaLine {
 	outdated := map[string]int{}
 	all := map[string]int{}
 	ready := map[string]int{}
-	for _, m := range Modules(in) {
+	for i := range modules {
+		m := &modules[i]
 		if m.Mandatory {
 			continue
 		}

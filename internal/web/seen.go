@@ -99,12 +99,11 @@ func (s *Server) keep(made *seen) {
 
 // newSeen computes everything that pages show of what was gathered.
 func newSeen(in view.Inputs) *seen {
-	s := &seen{in: in, manifests: map[view.Key][]int{}, kymaAt: map[view.Key]int{}, orders: map[string][]int{}}
-	var all sync.WaitGroup
-	all.Go(func() { s.kymas = view.Kymas(in) })
-	all.Go(func() { s.modules = view.Modules(in) })
-	all.Go(func() { s.offers = view.Catalog(in) })
-	all.Wait()
+	picture := view.PictureOf(in)
+	s := &seen{
+		in: in, kymas: picture.Kymas, modules: picture.Modules, offers: picture.Offers,
+		manifests: map[view.Key][]int{}, kymaAt: map[view.Key]int{}, orders: map[string][]int{},
+	}
 	for i := range s.kymas {
 		s.kymaText = append(s.kymaText, textOfKyma(&s.kymas[i]))
 	}
