@@ -169,6 +169,7 @@ func TestWhoIsLetThrough(t *testing.T) {
 		"a method that there is not":               {local, ask("DELETE", "/api/v1/overview", "127.0.0.1:8080"), 405},
 		"a page is not posted to":                  {local, ask("POST", "/", "127.0.0.1:8080", asJSON...), 405},
 		"a route of the front end":                 {local, ask("GET", "/kymas/a/b", "127.0.0.1:8080"), 200},
+		"a route with a name that has dots":        {local, ask("GET", "/kymas/a/b.c", "127.0.0.1:8080"), 200},
 		"a file that there is not":                 {local, ask("GET", "/assets/none.js", "127.0.0.1:8080"), 404},
 		"a path that climbs":                       {local, ask("GET", "/assets/../../etc/passwd", "127.0.0.1:8080"), 200}, // the page
 	} {

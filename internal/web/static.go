@@ -70,7 +70,7 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 		f.serve(w, r, strings.HasPrefix(name, "assets/"))
 		return
 	}
-	if path.Ext(name) != "" || len(s.index) == 0 {
+	if isFile(name) || len(s.index) == 0 {
 		answer(w, http.StatusNotFound, errorBody{&Problem{Reason: WhyNotFound, Message: "there is no such file"}})
 		return
 	}
@@ -78,6 +78,12 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	//nolint:gosec // the page is ours, and the nonce is letters and digits
 	_, _ = w.Write(bytes.ReplaceAll(s.index, []byte(noncePlaceholder), []byte(nonce)))
+}
+
+// isFile says that a path means a file of the front end, there or not: what is in its folder, and what has an ending beside it. Names of
+// Kymas and modules, which may have dots, stand deeper.
+func isFile(name string) bool {
+	return strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/") && path.Ext(name) != ""
 }
 
 // serve answers with the file. What has a hash in its name never changes.
