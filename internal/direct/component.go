@@ -34,6 +34,7 @@ func (f *fetching) reader(where *Component) *descriptor.Reader {
 		Registry: host, SubPath: below, Mapping: cmp.Or(f.mapping, f.access.Mapping),
 		Registries: descriptor.Registries{
 			PlainHTTP: plain || f.access.plain(host), Credentials: f.access.Credentials, Policy: f.access.Policy,
+			Transport: content.Transport(), // it heeds content.WithDialControl
 		},
 	}
 }

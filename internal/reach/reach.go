@@ -2,14 +2,10 @@ package reach
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,9 +50,6 @@ func IsForbidden(err error) bool { return ReasonOf(err) == WhyForbidden }
 // identityNamespace exists in every cluster for as long as the cluster does, so its UID is the cluster's.
 const identityNamespace = "kube-system"
 
-// dialTimeout is how long a runtime may take to take the call.
-const dialTimeout = 10 * time.Second
-
 // Cluster is the way to the cluster that the modules of a Kyma are in, as the person whose hub and hubConfig are:
 //
 //  1. a local Kyma, and the copy in a runtime: this very cluster
@@ -73,7 +66,7 @@ func Cluster(ctx context.Context, hub client.Client, hubConfig *rest.Config, kym
 	if err != nil {
 		return nil, err
 	}
-	config, err := configOf(secret)
+	config, err := configOf(ctx, secret)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +112,7 @@ func names(secrets []corev1.Secret) string {
 
 // configOf makes a connection of a Secret: without proxies of its own, to no address of this machine's neighbourhood, and without
 // redirects, which would carry the credentials elsewhere.
-func configOf(secret *corev1.Secret) (*rest.Config, error) {
+func configOf(ctx context.Context, secret *corev1.Secret) (*rest.Config, error) {
 	data, there := secret.Data[v1beta2.AccessSecretKey]
 	if !there {
 		return nil, &Error{Reason: v1beta2.ReasonKubeconfigInvalid, Message: fmt.Sprintf(
@@ -129,54 +122,12 @@ func configOf(secret *corev1.Secret) (*rest.Config, error) {
 	if problem != nil {
 		return nil, &Error{problem.Reason, fmt.Sprintf("Secret %s/%s: %s", secret.Namespace, secret.Name, problem.Message), nil}
 	}
-	if err := secure(config); err != nil {
+	if err := secure(config, boundsOf(ctx)); err != nil {
 		return nil, &Error{v1beta2.ReasonKubeconfigInvalid, fmt.Sprintf(
 			"Secret %s/%s: the kubeconfig's certificates cannot be used", secret.Namespace, secret.Name), err}
 	}
 	config.QPS = -1
 	return config, nil
-}
-
-// secure gives the connection a transport of its own. client-go's are kept for as long as the process lives, with the credentials that they
-// were made of; this one goes with its last user.
-func secure(config *rest.Config) error {
-	trust, err := rest.TLSConfigFor(config)
-	if err != nil {
-		return err
-	}
-	if trust == nil {
-		trust = &tls.Config{}
-	}
-	trust.MinVersion = max(trust.MinVersion, tls.VersionTLS12)
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: kubeconfig.RefuseLinkLocal}
-	config.Transport = guarded{&http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: trust, TLSHandshakeTimeout: dialTimeout,
-		IdleConnTimeout: 30 * time.Second, ForceAttemptHTTP2: true, DisableCompression: config.DisableCompression,
-	}}
-	config.TLSClientConfig = rest.TLSClientConfig{}
-	return nil
-}
-
-// guarded takes a redirect for an answer that makes no sense, since API servers send none. And it tells refused credentials from those of
-// the person: it is the access Secret's that do not hold, and nobody's login has ended.
-type guarded struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := g.next.RoundTrip(request)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.StatusCode == http.StatusUnauthorized:
-		_ = answer.Body.Close() // there is nothing in it that could be told
-		return nil, &Error{Reason: v1beta2.ReasonRuntimeUnauthorized, Message: "the runtime refuses the credentials of its access Secret: " +
-			"renew them there"}
-	case answer.StatusCode >= 300 && answer.StatusCode < 400 && answer.StatusCode != http.StatusNotModified:
-		_ = answer.Body.Close()
-		return nil, &Error{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "the server of the runtime redirects to another address, " +
-			"which an API server does not: correct the access Secret"}
-	}
-	return answer, nil
 }
 
 // same refuses another cluster than the one that the Kyma knows. Who may not read the namespace compares nothing.
@@ -203,8 +154,17 @@ func same(ctx context.Context, config *rest.Config, kyma *v1beta2.Kyma) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
-	return &Error{Reason: v1beta2.ReasonRuntimeUnreachable, Message: fmt.Sprintf(
-		"the runtime of Kyma %s does not answer: %s", key, firstLine(err.Error()))}
+	return &Error{Reason: v1beta2.ReasonRuntimeUnreachable, Message: fmt.Sprintf("the runtime of Kyma %s does not answer: %s", key, why(err))}
+}
+
+// why is an error in words of our own, where a server has a part in it: whoever may write an access Secret chooses the server, and its
+// answers are not to be read through this program.
+func why(err error) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return fmt.Sprintf("it refuses to tell which cluster it is, with status %d", status.Status().Code)
+	}
+	return firstLine(err.Error())
 }
 
 func firstLine(text string) string {

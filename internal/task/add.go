@@ -38,6 +38,9 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 			made.way = string(way)
 			return made.refuse(why), nil
 		}
+		if err := ofModule(s.goal(wish), wanted); err != nil {
+			return made.refuse(err), nil
+		}
 		if entry := edit.Entry(&s.asked, wish.Name); entry != nil && !edit.IsManaged(entry) {
 			made.warnings = append(made.warnings, fmt.Sprintf("%s is let go of: the lifecycle manager does nothing about it until it is "+
 				"managed again", wish.Name))
@@ -63,6 +66,28 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 		made.steps = append(made.steps, s.custom(object))
 	}
 	return made, nil
+}
+
+// goal is the template that a wish leads to; nil when it is not known here.
+func (s *scene) goal(wish edit.Wish) *v1beta2.ModuleTemplate {
+	after := s.asked.DeepCopy()
+	edit.Enable(after, wish)
+	return s.template(wish.Name, s.version(after, wish.Name))
+}
+
+// ofModule refuses a custom resource that is not of the kind which configures the module: an add is no way to write anything else.
+func ofModule(template *v1beta2.ModuleTemplate, wanted Wanted) error {
+	if wanted.Resource == nil {
+		return nil
+	}
+	if template == nil || template.Spec.Data == nil {
+		return refuse(WhyInvalid, "module %s has no custom resource of its own in this version: leave field resource away", wanted.Name)
+	}
+	sent, kind := wanted.Resource.GroupVersionKind().GroupKind(), template.Spec.Data.GroupVersionKind().GroupKind()
+	if sent != kind {
+		return refuse(WhyInvalid, "field resource is a %s, and module %s is configured by a %s", sent, wanted.Name, kind)
+	}
+	return nil
 }
 
 // wanted is a module that is waited for until it runs in the version that the spec leads to. What a channel leads to may change meanwhile;

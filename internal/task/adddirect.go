@@ -78,6 +78,10 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 		made.refuse(err)
 		return view.NoWay, ""
 	}
+	if err := ofModule(offer.template, wanted); err != nil {
+		made.refuse(err)
+		return view.NoWay, ""
+	}
 	before := at.directly(ctx, wanted.Name)
 	asks := view.Wish{
 		Module: wanted.Name, Type: offer.kind, Direct: before != nil, Kyma: at.scene != nil,

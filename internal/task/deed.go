@@ -140,26 +140,31 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// about are the things that the deed is about, in a form that tells whether another deed is about the same.
-func (d *Deed) about() []string {
-	switch d.Kind {
-	case Add:
-		var all []string
-		for _, m := range d.Modules {
-			all = append(all, "module "+d.Kyma+" "+m.Name)
-		}
-		return all
-	case Upgrade:
-		var all []string
-		for _, i := range d.Items {
-			all = append(all, "module "+i.Kyma+" "+i.Module)
-		}
-		return all
-	case Promote:
-		return []string{"release " + d.Release + " " + d.Channel}
-	case Delete, Manage, Unmanage, Channel, Configure:
+// custom says that the deed has custom resources of somebody.
+func (d *Deed) custom() bool {
+	return d.Object != nil || slices.ContainsFunc(d.Modules, func(m Wanted) bool { return m.Resource != nil })
+}
+
+// bare is the deed with the names of the custom resources only: what they say may be secret.
+func (d *Deed) bare() Deed {
+	made := *d
+	made.Object, made.Modules = nameOnly(d.Object), slices.Clone(d.Modules)
+	for i := range made.Modules {
+		made.Modules[i].Resource = nameOnly(made.Modules[i].Resource)
 	}
-	return []string{"module " + d.Kyma + " " + d.Module}
+	return made
+}
+
+func nameOnly(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object == nil {
+		return nil
+	}
+	made := &unstructured.Unstructured{}
+	made.SetAPIVersion(object.GetAPIVersion())
+	made.SetKind(object.GetKind())
+	made.SetNamespace(object.GetNamespace())
+	made.SetName(object.GetName())
+	return made
 }
 
 // kymas are the Kymas that the deed is about.

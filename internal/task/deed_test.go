@@ -53,8 +53,8 @@ func TestValidate(t *testing.T) {
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
-			if err == nil && (deed.Title() == "" || len(deed.about()) == 0 || len(deed.rights("get")) == 0) {
-				t.Errorf("title %q, about %v, rights %v", deed.Title(), deed.about(), deed.rights("get"))
+			if err == nil && (deed.Title() == "" || len(deed.about(nil)) == 0 || len(deed.rights("get")) == 0) {
+				t.Errorf("title %q, about %v, rights %v", deed.Title(), deed.about(nil), deed.rights("get"))
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/reach"
 )
 
 // Options of an Engine. The zero value keeps operations in memory only.
@@ -92,7 +92,11 @@ func New(options Options) (*Engine, error) {
 		options: options, holder: name + "-" + rand.Text()[:10], now: time.Now, lapse: lapse, renewal: renewal,
 		own: map[string]*live{}, changed: make(chan struct{}, 1),
 	}
-	e.base, e.stop = context.WithCancelCause(context.Background())
+	base := context.Background()
+	if options.Shared {
+		base = reach.Shared(base)
+	}
+	e.base, e.stop = context.WithCancelCause(base)
 	if options.Records != nil && options.Namespace != "" {
 		if e.records, err = newRecords(options.Records, options.Namespace, e.notify); err != nil {
 			return nil, err
@@ -141,9 +145,13 @@ func (e *Engine) Preview(ctx context.Context, as Actor, deed Deed) (Preview, err
 	return p.preview(ctx)
 }
 
-// Start begins to carry out a deed, and returns when the operation is recorded. An error means that nothing was begun.
+// Start begins to carry out a deed, and returns when the operation is recorded. An error means that nothing was begun. Who has not the
+// rights that Resume asks for starts nothing: it would fail, and wait for somebody who has them.
 func (e *Engine) Start(ctx context.Context, as Actor, deed Deed) (Operation, error) {
 	if err := deed.Validate(); err != nil {
+		return Operation{}, err
+	}
+	if err := as.needs(ctx, &deed, deed.Title()); err != nil {
 		return Operation{}, err
 	}
 	p, err := e.plan(ctx, as, &deed, true)
@@ -154,49 +162,14 @@ func (e *Engine) Start(ctx context.Context, as Actor, deed Deed) (Operation, err
 		return Operation{}, err
 	}
 	l := e.newLive(as, deed, p)
-	if err := e.claim(l); err != nil {
+	before, err := e.claim(l)
+	if err != nil {
 		return Operation{}, err
 	}
 	if err := e.record(ctx, l); err != nil {
-		e.drop(l)
+		e.drop(l, before)
 		return Operation{}, err
 	}
 	e.launch(l, p)
 	return e.shown(ctx, as, l.operation(), p.elsewhere), nil
-}
-
-// claim takes the operation in, unless something else is about the same, or too much is under way.
-func (e *Engine) claim(l *live) error {
-	mine := l.op.Deed.about()
-	for _, other := range e.known() {
-		if other.State != Running || other.ID == l.op.ID {
-			continue
-		}
-		if slices.ContainsFunc(other.Deed.about(), func(thing string) bool { return slices.Contains(mine, thing) }) {
-			return refuse(WhyBusy, "%q, which %s started, is under way: wait for its end, or cancel it", other.Title, other.User)
-		}
-	}
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	all, ofUser := 0, 0
-	for _, other := range e.own {
-		if other.state() != Running {
-			continue
-		}
-		all++
-		if other.user == l.user {
-			ofUser++
-		}
-	}
-	if all >= mostRunning || ofUser >= mostRunningByUser {
-		return refuse(WhyTooMany, "%d operations are under way, %d of them yours: wait until one has ended", all, ofUser)
-	}
-	e.own[l.op.ID] = l
-	return nil
-}
-
-func (e *Engine) drop(l *live) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	delete(e.own, l.op.ID)
 }

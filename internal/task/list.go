@@ -23,6 +23,9 @@ type May func(ctx context.Context, what authorizationv1.ResourceAttributes) (boo
 type entry struct {
 	Operation
 	elsewhere bool
+	here      []string
+	// bare says that it was read from a record, which has no custom resources.
+	bare bool
 }
 
 // known are all operations, of this server and of others, in no order:
@@ -38,10 +41,10 @@ func (e *Engine) known() []entry {
 	now := e.now()
 	if e.records != nil {
 		for _, r := range e.records.all() {
-			all[r.ID] = entry{r.read(now, e.lapse), r.Elsewhere}
+			all[r.ID] = entry{r.read(now, e.lapse), r.Elsewhere, r.Here, true}
 			l, theirs := own[r.ID], r.Holder != e.holder
 			if atIt := r.State == Running && !r.lapsed(now, e.lapse); l != nil && (!theirs || l.state() == Running && !atIt) {
-				all[r.ID] = entry{l.operation(), l.elsewhere}
+				all[r.ID] = entry{l.operation(), l.elsewhere, l.here, false}
 			}
 		}
 	}
@@ -49,7 +52,7 @@ func (e *Engine) known() []entry {
 		op := l.operation()
 		gone := e.records != nil && e.records.store.HasSynced() && l.isRecorded() && op.Finished != nil && now.Sub(*op.Finished) > farewell
 		if _, there := all[id]; !there && !gone {
-			all[id] = entry{op, l.elsewhere}
+			all[id] = entry{op, l.elsewhere, l.here, false}
 		}
 	}
 	return slices.Collect(maps.Values(all))
@@ -143,10 +146,17 @@ func (e *Engine) shown(ctx context.Context, as Actor, op Operation, elsewhere bo
 }
 
 // outlined is an operation without what it says of objects: who may see a Kyma may see its modules, and not what people made with them.
+// Sentences name such objects, too: of the steps only the first word is left, which says what kind of step it is.
 func (op Operation) outlined() Operation {
 	op.Objects = slices.DeleteFunc(slices.Clone(op.Objects), func(o Object) bool {
 		return o.Ref.Kind != view.KindModule && o.Ref.Kind != "Kyma"
 	})
+	op.Steps = slices.Clone(op.Steps)
+	for i := range op.Steps {
+		op.Steps[i].Title, _, _ = strings.Cut(op.Steps[i].Title, " ")
+		op.Steps[i].Message = ""
+	}
+	op.Message, op.Deed.Confirmation = "", ""
 	op.Deed.Previewed, op.Deed.Object = nil, nil
 	op.Deed.Modules = slices.Clone(op.Deed.Modules)
 	for i := range op.Deed.Modules {
@@ -173,7 +183,8 @@ func (d *Deed) rights(verb string) []authorizationv1.ResourceAttributes {
 		}
 		need(v1beta2.GroupVersion.Group, "modulereleasemetas", d.Release)
 	}
-	if len(all) == 0 { // modules that are installed directly: their records are Secrets
+	without := slices.ContainsFunc(d.Items, func(i Item) bool { return i.Kyma == "" })
+	if len(all) == 0 || without { // modules that are installed directly: their records are Secrets
 		need("", "secrets", view.DirectNamespace)
 	}
 	return all
@@ -190,7 +201,28 @@ func (a Actor) all(ctx context.Context, rights []authorizationv1.ResourceAttribu
 	return true, nil
 }
 
+// needs refuses what somebody has no right to do.
+func (a Actor) needs(ctx context.Context, deed *Deed, title string) error {
+	allowed, err := a.all(ctx, deed.rights("patch"))
+	if err == nil && !allowed {
+		err = refuse(WhyForbidden, "%s may not do what %q asks for: somebody else has to do it, or give you the right to", a.Name, title)
+	}
+	return err
+}
+
+// may asks for the whole namespace before it asks for one name: that answer is the same for all that is in there, and remembered once.
 func (a Actor) may(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
+	if what.Name != "" && what.Namespace != "" {
+		all := what
+		all.Name = ""
+		if allowed, err := a.ask(ctx, all); allowed || err != nil {
+			return allowed, err
+		}
+	}
+	return a.ask(ctx, what)
+}
+
+func (a Actor) ask(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
 	if a.May != nil {
 		return a.May(ctx, what)
 	}

@@ -16,6 +16,8 @@ type live struct {
 	user string
 	// elsewhere is that of the plan.
 	elsewhere bool
+	// here is that of the plan.
+	here []string
 
 	mutex   sync.Mutex
 	op      Operation
@@ -32,7 +34,10 @@ type live struct {
 
 // newLive is an operation that has not begun.
 func (e *Engine) newLive(as Actor, deed Deed, p *plan) *live {
-	l := &live{user: as.Name, elsewhere: p.elsewhere, touched: make(chan struct{}, 1), done: make(chan struct{}), notify: e.notify}
+	l := &live{
+		user: as.Name, elsewhere: p.elsewhere, here: p.here,
+		touched: make(chan struct{}, 1), done: make(chan struct{}), notify: e.notify,
+	}
 	l.op = Operation{
 		ID: strings.ToLower(rand.Text()), Deed: deed, Title: deed.Title(), User: as.Name, Created: e.now().UTC().Truncate(time.Millisecond),
 	}
@@ -56,6 +61,16 @@ func (l *live) operation() Operation {
 	op := l.op
 	op.Steps, op.Objects = slices.Clone(op.Steps), slices.Clone(op.Objects)
 	return op
+}
+
+// ended says that it is over, and that its end is recorded.
+func (l *live) ended() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (l *live) state() State {

@@ -35,6 +35,8 @@ type plan struct {
 	steps    []step
 	// elsewhere says that objects of a runtime are told, which not everybody may see who sees the Kyma.
 	elsewhere bool
+	// here are the Kymas of the deed whose modules are in the cluster of the hub.
+	here []string
 }
 
 // step is one part of a plan.
@@ -52,11 +54,22 @@ type planner struct {
 	deed *Deed
 	// start says that the plan is carried out, and not only shown.
 	start bool
+	// here are the Kymas that were found to have their modules here.
+	here []string
 }
 
 // plan decides how a deed is done. An error means that nothing can be said; what is known and cannot be done is a plan that is refused.
 func (e *Engine) plan(ctx context.Context, as Actor, deed *Deed, start bool) (*plan, error) {
 	p := &planner{Engine: e, as: as, deed: deed, start: start}
+	made, err := p.make(ctx)
+	if made != nil {
+		made.here = p.here
+	}
+	return made, err
+}
+
+func (p *planner) make(ctx context.Context) (*plan, error) {
+	deed := p.deed
 	switch deed.Kind {
 	case Add:
 		if deed.Direct || deed.Community || deed.Kyma == "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,7 +35,7 @@ const (
 	kept = 100
 )
 
-// record is what a ConfigMap holds. There is no token in it.
+// record is what a ConfigMap holds. There is no token in it, and of custom resources only the names.
 type record struct {
 	Operation
 	// Holder is the server that carries it out, and Renewed when it last said so.
@@ -42,6 +43,8 @@ type record struct {
 	Renewed time.Time `json:"renewed"`
 	// Elsewhere says that the objects are those of a runtime.
 	Elsewhere bool `json:"elsewhere,omitempty"`
+	// Here are the Kymas of the deed whose modules are in the cluster of the hub.
+	Here []string `json:"here,omitempty"`
 
 	version string
 }
@@ -62,7 +65,7 @@ func (r *record) read(now time.Time, lapse time.Duration) Operation {
 
 // encode is the ConfigMap of a record.
 func (r *record) encode(namespace string) (*corev1.ConfigMap, error) {
-	r.Access = Access{} // that of whoever asks
+	r.Access, r.Deed = Access{}, r.Deed.bare() // the access is that of whoever asks
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > maxRecord {
 		err = fmt.Errorf("the operation has %d bytes, at most %d can be recorded: ask for less at once", len(text), maxRecord)
@@ -87,6 +90,7 @@ func decode(from *corev1.ConfigMap) (*record, error) {
 	if from.Name != recordPrefix+r.ID || r.Deed.Validate() != nil {
 		return nil, fmt.Errorf("ConfigMap %s/%s is no record of an operation", from.Namespace, from.Name)
 	}
+	r.Deed = r.Deed.bare()
 	r.Title = r.Deed.Title() // whoever resumes it reads what it does, and not what somebody else wrote
 	if r.Steps == nil {
 		r.Steps = []Step{}
@@ -103,6 +107,15 @@ type records struct {
 	space  string
 	store  cache.SharedInformer
 	notify func()
+
+	mutex sync.Mutex
+	known map[string]reading
+}
+
+// reading is a ConfigMap that was decoded in a version; the record is nil where it is none.
+type reading struct {
+	version string
+	record  *record
 }
 
 func newRecords(config *rest.Config, namespace string, notify func()) (*records, error) {
@@ -172,16 +185,30 @@ func (r *records) nextLapse(now time.Time, lapse time.Duration) time.Duration {
 	return next
 }
 
-// all are the records that were seen last.
+// all are the records that were seen last, each of them decoded once a version: nobody may change them.
 func (r *records) all() []*record {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	var all []*record
+	known := map[string]reading{}
 	for _, object := range r.store.GetStore().List() {
-		if found, ok := object.(*corev1.ConfigMap); ok {
-			if known, err := decode(found); err == nil {
-				all = append(all, known)
+		found, ok := object.(*corev1.ConfigMap)
+		if !ok {
+			continue
+		}
+		read := r.known[found.Name]
+		if read.version != found.ResourceVersion {
+			read = reading{version: found.ResourceVersion}
+			if made, err := decode(found); err == nil {
+				read.record = made
 			}
 		}
+		known[found.Name] = read
+		if read.record != nil {
+			all = append(all, read.record)
+		}
 	}
+	r.known = known
 	return all
 }
 

@@ -24,12 +24,12 @@ func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, er
 	if err := e.settled(ctx, id); err != nil {
 		return Operation{}, err
 	}
-	allowed, err := as.all(ctx, known.Deed.rights("patch"))
-	if err != nil {
+	if err := as.needs(ctx, &known.Deed, known.Title); err != nil {
 		return Operation{}, err
 	}
-	if !allowed {
-		return Operation{}, refuse(WhyForbidden, "%s may not do what %q asks for: somebody else has to resume it", as.Name, known.Title)
+	if known.bare && known.Deed.custom() {
+		return Operation{}, refuse(WhyRefused, "the configuration that %q needs is not recorded, since it may be secret, and the dashboard "+
+			"that knew it has ended: start it again with the configuration", known.Title)
 	}
 	p, err := e.plan(ctx, as, &known.Deed, true)
 	if err != nil {
@@ -40,11 +40,12 @@ func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, er
 	}
 	l := e.newLive(as, known.Deed, p)
 	l.op.ID, l.op.Created, l.op.Title = known.ID, known.Created, known.Title
-	if err := e.claim(l); err != nil {
+	before, err := e.claim(l)
+	if err != nil {
 		return Operation{}, err
 	}
-	if err := e.take(ctx, l); err != nil {
-		e.drop(l)
+	if err := e.take(ctx, l, before); err != nil {
+		e.drop(l, before)
 		return Operation{}, err
 	}
 	e.launch(l, p)
@@ -65,13 +66,16 @@ func (e *Engine) settled(ctx context.Context, id string) error {
 	}
 }
 
-// take makes the record this server's.
-func (e *Engine) take(ctx context.Context, l *live) error {
+// take makes the record this server's. What was in the memory of this server only stays there where records may not be read.
+func (e *Engine) take(ctx context.Context, l, before *live) error {
 	if e.records == nil {
 		return e.record(ctx, l)
 	}
 	found, err := e.records.get(ctx, l.op.ID)
 	switch {
+	case apierrors.IsForbidden(err) && before != nil && !before.isRecorded():
+		l.unrecorded(told(err))
+		return nil
 	case err != nil:
 		return err
 	case found == nil:
@@ -140,7 +144,7 @@ func (e *Engine) Forget(ctx context.Context, as Actor, id string) error {
 	if err := e.settled(ctx, id); err != nil {
 		return err
 	}
-	if e.records != nil {
+	if l := e.mine(id); e.records != nil && (l == nil || l.isRecorded()) {
 		found, err := e.records.get(ctx, id)
 		if err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -24,7 +26,7 @@ func (e *Engine) launch(l *live, p *plan) {
 			defer close(kept)
 			e.keep(keeping, l)
 		}()
-		err := l.carry(ctx, p)
+		err := l.carry(ctx, p, e.options.Log)
 		enough()
 		<-kept
 		e.finish(ctx, l, p, err)
@@ -32,10 +34,11 @@ func (e *Engine) launch(l *live, p *plan) {
 }
 
 // carry does one step after the other.
-func (l *live) carry(ctx context.Context, p *plan) (err error) {
+func (l *live) carry(ctx context.Context, p *plan, log logr.Logger) (err error) {
 	defer func() {
 		if crash := recover(); crash != nil { // content of modules is hostile: what it breaks must not break the others
-			err = fmt.Errorf("the dashboard failed at it: %v\n%s", crash, debug.Stack())
+			err = fmt.Errorf("the dashboard failed at it: %v", crash)
+			log.Error(err, "an operation broke", "id", l.op.ID, "stack", string(debug.Stack()))
 		}
 	}()
 	for i := range p.steps {
@@ -92,7 +95,7 @@ func (e *Engine) finish(ctx context.Context, l *live, p *plan, failed error) {
 		message = p.why
 	case failed == nil:
 	case errors.Is(cause, errTaken):
-		e.drop(l)
+		e.drop(l, nil)
 		close(l.done)
 		e.notify()
 		return

@@ -77,6 +77,9 @@ func (p *planner) open(ctx context.Context, kyma string) (*scene, error) {
 		return nil, err
 	}
 	s.asked = view.Effective(s.kyma)
+	if s.here() {
+		p.here = append(p.here, kyma)
+	}
 	return s, s.load(ctx)
 }
 

@@ -48,7 +48,7 @@ func (e *Engine) recordOf(l *live) *record {
 	op := l.operation()
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return &record{Operation: op, Holder: e.holder, Renewed: e.now().UTC(), Elsewhere: l.elsewhere, version: l.version}
+	return &record{Operation: op, Holder: e.holder, Renewed: e.now().UTC(), Elsewhere: l.elsewhere, Here: l.here, version: l.version}
 }
 
 // write brings the record up to date, bound to the version that this server wrote last: errTaken says that somebody else holds it.

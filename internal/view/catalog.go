@@ -63,7 +63,7 @@ func Catalog(in Inputs) []Offer {
 	return r.catalog(r.modules())
 }
 
-// catalog is what can be had, where the modules that there are are known.
+// catalog is what can be had, where all modules are known.
 func (r *reader) catalog(modules []Module) []Offer {
 	offers := map[Key]*Offer{}
 	at := func(namespace, name string) *Offer {

@@ -83,6 +83,11 @@ func (s *Server) preview(ctx context.Context, u *User, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
+	done, err := s.previews.take(ctx, u.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	preview, err := engine.Preview(ctx, actor(u), deed)
 	return preview, acted(err)
 }

@@ -89,7 +89,7 @@ type errorBody struct {
 func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if u := userOf(r.Context()); p.Status == http.StatusUnauthorized && u != nil {
-		if s.knows(r.Context(), u) {
+		if !u.ended.Load() && s.knows(r.Context(), u) {
 			p = &Problem{
 				Status: http.StatusBadGateway, Reason: v1beta2.ReasonRuntimeUnauthorized,
 				Message: "the runtime does not accept the credentials of its access Secret: renew it",

@@ -88,23 +88,27 @@ func (p *provider) oauth(at *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// begin notes a login and returns its state.
-func (p *provider) begin(one pending) (state string, full bool) {
+// begin notes a login and returns its state. Where too many are on their way the oldest is forgotten: whoever begins many and ends none
+// keeps nobody else out for long.
+func (p *provider) begin(one pending) (state string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	now := p.now()
+	oldest := ""
 	for key, old := range p.pending {
 		if now.After(old.until) {
 			delete(p.pending, key)
+		} else if oldest == "" || old.until.Before(p.pending[oldest].until) {
+			oldest = key
 		}
 	}
 	if len(p.pending) >= mostLogins {
-		return "", true
+		delete(p.pending, oldest)
 	}
 	state = random(32)
 	one.until = now.Add(loginLasts)
 	p.pending[state] = one
-	return state, false
+	return state
 }
 
 // take is the login of a state. It is good once, and for the browser that began it.
@@ -170,11 +174,7 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	one := pending{nonce: random(32), verifier: oauth2.GenerateVerifier(), browser: random(32)}
-	state, full := s.provider.begin(one)
-	if full {
-		notLoggedInBecause(w, r, loginFailed)
-		return
-	}
+	state := s.provider.begin(one)
 	s.browserCookie(w, one.browser, loginLasts)
 	there := s.provider.oauth(at).AuthCodeURL(state, oidc.Nonce(one.nonce), oauth2.S256ChallengeOption(one.verifier))
 	http.Redirect(w, r, there, http.StatusFound)

@@ -98,6 +98,7 @@ type Server struct {
 	failures  *rate.Limiter
 	computing chan struct{}
 	living    atomic.Int64
+	previews  *turns
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
 	end, halt     context.CancelFunc
@@ -134,9 +135,14 @@ func New(options Options) (*Server, error) {
 		options: options, log: options.Log, mux: http.NewServeMux(), static: files, code: random(32), mapper: mapper,
 		self: newUser("", nil, config, c), pulse: newPulse(), sessions: newSessions(options.Now),
 		failures: rate.NewLimiter(rate.Every(6*time.Second), 10), computing: make(chan struct{}, 1),
-		tasks: options.Tasks, reach: reach.Cluster,
+		previews: newTurns(mostPreviews, mostPreviewsOfOne),
+		tasks:    options.Tasks, reach: reach.Cluster,
 	}
-	s.life, s.end = context.WithCancel(context.Background())
+	life := context.Background()
+	if options.Mode == ModeCluster {
+		life = reach.Shared(life)
+	}
+	s.life, s.end = context.WithCancel(life)
 	s.halting, s.halt = context.WithCancel(s.life)
 	if options.OIDC != nil {
 		s.provider = newProvider(*options.OIDC, options.Now)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +13,10 @@ const (
 	sessionLife  = 12 * time.Hour
 	sessionIdle  = time.Hour
 	mostSessions = 1000
+	// mostOfOne bounds the sessions of one person, so that nobody takes those of others.
+	mostOfOne = 20
+	// mostTabs bounds the streams of one session.
+	mostTabs = 10
 )
 
 // session is one login of one browser.
@@ -22,6 +27,8 @@ type session struct {
 	// until is when it ends in any case.
 	until time.Time
 	used  time.Time
+	// tabs are the streams that are open.
+	tabs atomic.Int64
 	// ended is closed when the session ends.
 	ended context.Context //nolint:containedctx // a session is a life, not a call
 	end   context.CancelFunc
@@ -40,15 +47,18 @@ func newSessions(now func() time.Time) *sessions {
 	return &sessions{all: map[[sha256.Size]byte]*session{}, now: now, gone: func(*User) {}}
 }
 
-// start begins a session and returns what its cookie holds. Where there are too many, the one that was used least lately ends. A login that
-// expires ends its session then.
+// start begins a session and returns what its cookie holds. Where there are too many, of this person or in all, the one that was
+// used least lately ends. A login that expires ends its session then.
 func (s *sessions) start(u *User, expires time.Time) string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	now := s.now()
 	s.sweep(now)
+	if s.count(u.Name) >= mostOfOne {
+		s.endOldest(func(one *session) bool { return one.user.Name == u.Name })
+	}
 	if len(s.all) >= mostSessions {
-		s.endOldest()
+		s.endOldest(func(*session) bool { return true })
 	}
 	made := &session{user: u, created: now, used: now, until: now.Add(sessionLife)}
 	if !expires.IsZero() && expires.Before(made.until) {
@@ -61,11 +71,21 @@ func (s *sessions) start(u *User, expires time.Time) string {
 	return id
 }
 
-func (s *sessions) endOldest() {
+func (s *sessions) count(name string) int {
+	n := 0
+	for _, one := range s.all {
+		if one.user.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *sessions) endOldest(of func(*session) bool) {
 	var oldest [sha256.Size]byte
 	var found *session
 	for key, one := range s.all {
-		if found == nil || one.used.Before(found.used) {
+		if of(one) && (found == nil || one.used.Before(found.used)) {
 			oldest, found = key, one
 		}
 	}
@@ -152,12 +172,16 @@ func (s *sessions) tidy(ctx context.Context) {
 	}
 }
 
-// cookieName is that of the session's cookie. With the prefix a browser takes it over TLS only, and for this very host.
+// cookieName is that of the session's cookie. With the prefix a browser takes it over TLS only, and for this very host. Cookies know no
+// ports: without the port in its name two dashboards on one machine would take each other's.
 func (s *Server) cookieName() string { return s.cookie("kyma-session") }
 
 func (s *Server) cookie(name string) string {
-	if s.options.secure() {
+	switch {
+	case s.options.secure():
 		return "__Host-" + name
+	case s.options.Mode == ModeLocal:
+		return name + "-" + s.port
 	}
 	return name
 }

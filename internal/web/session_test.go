@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestLocallyTheCodeLetsIn(t *testing.T) {
 		t.Fatalf("log in: %d %s", r.status, r.body)
 	}
 	cookie := r.header.Get("Set-Cookie")
-	for _, want := range []string{"kyma-session=", "Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=43200"} {
+	for _, want := range []string{"kyma-session-" + s.server.port + "=", "Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=43200"} {
 		if !strings.Contains(cookie, want) {
 			t.Errorf("the cookie has no %s: %s", want, cookie)
 		}
@@ -101,7 +102,7 @@ func TestATokenThatIsTakenBackEndsTheSession(t *testing.T) {
 	if err := s.admin.Delete(t.Context(), account("taken-back")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 20*time.Second, "the session has ended", func() bool {
+	eventually(t, time.Minute, "the session has ended", func() bool {
 		return s.do(http.MethodGet, "/api/v1/events?search=x", "").status == http.StatusUnauthorized
 	})
 	if is := get[sessionAnswer](s, "/api/v1/session"); is.LoggedIn {
@@ -290,9 +291,9 @@ func TestSessionsEnd(t *testing.T) {
 	now = begin
 	s := fresh()
 	first := s.start(&User{Name: "first"}, time.Time{})
-	for range mostSessions {
+	for i := range mostSessions {
 		now = now.Add(time.Millisecond)
-		s.start(&User{Name: "other"}, time.Time{})
+		s.start(&User{Name: "other " + strconv.Itoa(i)}, time.Time{})
 	}
 	if len(s.all) != mostSessions || s.find(first) != nil {
 		t.Errorf("there are %d sessions, and the oldest is among them", len(s.all))
@@ -337,5 +338,18 @@ func TestOnlyTheHubEndsASession(t *testing.T) {
 	}
 	if is := get[sessionAnswer](s, "/api/v1/session"); !is.LoggedIn {
 		t.Error("a runtime logged somebody out")
+	}
+}
+
+// TestTwoDashboardsOnOneMachine: a browser sends the cookies of 127.0.0.1 to all its ports.
+func TestTwoDashboardsOnOneMachine(t *testing.T) {
+	one, two := open(t, ModeLocal), open(t, ModeLocal)
+	two.http = one.http
+	one.enter()
+	two.enter()
+	for name, s := range map[string]*site{"the first": one, "the second": two} {
+		if !get[sessionAnswer](s, "/api/v1/session").LoggedIn {
+			t.Errorf("%s has lost its session", name)
+		}
 	}
 }

@@ -65,6 +65,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.living.Add(-1)
+	if one.tabs.Add(1) > mostTabs {
+		one.tabs.Add(-1)
+		s.answerProblem(w, r, fail(http.StatusTooManyRequests, WhyTooMany, "you have %d streams already: close other tabs", mostTabs))
+		return
+	}
+	defer one.tabs.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	l := &live{server: s, user: u, out: w, control: http.NewResponseController(w), queries: queries}

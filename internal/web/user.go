@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -21,6 +22,9 @@ type User struct {
 
 	// watcher is Client, which can watch, too.
 	watcher client.WithWatch
+
+	// ended says that the session has, and that nothing is to begin any more with its rights.
+	ended atomic.Bool
 
 	mutex  sync.Mutex
 	rights map[authorizationv1.ResourceAttributes]right

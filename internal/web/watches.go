@@ -153,6 +153,9 @@ func (w *watches) stream(u *User, at place) (*held, error) {
 	if h := w.streams[at]; h != nil {
 		return h, nil
 	}
+	if u.ended.Load() {
+		return nil, notLoggedIn()
+	}
 	if len(w.streams) >= mostStreams {
 		return nil, apierrors.NewTooManyRequests("the dashboard watches too many kinds already", 60)
 	}
@@ -161,18 +164,15 @@ func (w *watches) stream(u *User, at place) (*held, error) {
 	return h, nil
 }
 
-// stale are the kinds of some places of which nothing new is heard, so that what is shown of them may be old.
+// stale are the kinds of some places of which nothing new is heard, so that what is shown of them may be old. The streams are everybody's:
+// one of a namespace that the person may not list is not named, since nothing was read of it, and it may exist for others alone.
 func (w *watches) stale(scopes map[place]scope) []Unread {
-	read := map[schema.GroupKind]bool{}
-	for at := range scopes {
-		read[at.GroupKind()] = true
-	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	var all []Unread
 	for at, h := range w.streams {
 		since, err := h.trouble()
-		if err == nil || final(err) || !read[at.GroupKind()] {
+		if err == nil || final(err) || !w.theirs(at, scopes) {
 			continue
 		}
 		all = append(all, Unread{
@@ -182,6 +182,22 @@ func (w *watches) stale(scopes map[place]scope) []Unread {
 	}
 	slices.SortFunc(all, func(a, b Unread) int { return strings.Compare(a.Kind+"/"+a.Namespace, b.Kind+"/"+b.Namespace) })
 	return all
+}
+
+// theirs says whether somebody who read with these scopes was shown something of a stream.
+func (w *watches) theirs(at place, scopes map[place]scope) bool {
+	for read, may := range scopes {
+		switch {
+		case read.GroupKind() != at.GroupKind() || may.none():
+		case at.namespace == "":
+			if may.all && read.namespace == "" || w.shared(at.GroupKind()) {
+				return true
+			}
+		case read.namespace == at.namespace, read.namespace == "" && may.has(at.namespace):
+			return true
+		}
+	}
+	return false
 }
 
 // end ends a stream, unless another one is in its place already.
@@ -200,6 +216,7 @@ func (w *watches) forget(u *User) {
 		return
 	}
 	w.mutex.Lock()
+	u.ended.Store(true) // under the lock, under which streams begin
 	ended := 0
 	for at, h := range w.streams {
 		if h.owner == u {

@@ -48,7 +48,7 @@ func newWeb(origin *url.URL, options webOptions) (*web, error) {
 // webTransport trusts the certificates in ca beside those of the system.
 func webTransport(ca []byte) (*http.Transport, error) {
 	transport := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 proxy,
 		DialContext:           dial,
 		ForceAttemptHTTP2:     true,
 		TLSHandshakeTimeout:   dialTimeout,

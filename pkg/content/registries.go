@@ -33,7 +33,7 @@ type Registries struct {
 	PlainHTTP func(host string) bool
 	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
-	// Transport does the requests; nil means one of our own with bounded dial, handshake and header times.
+	// Transport does the requests; nil means Transport.
 	Transport http.RoundTripper
 	// Timeout bounds one request, its body included; 0 means DefaultTimeout.
 	Timeout time.Duration
@@ -47,7 +47,7 @@ type Registries struct {
 func (r Registries) Client() *auth.Client {
 	transport := r.Transport
 	if transport == nil {
-		transport = ours
+		transport = Transport()
 	}
 	return &auth.Client{
 		Client: &http.Client{Transport: HostTransport(transport, r.Policy), Timeout: r.timeout(), CheckRedirect: checkRedirect},
@@ -78,20 +78,6 @@ func (r Registries) credential(ctx context.Context, host string) (auth.Credentia
 		return auth.EmptyCredential, unauthorized("the credentials for registry %s have a user name or a password, and need both", host)
 	}
 	return found, nil
-}
-
-// ours carries the requests of all clients that bring no transport, so that they share connections.
-var ours = newTransport()
-
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dial,
-		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   dialTimeout,
-		ResponseHeaderTimeout: headerTimeout,
-		IdleConnTimeout:       idleTimeout,
-	}
 }
 
 // checkRedirect is asked after the client has taken the credentials from a request that goes to another host.

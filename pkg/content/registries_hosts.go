@@ -132,7 +132,11 @@ func (t hostTransport) RoundTrip(request *http.Request) (*http.Response, error) 
 	if len(ca) == 0 || request.URL.Scheme != "https" {
 		return t.base.RoundTrip(request)
 	}
-	trusting, err := transportFor(t.base, ca)
+	base := t.base
+	if shared, is := base.(byContext); is {
+		base = shared.of(request)
+	}
+	trusting, err := transportFor(base, ca)
 	if err != nil {
 		return nil, &Error{Reason: ReasonRegistryUnreachable, Err: fmt.Errorf("registry host %s: %w", host, err)}
 	}

@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	lease  = 4 * time.Second
-	renew  = 2500 * time.Millisecond
+	lease  = 8 * time.Second // long enough for a machine that does much else
+	renew  = 6 * time.Second
 	retry  = 400 * time.Millisecond
 	grace  = 5 * time.Second // what a failover may take beyond the lease
 	longer = 60 * time.Second

@@ -41,7 +41,7 @@ type Registries struct {
 	PlainHTTP bool
 	// Credentials returns what to log in with at host ("host[:port]"); nil means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
-	// Transport carries the requests; nil means http.DefaultTransport.
+	// Transport carries the requests; nil means content.Transport.
 	Transport http.RoundTripper
 	// Policy says what is special about a host (host[:port]): certificates, plain http and mirrors, which are asked first; nil means
 	// nothing. It is the policy that content.Registries has.
@@ -142,7 +142,7 @@ func (r *Reader) open(name, version string) (place, []*remote.Repository, error)
 func (r *Reader) client() *auth.Client {
 	transport := r.Transport
 	if transport == nil {
-		transport = http.DefaultTransport
+		transport = content.Transport()
 	}
 	return &auth.Client{
 		Client: &http.Client{Transport: content.HostTransport(transport, r.Policy)},

@@ -1,0 +1,142 @@
+package reach
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+// way is the connection to a server, with short bounds.
+func way(t *testing.T, serve http.HandlerFunc, within bounds) *rest.Config {
+	t.Helper()
+	server := httptest.NewUnstartedServer(serve)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	if err := secure(config, within); err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// TestNoServerHoldsTheReader: discovery is asked for without an end, and whoever may write an access Secret chooses who answers.
+func TestNoServerHoldsTheReader(t *testing.T) {
+	short := bounds{answer: 300 * time.Millisecond, body: 1 << 16}
+	for name, c := range map[string]struct {
+		serve  http.HandlerFunc
+		within bounds
+		words  string
+	}{
+		"who never answers": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, short, "did not answer within 300ms"},
+		"who never ends": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, `{"kind": "APIGroupList", `+strings.Repeat(" ", 4096)); err != nil {
+					return
+				}
+			}
+		}, bounds{answer: time.Minute, body: 1 << 16}, "more than 65536 bytes"},
+		"who stops in the middle": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"kind": `)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, short, "did not answer within 300ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := way(t, c.serve, c.within)
+			client, err := rest.HTTPClientFor(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			_, err = found.ServerGroups()
+			if took := time.Since(began); err == nil || !strings.Contains(err.Error(), c.words) || took > 15*time.Second {
+				t.Errorf("after %s: %v", took, err)
+			}
+		})
+	}
+}
+
+// TestAWatchGoesOn: what is bounded is an answer, not a watch.
+func TestAWatchGoesOn(t *testing.T) {
+	config := way(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range 10 {
+			_, _ = io.WriteString(w, strings.Repeat("x", 100))
+			_ = http.NewResponseController(w).Flush()
+			<-time.After(30 * time.Millisecond)
+		}
+	}, bounds{answer: 100 * time.Millisecond, body: 100})
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+"/api/v1/pods?watch=true", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Do(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err != nil || len(text) != 1000 {
+		t.Errorf("%d bytes: %v", len(text), err)
+	}
+}
+
+// TestASharedProgramReachesNothingInside, and asks nobody else to.
+func TestASharedProgramReachesNothingInside(t *testing.T) {
+	asked := 0
+	config := way(t, func(http.ResponseWriter, *http.Request) { asked++ }, boundsOf(Shared(context.Background())))
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Get(config.Host) //nolint:noctx // there is nothing to end
+	if err == nil {
+		_ = answer.Body.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "not accepted") || asked != 0 {
+		t.Errorf("got %v after %d requests", err, asked)
+	}
+	shared, is := config.Transport.(guarded)
+	if transport, ok := shared.next.(*http.Transport); !is || !ok || transport.Proxy != nil {
+		t.Error("a proxy is asked, which reaches what may not be reached")
+	}
+	for address, accepted := range map[string]bool{
+		"127.0.0.1:443": false, "[::1]:443": false, "[::ffff:127.0.0.1]:443": false, "169.254.169.254:80": false, "[fd00:ec2::254]:80": false,
+		"100.100.100.200:80": false, "168.63.129.16:80": false, "10.0.0.1:6443": true, "192.168.1.1:6443": true, "[fd12::1]:6443": true,
+	} {
+		if err := refuseInside("tcp", address, nil); (err == nil) != accepted {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// TestNobodyReadsThroughUsWhatAServerSays.
+func TestNobodyReadsThroughUsWhatAServerSays(t *testing.T) {
+	config := way(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "inner s3cret", http.StatusForbidden) }, bounds{
+		answer: time.Minute, body: 1 << 16,
+	})
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.ServerVersion(); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v", err)
+	}
+}

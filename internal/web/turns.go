@@ -1,0 +1,72 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"sync"
+)
+
+// A preview is a dry run with many requests, and may fetch what a module holds.
+const (
+	mostPreviews      = 4
+	mostPreviewsOfOne = 2
+)
+
+// turns lets some do something at once, and of each person fewer. The others wait.
+type turns struct {
+	all   chan struct{}
+	ofOne int
+
+	mutex sync.Mutex
+	queue map[string]*queue
+}
+
+// queue is that of one person; it goes with the last who stands in it.
+type queue struct {
+	turn    chan struct{}
+	waiting int
+}
+
+func newTurns(all, ofOne int) *turns {
+	return &turns{all: make(chan struct{}, all), ofOne: ofOne, queue: map[string]*queue{}}
+}
+
+// take waits for a turn, first among the person's own, then among all. Whoever got one gives it back by calling done.
+func (t *turns) take(ctx context.Context, name string) (done func(), err error) {
+	own := t.join(name)
+	back := func() { t.leave(name, own) }
+	for _, slots := range []chan struct{}{own.turn, t.all} {
+		select {
+		case slots <- struct{}{}:
+			before := back
+			back = func() {
+				<-slots
+				before()
+			}
+		case <-ctx.Done():
+			back()
+			return nil, fail(http.StatusTooManyRequests, WhyTooMany, "too many previews are made at once: try again in a moment")
+		}
+	}
+	return back, nil
+}
+
+func (t *turns) join(name string) *queue {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	own := t.queue[name]
+	if own == nil {
+		own = &queue{turn: make(chan struct{}, t.ofOne)}
+		t.queue[name] = own
+	}
+	own.waiting++
+	return own
+}
+
+func (t *turns) leave(name string, own *queue) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if own.waiting--; own.waiting == 0 {
+		delete(t.queue, name)
+	}
+}
