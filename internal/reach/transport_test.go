@@ -106,7 +106,7 @@ func TestASharedProgramReachesNothingInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := client.Get(config.Host) //nolint:noctx // there is nothing to end
+	answer, err := client.Get(config.Host)
 	if err == nil {
 		_ = answer.Body.Close()
 	}
