@@ -6,12 +6,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Back-offs between the probes of a runtime that is down. Refused credentials rarely heal by themselves, and a new Secret resets them.
+// Back-offs between the probes of a runtime that is down. Refused credentials rarely heal by themselves, and a new Secret resets them; but where
+// they are accepted again, of which nobody tells us, things are whole a minute later.
 const (
 	firstBackoff       = time.Second
 	lastBackoff        = time.Minute
 	firstRefusal       = 30 * time.Second
-	lastRefusal        = 15 * time.Minute
+	lastRefusal        = time.Minute
 	failuresUntilTold  = 2 // a blip shorter than the first back-off is nobody's news
 	probeTimeout       = 10 * time.Second
 	connectionPatience = time.Second

@@ -31,7 +31,7 @@ func TestTheBackoffDoublesUpToItsLimit(t *testing.T) {
 		{"then it stays at a minute", 6, unreachable, 30 * time.Second, time.Minute},
 		{"however long it takes", 10_000, unreachable, 30 * time.Second, time.Minute},
 		{"refused credentials wait longer", 0, unauthorized, 15 * time.Second, 30 * time.Second},
-		{"up to a quarter of an hour", 40, unauthorized, 450 * time.Second, 15 * time.Minute},
+		{"up to a minute too", 40, unauthorized, 30 * time.Second, time.Minute},
 		{"so does a missing impersonation", 0, v1beta2.ReasonLocalAccessMissing, 15 * time.Second, 30 * time.Second},
 	}
 	for _, c := range cases {
@@ -101,6 +101,19 @@ func TestASilentRuntimeIsDialledLessOftenThanOneThatRefuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A runtime that accepts the credentials again says so to nobody, so what it is refused for must not add up either.
+func TestARuntimeThatRefusesTheCredentialsIsAskedEveryMinute(t *testing.T) {
+	silent := &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Err: context.DeadlineExceeded}
+	refused := &Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}
+	now, b := time.Unix(1000, 0), breaker{}
+	for i, p := range []*Problem{silent, silent, refused, refused, refused, refused, refused} {
+		b.failed(p, now, 1)
+		if got := b.until.Sub(now); got > time.Minute {
+			t.Errorf("after failure %d (%s) it is left alone for %s, want at most a minute", i+1, p.Reason, got)
+		}
 	}
 }
 

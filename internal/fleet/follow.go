@@ -20,7 +20,7 @@ const (
 	lastPause      = time.Minute
 	firstAbsent    = time.Second
 	firstForbidden = 4 * time.Second
-	lastForbidden  = 5 * time.Minute  // rights are given by people, who want to see that it helped
+	lastForbidden  = time.Minute      // rights are given by people, who want to see that it helped
 	steady         = 30 * time.Second // a stream that lived this long has earned a fresh start
 )
 
