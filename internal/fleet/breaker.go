@@ -6,8 +6,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Back-offs between the probes of a runtime that is down. Refused credentials rarely heal by themselves, and a new Secret resets them; but where
-// they are accepted again, of which nobody tells us, things are whole a minute later.
+// Back-offs between the probes of a runtime that is down. Refused credentials rarely heal by themselves, and a new Secret resets them; but
+// where they are accepted again, of which nobody tells us, things are whole a minute later.
 const (
 	firstBackoff       = time.Second
 	lastBackoff        = time.Minute

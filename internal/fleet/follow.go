@@ -22,6 +22,8 @@ const (
 	firstForbidden = 4 * time.Second
 	lastForbidden  = time.Minute      // rights are given by people, who want to see that it helped
 	steady         = 30 * time.Second // a stream that lived this long has earned a fresh start
+
+	failuresUntilUnread = 5 // some 5 s of lists that fail are more than a blip
 )
 
 // errCut says that a stream was ended on purpose.
@@ -127,6 +129,7 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 		r.sleep(ctx, k, p.next(firstForbidden, min(lastForbidden, r.cfg.AuditInterval)))
 	default:
 		r.conn.doubt()
+		r.unread(k, p, err)
 		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))
 	}
 }
@@ -213,6 +216,21 @@ func (r *Runtime) forbidden(k *kind, err error) {
 	r.barred(k, &Problem{
 		Reason: v1beta2.ReasonRuntimeForbidden, Err: err,
 		Message: fmt.Sprintf("%s of the %s cannot be watched: %s", k.gk, r.conn.target, cause(err)),
+	})
+}
+
+// unread says why a kind is not known, where a server that is there fails to list it for longer than a blip. One that was listed before
+// stays as it was.
+func (r *Runtime) unread(k *kind, p *pause, err error) {
+	r.mu.RLock()
+	known := k.synced
+	r.mu.RUnlock()
+	if known || p.failures+1 < failuresUntilUnread {
+		return
+	}
+	r.barred(k, &Problem{
+		Reason: v1beta2.ReasonRuntimeUnreachable, Err: err,
+		Message: fmt.Sprintf("%s of the %s cannot be read: %s", k.gk, r.conn.target, cause(err)),
 	})
 }
 
