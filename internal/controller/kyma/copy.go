@@ -20,6 +20,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
 // definitionGrace is how long an API server holds back the first object of a new kind.
@@ -271,10 +272,7 @@ func (r *Reconciler) reflect(ctx context.Context, s *side, status *v1beta2.KymaS
 	}
 	s.runtime.Report(err)
 	logf.FromContext(ctx).V(1).Info("Could not show the status in the runtime", "cause", err.Error())
-	if passes(err) {
-		return retrySoon
-	}
-	return retryFailed
+	return whenAgain(err)
 }
 
 func (r *Reconciler) writeStatus(ctx context.Context, s *side, status v1beta2.KymaStatus) error {
@@ -340,6 +338,22 @@ func contains(all, some map[string]string) bool {
 func isCopy(kyma *v1beta2.Kyma) bool {
 	return kyma.Name == copyID.Name && kyma.Namespace == copyID.Namespace && kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma &&
 		strings.Contains(kyma.Annotations[v1beta2.AnnotationOwnedBy], "/")
+}
+
+// whenAgain is the pause after a call to a runtime that failed:
+//  1. a moment where the failure ends by itself;
+//  2. a few where an answer was lost, or the server failed or has too much to do: one that is known to be down is not called anyway;
+//  3. longer for everything else.
+func whenAgain(err error) time.Duration {
+	if passes(err) {
+		return retrySoon
+	}
+	switch apply.Classify(err) {
+	case apply.ClassUnreachable, apply.ClassInternal, apply.ClassThrottled:
+		return 5 * retrySoon
+	default:
+		return retryFailed
+	}
 }
 
 // passes says that a failure ends by itself.

@@ -184,7 +184,7 @@ func itself(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *Problem {
 		return nil
 	case err != nil:
 		runtime.Report(err)
-		return &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: err.Error(), Retry: retryFailed}
+		return &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: err.Error(), Retry: whenAgain(err)}
 	case found.GetUID() != hub.UID:
 		return nil
 	}

@@ -2,11 +2,17 @@ package kyma
 
 import (
 	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
@@ -73,6 +79,25 @@ func TestHowOftenTheRuntimesUsersMayEdit(t *testing.T) {
 	now = metav1.NewTime(now.Add(editInterval))
 	if pause := r.paced(s, &v1beta2.SeenSpec{Channel: "rapid"}); pause != 0 {
 		t.Errorf("the next edit still has to wait for %s", pause)
+	}
+}
+
+func TestWhenACallToARuntimeIsTriedAgain(t *testing.T) {
+	lost := &url.Error{Op: "Patch", URL: "https://runtime", Err: &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}}
+	for name, test := range map[string]struct {
+		err  error
+		want time.Duration
+	}{
+		"what somebody else wrote meanwhile is seen in a moment": {apierrors.NewConflict(schema.GroupResource{}, "default", nil), retrySoon},
+		"a connection that broke is made anew soon":              {fmt.Errorf("write the status: %w", lost), 5 * retrySoon},
+		"a server that fails may have been restarted":            {apierrors.NewInternalError(errors.New("no")), 5 * retrySoon},
+		"a refusal waits for a person":                           {apierrors.NewForbidden(schema.GroupResource{}, "default", nil), retryFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := whenAgain(test.err); got != test.want {
+				t.Errorf("after %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 

@@ -53,10 +53,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	results, err := r.carryOut(ctx, p)
 	if err != nil {
 		p.runtime.Report(err)
-		p.retry = soonest(p.retry, retryFailed)
-		if passes(err) {
-			p.retry = retrySoon
-		}
+		p.retry = soonest(p.retry, whenAgain(err))
 		p.step.Message, p.held = err.Error(), err.Error()
 	}
 	kyma.Status = module.Fold(p.world, module.Rollup(p.world, module.Resolve(p.world), results), p.Side)
@@ -248,7 +245,7 @@ func (r *Reconciler) release(ctx context.Context, p *parting) (ctrl.Result, erro
 	if id, _ := r.pullSecretID(); slices.Contains(p.step.Actions, module.ActionDeletePullSecret) {
 		if err := p.remove(ctx, id); err != nil {
 			p.runtime.Report(err)
-			return ctrl.Result{RequeueAfter: retryFailed}, nil // a runtime that fails is no error of the hub
+			return ctrl.Result{RequeueAfter: whenAgain(err)}, nil // a runtime that fails is no error of the hub
 		}
 	}
 	before := kyma.DeepCopy()

@@ -58,7 +58,7 @@ func (r *Reconciler) removeWatcher(ctx context.Context, s *side) {
 		return
 	}
 	s.runtime.Report(err)
-	s.retry = soonest(s.retry, retryFailed)
+	s.retry = soonest(s.retry, whenAgain(err))
 	s.Syncs = append(s.Syncs, module.Sync{
 		Type: module.ConditionWebhook, Reason: v1beta2.ReasonSyncFailed,
 		Message: "what the watcher of an earlier version left in the runtime could not be removed: " + err.Error(),

@@ -17,8 +17,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
-// closeWithin is how long a Kyma may take to go once nothing is wrong any more.
-const closeWithin = 30 * time.Second
+// closeWithin is how long a Kyma may take to go once nothing is wrong any more: what a manager is not told since streams of the hub were
+// broken again and again it learns within a minute, which is how long client-go waits at most before it lists anew.
+const closeWithin = time.Minute
 
 // swept are the kinds that a Scene's objects may be of, beside those of its own definition.
 var swept = []schema.GroupVersionKind{
