@@ -68,7 +68,10 @@ func TestTheRightsOfTheComponentAreEnoughAndNoMore(t *testing.T) {
 		{"patch", ownGroup, "kymas", "kcp-system", false},
 		{"list", "", "secrets", "kcp-system", false},
 		{"list", "", "secrets", "kyma-system", false},
-		{"create", "", "configmaps", "kcp-system", true},
+		{"create", "", "configmaps", "klm-dashboard", true},
+		{"list", "", "secrets", "klm-dashboard", false},
+		{"get", "", "configmaps", "kcp-system", false}, // the manager's policies are there
+		{"update", "", "configmaps", "kcp-system", false},
 		{"create", "", "configmaps", "default", false},
 		{"impersonate", "", "users", "", false},
 	} {

@@ -73,6 +73,7 @@ var _ = BeforeSuite(func() {
 	images := filepath.Join(state, "images")
 	Expect(os.MkdirAll(images, 0o755)).To(Succeed())
 	run(nil, "make", "image", "IMG="+image, "DIST="+images)
+	run(nil, "make", "dashboard-image", "DIST="+images)
 	run(nil, filepath.Join(root, "hack", "node", "images.sh"), images)
 	run(nil, "go", "build", "-trimpath", "-o", filepath.Join(state, "node"), "./hack/node")
 
