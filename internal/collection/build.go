@@ -89,6 +89,7 @@ func (o BuildOptions) published(object *unstructured.Unstructured) *unstructured
 	}
 	delete(notes, AnnotationSource)
 	delete(notes, AnnotationUpdated)
+	delete(notes, AnnotationOrigin)
 	if o.Source != "" {
 		notes[AnnotationSource] = o.Source
 	}

@@ -20,6 +20,8 @@ const (
 const (
 	// AnnotationSource is the address of the catalog that a template came from.
 	AnnotationSource = "source"
+	// AnnotationOrigin is how a template of a cluster was taken out of its catalog: view.AnnotationOrigin. No catalog has it.
+	AnnotationOrigin = v1beta2.OperatorPrefix + "catalog-origin"
 	// AnnotationUpdated is the day on which the catalog was made.
 	AnnotationUpdated = "lastUpdated"
 )

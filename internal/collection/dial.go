@@ -83,17 +83,17 @@ func refuse(address netip.Addr, allowPrivate bool) error {
 }
 
 // guarded is a transport that looks at every address that it dials, after names were resolved: for the first request, for redirects and
-// for the token service of a registry alike. A proxy would dial for us unseen, so that none is used unless private addresses are allowed.
+// for the token service of a registry alike.
+//
+// No proxy of the environment is ever used: it resolves names and dials for us, so that the only address which is looked at would be its
+// own, and what is never dialled, such as the metadata service of a cloud, would be a matter of what the proxy allows. pkg/content does the
+// same wherever addresses are looked at.
 func guarded(allowPrivate bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: Control(allowPrivate)}
-	transport := &http.Transport{
+	return &http.Transport{
 		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
 		ResponseHeaderTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
 	}
-	if allowPrivate {
-		transport.Proxy = http.ProxyFromEnvironment
-	}
-	return transport
 }
 
 // explained gives an error of a request its reason, and takes addresses out of it that may be secret.

@@ -107,7 +107,9 @@ func exported(object client.Object, kind string) ([]byte, error) {
 	made.SetName(object.GetName())
 	labels, notes := maps.Clone(object.GetLabels()), maps.Clone(object.GetAnnotations())
 	delete(labels, v1beta2.LabelManagedBy)
-	for _, written := range []string{AnnotationSource, AnnotationUpdated, corev1.LastAppliedConfigAnnotation, annotationVersion} {
+	for _, written := range []string{
+		AnnotationSource, AnnotationOrigin, AnnotationUpdated, corev1.LastAppliedConfigAnnotation, annotationVersion,
+	} {
 		delete(notes, written)
 	}
 	if kind == kindTemplate {

@@ -20,7 +20,7 @@ type Limits struct {
 	Bytes int64
 	// Time is how long it may take in all; 0 means a minute.
 	Time time.Duration
-	// AllowPrivate lets addresses of private networks and of this machine be read, and proxies of the environment be used.
+	// AllowPrivate lets addresses of private networks and of this machine be read.
 	AllowPrivate bool
 	// Registries has logins, certificates and what else is special about hosts. Its transport is not used.
 	Registries content.Registries

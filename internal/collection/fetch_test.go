@@ -197,8 +197,10 @@ func TestProxiesDoNotLeadAroundTheGuard(t *testing.T) {
 	if _, _, err := Fetch(t.Context(), Source{Name: "ours", URL: s.URL + "/x"}, Limits{}); content.ReasonOf(err) != content.ReasonSourceInvalid {
 		t.Errorf("%v", err)
 	}
-	if transport := guarded(false); transport.Proxy != nil || proxy.asked.Load() != 0 {
-		t.Error("a proxy is asked")
+	for _, allowPrivate := range []bool{false, true} {
+		if transport := guarded(allowPrivate); transport.Proxy != nil || proxy.asked.Load() != 0 {
+			t.Errorf("with private addresses allowed %t, a proxy is asked", allowPrivate)
+		}
 	}
 }
 

@@ -186,7 +186,7 @@ func unpacked(digest string, data []byte, most int64) (text []byte, err error) {
 
 // signed looks for a signature that cosign has put beside an artifact: of the tag that the digest makes, any layer will do.
 func (a *artifact) signed(ctx context.Context, digest string, key crypto.PublicKey) error {
-	tag := strings.Replace(digest, ":", "-", 1) + SignatureSuffix
+	tag := signatureTag(digest)
 	described, err := a.Resolve(ctx, tag)
 	switch {
 	case errors.Is(err, errdef.ErrNotFound):

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -68,18 +69,29 @@ func verified(key crypto.PublicKey, text, signature []byte) bool {
 // statement is what cosign signs of an artifact.
 type statement struct {
 	Critical struct {
-		Type  string `json:"type"`
+		Identity struct {
+			Reference string `json:"docker-reference"`
+		} `json:"identity"`
 		Image struct {
 			Digest string `json:"docker-manifest-digest"`
 		} `json:"image"`
+		Type string `json:"type"`
 	} `json:"critical"`
+}
+
+// signedType is how it says what it is.
+const signedType = "cosign container image signature"
+
+// signatureTag is where signatures of the artifact with that digest are.
+func signatureTag(digest string) string {
+	return strings.Replace(digest, ":", "-", 1) + SignatureSuffix
 }
 
 // states says whether a signed text speaks of the artifact with that digest.
 func states(text []byte, digest string) bool {
 	var said statement
 	err := json.Unmarshal(text, &said)
-	return err == nil && said.Critical.Type == "cosign container image signature" && said.Critical.Image.Digest == digest
+	return err == nil && said.Critical.Type == signedType && said.Critical.Image.Digest == digest
 }
 
 func unsigned(format string, args ...any) error {

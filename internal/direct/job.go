@@ -118,7 +118,7 @@ func (c *installing) annotate(inst *manifest.Installation) error {
 	spec := &c.plan.Template.Spec
 	note := view.DirectNote{
 		Version: c.version, Complete: true, Type: c.kind, Unmanaged: c.kind == view.Manageable,
-		Source: c.loaded.source, Signed: c.loaded.signed, Manager: spec.Manager,
+		Source: c.loaded.source, Origin: c.plan.Origin, Signed: c.loaded.signed, Manager: spec.Manager,
 		Associated: spec.AssociatedResources, StateChecks: spec.CustomStateCheck,
 	}
 	if of := c.plan.Template; of.Namespace != "" { // one of a file is in no cluster, so nobody should miss it

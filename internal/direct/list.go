@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
@@ -21,6 +22,27 @@ func List(ctx context.Context, reader client.Reader) ([]view.Direct, error) {
 		return nil, err
 	}
 	return FromSecrets(secrets.Items), nil
+}
+
+// Find is the record of one module, nil where it is not installed directly. The cost is one request.
+func Find(ctx context.Context, reader client.Reader, module string) (*view.Direct, error) {
+	installed, err := List(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.IndexFunc(installed, func(d view.Direct) bool { return d.Module == module }); at >= 0 {
+		return &installed[at], nil
+	}
+	return nil, nil
+}
+
+// WantsDefault says whether a module gets its default custom resource: when the policy says so, and with the first installation unless it
+// says otherwise. What was installed without one stays so. before is the module's record, nil for none.
+func WantsDefault(policy v1beta2.CustomResourcePolicy, before *view.Direct) bool {
+	if policy != "" {
+		return policy == v1beta2.CustomResourcePolicyCreateAndDelete
+	}
+	return before == nil || !before.Complete && before.Before == ""
 }
 
 // FromSecrets is List for whoever has read the Secrets already.

@@ -45,6 +45,8 @@ type Plan struct {
 	Config *rest.Config
 	// Template is the module in one version. One with a namespace lies in the cluster: it is missed there when it is gone.
 	Template *v1beta2.ModuleTemplate
+	// Origin is the catalog that Template came from, for the record; nil means none.
+	Origin *view.Origin
 	// Release is the module's ModuleReleaseMeta, where it has one: such a module can be managed.
 	Release *v1beta2.ModuleReleaseMeta
 

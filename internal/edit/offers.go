@@ -78,6 +78,25 @@ func (o Offer) Newest(above string) string {
 	return ""
 }
 
+// Choose is the version that a wish leads to where a module is installed without a Kyma: the one that it names, or that its channel offers,
+// or else the newest that is no pre-release. The error is an *UnknownError.
+func (o Offer) Choose(wish Wish) (string, error) {
+	version := wish.Version
+	unknown := &UnknownError{What: "version", Module: wish.Name, Candidates: o.Versions}
+	switch {
+	case wish.Channel != "":
+		version = o.Channels[wish.Channel]
+		unknown.What = "channel"
+	case version == "" && len(o.Versions) > 0:
+		version = cmp.Or(o.Newest(""), o.Versions[0])
+	}
+	if slices.Contains(o.Versions, version) {
+		return version, nil
+	}
+	unknown.Name = cmp.Or(wish.Channel, version)
+	return "", unknown
+}
+
 // UnknownError is a wish that leads nowhere, with what there is instead.
 type UnknownError struct {
 	// What was asked for: "module", "channel" or "version".

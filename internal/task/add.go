@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -41,7 +40,7 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 		if err := ofModule(s.goal(wish), wanted); err != nil {
 			return made.refuse(err), nil
 		}
-		if entry := edit.Entry(&s.asked, wish.Name); entry != nil && !edit.IsManaged(entry) {
+		if entry := edit.Entry(&s.Asked, wish.Name); entry != nil && !edit.IsManaged(entry) {
 			made.warnings = append(made.warnings, fmt.Sprintf("%s is let go of: the lifecycle manager does nothing about it until it is "+
 				"managed again", wish.Name))
 		}
@@ -62,7 +61,7 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 	}}
 	made.steps = c.steps("Change the Kyma "+p.deed.Kyma, "Wait until the modules run")
 	for _, object := range custom {
-		made.elsewhere = !s.here()
+		made.elsewhere = !s.Here()
 		made.steps = append(made.steps, s.custom(object))
 	}
 	return made, nil
@@ -70,9 +69,9 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 
 // goal is the template that a wish leads to; nil when it is not known here.
 func (s *scene) goal(wish edit.Wish) *v1beta2.ModuleTemplate {
-	after := s.asked.DeepCopy()
+	after := s.Asked.DeepCopy()
 	edit.Enable(after, wish)
-	return s.template(wish.Name, s.version(after, wish.Name))
+	return s.Template(wish.Name, s.Version(after, wish.Name))
 }
 
 // ofModule refuses a custom resource that is not of the kind which configures the module: an add is no way to write anything else.
@@ -102,48 +101,21 @@ func wanted(spec *v1beta2.KymaSpec, name string) follow.Want {
 
 // mayAdd asks the flowchart of package view whether a module goes into the Kyma; why is nil when it does.
 func (p *planner) mayAdd(ctx context.Context, s *scene, wish edit.Wish) (view.Way, error) {
-	unknown := s.check(&s.asked, wish)
-	offer, offered := s.offers[wish.Name]
-	asked := view.Wish{Module: wish.Name, Kyma: true, Type: view.Manageable}
-	if s.here() {
-		asked.Direct = s.directly(ctx, wish.Name) != nil
-	}
-	switch {
-	case s.has(wish.Name):
-		asked.Type = view.Managed
-	case !offered && s.community(ctx, wish.Name):
-		asked.Type = view.Community
-	case unknown != nil || offer.Mandatory:
-		return view.NoWay, unknown
-	}
-	if way, why := view.WayToInstall(asked); way != view.ViaKyma {
+	isDirect := s.Here() && s.directly(ctx, wish.Name) != nil
+	way, why, err := s.MayAdd(wish, isDirect, func() bool { return edit.Community(ctx, s.WithWatch, wish.Name) })
+	if why != "" {
 		return way, refuse(WhyRefused, "%s", inWords(why))
 	}
-	return view.ViaKyma, unknown
+	return way, judged(err)
 }
 
 // directly is a module's record where it is installed without the lifecycle manager; nil also for who may not read the records.
 func (c *cluster) directly(ctx context.Context, name string) *view.Direct {
-	installed, err := direct.List(ctx, c.WithWatch)
+	installed, err := direct.Find(ctx, c.WithWatch, name)
 	if err != nil {
 		return nil
 	}
-	at := slices.IndexFunc(installed, func(d view.Direct) bool { return d.Module == name })
-	if at < 0 {
-		return nil
-	}
-	return &installed[at]
-}
-
-// community says whether there are templates of a module that no release offers and nobody manages.
-func (c *cluster) community(ctx context.Context, name string) bool {
-	var list v1beta2.ModuleTemplateList
-	if err := c.List(ctx, &list); err != nil {
-		return false
-	}
-	return slices.ContainsFunc(list.Items, func(t v1beta2.ModuleTemplate) bool {
-		return view.ModuleOf(&t) == name && t.Labels[v1beta2.LabelManagedBy] == ""
-	})
+	return installed
 }
 
 // inWords says what the flowcharts say without the flags and commands of the command line.

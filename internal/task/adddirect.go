@@ -27,7 +27,7 @@ type place struct {
 }
 
 // elsewhere says that the cluster is not the one that the person is logged in to.
-func (at *place) elsewhere() bool { return at.scene != nil && !at.scene.here() }
+func (at *place) elsewhere() bool { return at.scene != nil && !at.scene.Here() }
 
 // where finds the cluster of modules that are installed directly: that of the Kyma, or the one that the person is logged in to.
 func (p *planner) where(ctx context.Context, kyma string) (*place, error) {
@@ -49,7 +49,11 @@ func (p *planner) addDirectly(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at.shelf, err = p.shelf(ctx, at, p.deed.Source); err != nil {
+	source, err := p.stored(ctx, p.as, p.deed.Source)
+	if err != nil {
+		return nil, err
+	}
+	if at.shelf, err = p.shelf(ctx, at, source); err != nil {
 		return nil, err
 	}
 	made := &plan{elsewhere: at.elsewhere()}
@@ -87,7 +91,7 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 		Module: wanted.Name, Type: offer.kind, Direct: before != nil, Kyma: at.scene != nil,
 		WantsCommunity: p.deed.Community, WantsUnmanaged: p.deed.Direct,
 	}
-	if at.scene != nil && at.scene.has(wanted.Name) {
+	if at.scene != nil && at.scene.Has(wanted.Name) {
 		asks.Type = view.Managed
 	}
 	way, why = view.WayToInstall(asks)
@@ -105,7 +109,7 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 	install := p.directPlan(at, offer)
 	install.Unmanaged = asks.Type == view.Manageable
 	install.CR = wanted.Resource
-	install.DefaultCR = wanted.Resource == nil && wantsDefault(wanted.Policy, before)
+	install.DefaultCR = wanted.Resource == nil && direct.WantsDefault(wanted.Policy, before)
 	if keep := at.shelf.keeps(offer); keep != nil {
 		made.steps = append(made.steps, *keep)
 	}
@@ -113,20 +117,14 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 	return way, why
 }
 
-// wantsDefault says whether a module gets its default custom resource: when it is asked for, and with the first installation unless it is
-// refused. What was installed without one stays so.
-func wantsDefault(policy v1beta2.CustomResourcePolicy, before *view.Direct) bool {
-	if policy != "" {
-		return policy == v1beta2.CustomResourcePolicyCreateAndDelete
-	}
-	return before == nil || !before.Complete && before.Before == ""
-}
-
 // directPlan is what package direct is asked for.
 func (p *planner) directPlan(at *place, offer offered) direct.Plan {
 	made := direct.Plan{
-		Config: at.config, Template: offer.template, Release: offer.release, Access: p.options.Access, Store: p.options.Store,
-		Wait: p.options.Patience,
+		Config: at.config, Template: offer.template, Origin: at.shelf.origin, Release: offer.release, Access: p.options.Access,
+		Store: p.options.Store, Wait: p.options.Patience,
+	}
+	if made.Origin == nil {
+		made.Origin = view.OriginOf(offer.template)
 	}
 	linked := slices.ContainsFunc(offer.template.Spec.Resources, func(named v1beta2.Named) bool {
 		return named.Name == "rawManifest" || named.Name == "raw-manifest"

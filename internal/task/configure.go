@@ -49,10 +49,10 @@ func (p *planner) configure(ctx context.Context) (*plan, error) {
 // kindOf is the kind of the custom resource of a module: as the Kyma says, or its template, or the record of a direct installation.
 func (at *place) kindOf(ctx context.Context, module string) (schema.GroupKind, error) {
 	if s := at.scene; s != nil {
-		if known := s.status(module); known != nil && known.Resource != nil {
+		if known := s.StatusOf(module); known != nil && known.Resource != nil {
 			return schema.FromAPIVersionAndKind(known.Resource.APIVersion, known.Resource.Kind).GroupKind(), nil
 		}
-		if template := s.installed(module); template != nil && template.Spec.Data != nil && s.has(module) {
+		if template := s.Installed(module); template != nil && template.Spec.Data != nil && s.Has(module) {
 			return template.Spec.Data.GroupVersionKind().GroupKind(), nil
 		}
 	}

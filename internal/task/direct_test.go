@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
@@ -246,7 +247,7 @@ func TestAModuleOfASourceIsKeptInTheCluster(t *testing.T) {
 	if err := b.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: widget + "-0.1.0"}, kept); err != nil {
 		t.Fatal(err)
 	}
-	if kept.Annotations[annotationSource] != "cluster://"+shelf || b.record(widget).Template.Namespace != "default" {
+	if kept.Annotations[collection.AnnotationSource] != "cluster://"+shelf || b.record(widget).Template.Namespace != "default" {
 		t.Errorf("%+v %+v", kept.ObjectMeta, b.record(widget))
 	}
 	deed.Source = "nobody"

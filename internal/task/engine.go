@@ -171,5 +171,5 @@ func (e *Engine) Start(ctx context.Context, as Actor, deed Deed) (Operation, err
 		return Operation{}, err
 	}
 	e.launch(l, p)
-	return e.shown(ctx, as, l.operation(), p.elsewhere), nil
+	return e.shown(ctx, as, entry{Operation: l.operation(), elsewhere: p.elsewhere}), nil
 }

@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,7 +40,7 @@ func (c *change) steps(title, waiting string) []step {
 
 // apply edits as if the spec had everything that is asked for; what the edit leaves alone stays with the runtime.
 func (c *change) apply(ctx context.Context, dry edit.DryRun) (edit.Result, error) {
-	result, err := edit.Apply(ctx, c.WithWatch, c.key(), func(kyma *v1beta2.Kyma) error {
+	result, err := edit.Apply(ctx, c.WithWatch, c.Key(), func(kyma *v1beta2.Kyma) error {
 		asked := view.Effective(kyma)
 		return edit.Over(kyma, &asked, func(kyma *v1beta2.Kyma) error { return c.edit(&kyma.Spec) })
 	}, edit.Options{DryRun: dry})
@@ -57,7 +56,7 @@ func (c *change) try(ctx context.Context) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref := view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.kyma.Namespace, Name: c.kyma.Name}
+	ref := view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.Kyma.Namespace, Name: c.Kyma.Name}
 	changes, err := compared(ref, shownKyma(result.Before), shownKyma(result.After))
 	return []Change{changes}, err
 }
@@ -101,7 +100,7 @@ func looseOf(value any) (*unstructured.Unstructured, error) {
 // await waits until what was asked for came about, or cannot without somebody doing something.
 func (c *change) await(ctx context.Context, r *reporter) error {
 	ask := c.ask
-	ask.Kyma, ask.Generation = c.key(), c.after.Generation
+	ask.Kyma, ask.Generation = c.Key(), c.after.Generation
 	spec := view.Effective(c.after)
 	if c.wants != nil {
 		ask.Modules = c.wants(&spec)
@@ -123,49 +122,23 @@ func (c *change) await(ctx context.Context, r *reporter) error {
 
 // refOfLine is the module that a line is about, or the Kyma as a whole.
 func (c *change) refOfLine(key string) view.Ref {
-	if key == "Kyma "+c.key().String() {
-		return view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.kyma.Namespace, Name: c.kyma.Name}
+	if key == "Kyma "+c.Key().String() {
+		return view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.Kyma.Namespace, Name: c.Kyma.Name}
 	}
-	return view.Ref{Kind: view.KindModule, Namespace: c.kyma.Namespace, Name: key}
+	return view.Ref{Kind: view.KindModule, Namespace: c.Kyma.Namespace, Name: key}
 }
 
 // ended is what an outcome means: a warning is a note, trouble and a timeout are errors.
 func ended(outcome follow.Outcome, ask follow.Ask) (note string, err error) {
-	switch outcome.State {
-	case v1beta2.StateReady, v1beta2.StateUnmanaged, follow.StateGone:
-		return "", nil
-	case v1beta2.StateWarning:
-		return worst(outcome, v1beta2.StateWarning), nil
-	case v1beta2.StateError:
-		return "", refuse(WhyRefused, "%s", worst(outcome, v1beta2.StateError))
-	case v1beta2.StateProcessing, v1beta2.StateDeleting:
+	switch end, why, line := outcome.End(); {
+	case end == follow.Warned:
+		return why, nil
+	case end == follow.Failed:
+		return "", refuse(WhyRefused, "%s", why)
+	case line != nil:
+		return "", refuse(WhyRefused, "%s after %s: %s; it goes on by itself in the cluster, and to resume waits on", why, ask.Timeout, line.Text)
+	case end == follow.Open:
+		return "", refuse(WhyRefused, "%s within %s", why, ask.Timeout)
 	}
-	for _, line := range outcome.Lines {
-		if line.State == v1beta2.StateProcessing || line.State == v1beta2.StateDeleting {
-			return "", refuse(WhyRefused, "%s is still %s after %s: %s; it goes on by itself in the cluster, and to resume waits on",
-				line.Key, line.State, ask.Timeout, line.Text)
-		}
-	}
-	return "", refuse(WhyRefused, "nothing came within %s", ask.Timeout)
-}
-
-// worst names the first line in a state, and counts the others.
-func worst(outcome follow.Outcome, state v1beta2.State) string {
-	first, count := follow.Line{}, 0
-	for _, line := range outcome.Lines {
-		if line.State != state {
-			continue
-		}
-		if count++; count == 1 {
-			first = line
-		}
-	}
-	text := fmt.Sprintf("%s is in state %s", first.Key, state)
-	if first.Text != "" {
-		text += ": " + first.Text
-	}
-	if count > 1 {
-		text += fmt.Sprintf(" (and %d more)", count-1)
-	}
-	return text
+	return "", nil
 }

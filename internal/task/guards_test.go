@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,8 +82,12 @@ func TestCustomResourcesAreNotRecorded(t *testing.T) {
 		t.Errorf("it is recorded: %s", text)
 	}
 	end()
-	if _, err := b.waits(b.engine, admin, op.ID, func(op Operation) bool { return op.State == Interrupted }); err != nil {
+	seen, err := b.waits(b.engine, admin, op.ID, func(op Operation) bool { return op.State == Interrupted })
+	if err != nil {
 		t.Fatal(err)
+	}
+	if seen.Access.Resume || !strings.Contains(seen.Message, "start it again with the configuration") {
+		t.Errorf("it is said that it can be resumed: %+v %s", seen.Access, seen.Message)
 	}
 	if _, err := b.engine.Resume(t.Context(), admin, op.ID); ReasonOf(err) != WhyRefused ||
 		!strings.Contains(err.Error(), "start it again with the configuration") {
@@ -192,5 +197,31 @@ func TestARecordIsDecodedOnce(t *testing.T) {
 	}
 	if put("2") == first || r.all()[0].version != "2" {
 		t.Error("what somebody wrote is not seen")
+	}
+}
+
+// TestWhatIsLost decides what may be resumed at all, and keeps why something failed.
+func TestWhatIsLost(t *testing.T) {
+	own := &unstructured.Unstructured{Object: map[string]any{"kind": "Paper"}}
+	may := Actor{Name: "alice", May: func(context.Context, authorizationv1.ResourceAttributes) (bool, error) { return true, nil }}
+	configure, plain := Deed{Kind: Configure, Module: "notes", Object: own}, Deed{Kind: Delete, Module: "notes"}
+	for name, c := range map[string]struct {
+		deed   Deed
+		bare   bool
+		state  State
+		resume bool
+		words  string
+	}{
+		"this server knows the configuration":        {configure, false, Failed, true, "no answer"},
+		"the record has no configuration":            {configure, true, Interrupted, false, "start it again"},
+		"why it failed is not lost":                  {configure, true, Failed, false, "(it failed: no answer)"},
+		"what needs none is resumed from its record": {plain, true, Failed, true, "no answer"},
+		"what succeeded needs no word about it":      {configure, true, Succeeded, false, "no answer"},
+	} {
+		op := Operation{User: "alice", Title: c.deed.Title(), Deed: c.deed, State: c.state, Message: "no answer"}
+		got := (&Engine{}).shown(t.Context(), may, entry{Operation: op, bare: c.bare})
+		if got.Access.Resume != c.resume || !strings.Contains(got.Message, c.words) {
+			t.Errorf("%s: %+v %q", name, got.Access, got.Message)
+		}
 	}
 }

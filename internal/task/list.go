@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,6 +27,23 @@ type entry struct {
 	here      []string
 	// bare says that it was read from a record, which has no custom resources.
 	bare bool
+}
+
+// lost says why an operation cannot be resumed whoever asks, and what to do instead; "" where nothing is lost that it needs.
+func (known *entry) lost() string {
+	if !known.bare || !known.Deed.custom() {
+		return ""
+	}
+	return fmt.Sprintf("the configuration that %q needs is not recorded, since it may be secret, and the dashboard that knew it has ended: "+
+		"start it again with the configuration", known.Title)
+}
+
+// of is why an operation failed, for the end of another sentence. Why it was interrupted or cancelled says nothing beside that.
+func of(op Operation) string {
+	if op.State != Failed || op.Message == "" {
+		return ""
+	}
+	return " (it failed: " + op.Message + ")"
 }
 
 // known are all operations, of this server and of others, in no order:
@@ -80,7 +98,7 @@ func (e *Engine) List(ctx context.Context, as Actor) ([]Operation, error) {
 			return nil, err
 		}
 		if sees {
-			all = append(all, e.shown(ctx, as, known.Operation, known.elsewhere))
+			all = append(all, e.shown(ctx, as, known))
 		}
 	}
 	slices.SortFunc(all, func(a, b Operation) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
@@ -93,7 +111,7 @@ func (e *Engine) Get(ctx context.Context, as Actor, id string) (Operation, error
 	if err != nil {
 		return Operation{}, err
 	}
-	return e.shown(ctx, as, known.Operation, known.elsewhere), nil
+	return e.shown(ctx, as, known), nil
 }
 
 func (e *Engine) find(ctx context.Context, as Actor, id string) (entry, error) {
@@ -122,16 +140,21 @@ func (e *Engine) sees(ctx context.Context, as Actor, op *Operation) (bool, error
 
 // shown is an operation as somebody may see it: what it says of objects is for whoever started it and for those who may do the same, and
 // of those in a runtime for those of them who may read its access Secret.
-func (e *Engine) shown(ctx context.Context, as Actor, op Operation, elsewhere bool) Operation {
+func (e *Engine) shown(ctx context.Context, as Actor, known entry) Operation {
+	op, lost := known.Operation, known.lost()
 	mayDo, err := as.all(ctx, op.Deed.rights("patch"))
+	undone := op.State == Interrupted || op.State == Failed || op.State == Cancelled
+	if undone && lost != "" {
+		op.Message = lost + of(op)
+	}
 	op.Access = Access{
-		Resume: (op.State == Interrupted || op.State == Failed || op.State == Cancelled) && err == nil && mayDo,
+		Resume: undone && lost == "" && err == nil && mayDo,
 		Cancel: op.State == Running && (op.User == as.Name || err == nil && mayDo),
 	}
 	if op.User != as.Name && (err != nil || !mayDo) {
 		return op.outlined()
 	}
-	if !elsewhere {
+	if !known.elsewhere {
 		return op
 	}
 	var secrets []authorizationv1.ResourceAttributes

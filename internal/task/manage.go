@@ -24,11 +24,11 @@ func (p *planner) manage(ctx context.Context) (*plan, error) {
 	}
 	name, managed := p.deed.Module, p.deed.Kind == Manage
 	made := &plan{way: wayKyma}
-	if !s.has(name) {
+	if !s.Has(name) {
 		made.refused = s.absent(name)
-		if s.here() && s.directly(ctx, name) != nil {
+		if s.Here() && s.directly(ctx, name) != nil {
 			made.refused = refuse(WhyRefused, "module %s is installed without the lifecycle manager: delete it, and then add it to "+
-				"Kyma %s; its custom resources have to go first", name, s.key())
+				"Kyma %s; its custom resources have to go first", name, s.Key())
 		}
 		return made, nil
 	}
@@ -37,7 +37,7 @@ func (p *planner) manage(ctx context.Context) (*plan, error) {
 	}
 	c := &change{scene: s, ask: follow.Ask{Timeout: p.options.Patience}, edit: func(spec *v1beta2.KymaSpec) error {
 		if edit.Entry(spec, name) == nil {
-			return refuse(WhyNotFound, "Kyma %s has module %s no longer", s.key(), name)
+			return refuse(WhyNotFound, "Kyma %s has module %s no longer", s.Key(), name)
 		}
 		edit.Manage(spec, name, managed, p.deed.Policy)
 		return nil
@@ -67,7 +67,7 @@ func (p *planner) channel(ctx context.Context) (*plan, error) {
 		c.edit = func(spec *v1beta2.KymaSpec) error { return s.setModule(spec, wish) }
 		c.wants = func(after *v1beta2.KymaSpec) []follow.Want { return []follow.Want{wanted(after, wish.Name)} }
 	}
-	after := s.asked.DeepCopy()
+	after := s.Asked.DeepCopy()
 	if err := c.edit(after); err != nil {
 		return made.refuse(err), nil
 	}
@@ -104,7 +104,7 @@ func (s *scene) setModule(spec *v1beta2.KymaSpec, wish edit.Wish) error {
 		return err
 	}
 	edit.Enable(spec, wish)
-	return s.notLower(wish)
+	return judged(s.NotLower(wish))
 }
 
 // lowered warns of modules that would go to a lower version, which the lifecycle manager refuses: they stay as they are.
@@ -112,7 +112,7 @@ func (s *scene) lowered(after *v1beta2.KymaSpec) []string {
 	var all []string
 	for i := range after.Modules {
 		name := after.Modules[i].Name
-		installed, target := s.status(name), s.version(after, name)
+		installed, target := s.StatusOf(name), s.Version(after, name)
 		if installed != nil && target != "" && edit.Lower(target, installed.Version) {
 			all = append(all, fmt.Sprintf("%s stays at version %s, which is installed: the channel offers %s, and no lower version is installed "+
 				"over a higher one", name, installed.Version, target))

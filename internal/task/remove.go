@@ -40,13 +40,13 @@ func (p *planner) remove(ctx context.Context) (*plan, error) {
 	}
 	name := p.deed.Module
 	switch {
-	case s.offers[name].Mandatory:
+	case s.Offers[name].Mandatory:
 		return &plan{way: string(view.Blocked), refused: refuse(WhyRefused, "module %s is mandatory: every Kyma has it", name)}, nil
-	case s.has(name) && edit.Entry(&s.kyma.Spec, name) == nil:
+	case s.Theirs(name):
 		return &plan{way: string(view.Blocked), refused: refuse(WhyRefused,
 			"Kyma %s does not ask for module %s: the user of its runtime does, and has to delete it there, in Kyma %s/%s",
-			s.key(), name, v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)}, nil
-	case s.has(name), s.status(name) != nil:
+			s.Key(), name, v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)}, nil
+	case s.Has(name), s.StatusOf(name) != nil:
 		return p.removeEntry(ctx, s)
 	}
 	c, err := s.modules(ctx)
@@ -68,14 +68,14 @@ func gone(name string) *plan {
 // removeEntry takes a module out of a Kyma, with what people made with it where that was shown.
 func (p *planner) removeEntry(ctx context.Context, s *scene) (*plan, error) {
 	name := p.deed.Module
-	made := &plan{elsewhere: !s.here()}
+	made := &plan{elsewhere: !s.Here()}
 	c, err := s.modules(ctx)
 	var found []Blocking
 	var unread []view.Unread
 	switch {
 	case err == nil:
 		found, unread = s.made(ctx, c, name)
-	case reach.ReasonOf(err) == "" || s.here():
+	case reach.ReasonOf(err) == "" || s.Here():
 		return nil, err
 	case p.deed.Cascade:
 		made.way = string(view.Blocked)
@@ -103,7 +103,7 @@ func (p *planner) removeEntry(ctx context.Context, s *scene) (*plan, error) {
 
 // aboutPolicy explains what becomes of the default custom resource.
 func (s *scene) aboutPolicy(name string) []string {
-	entry := edit.Entry(&s.asked, name)
+	entry := edit.Entry(&s.Asked, name)
 	switch {
 	case entry == nil:
 		return nil

@@ -10,7 +10,7 @@ import (
 
 // Resume carries an operation out again, as whoever asks: it goes on where it was, since every deed may be repeated.
 //
-//  1. only one that has ended without success, or that nobody is at
+//  1. only one that has ended without success, or that nobody is at, and of which nothing is lost that it needs
 //  2. by somebody who sees it, and whose own rights lead to a plan; those of whoever began it do not count
 //  3. by one server: the record is taken over in the version that was read
 func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, error) {
@@ -27,9 +27,8 @@ func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, er
 	if err := as.needs(ctx, &known.Deed, known.Title); err != nil {
 		return Operation{}, err
 	}
-	if known.bare && known.Deed.custom() {
-		return Operation{}, refuse(WhyRefused, "the configuration that %q needs is not recorded, since it may be secret, and the dashboard "+
-			"that knew it has ended: start it again with the configuration", known.Title)
+	if lost := known.lost(); lost != "" {
+		return Operation{}, refuse(WhyRefused, "%s", lost)
 	}
 	p, err := e.plan(ctx, as, &known.Deed, true)
 	if err != nil {
@@ -49,7 +48,7 @@ func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, er
 		return Operation{}, err
 	}
 	e.launch(l, p)
-	return e.shown(ctx, as, l.operation(), p.elsewhere), nil
+	return e.shown(ctx, as, entry{Operation: l.operation(), elsewhere: p.elsewhere}), nil
 }
 
 // settled waits until the end of what this server carried out is recorded, too.
@@ -107,7 +106,7 @@ func (e *Engine) Cancel(ctx context.Context, as Actor, id string) (Operation, er
 	if err != nil {
 		return Operation{}, err
 	}
-	shown := e.shown(ctx, as, known.Operation, known.elsewhere)
+	shown := e.shown(ctx, as, known)
 	l := e.mine(id)
 	switch {
 	case known.State != Running:

@@ -100,7 +100,7 @@ func (e *Engine) finish(ctx context.Context, l *live, p *plan, failed error) {
 		e.notify()
 		return
 	case errors.Is(cause, errCancelled):
-		state, message = Cancelled, "what was done until then stays; it may be resumed"
+		state, message = Cancelled, "what was done until then stays"
 	case errors.Is(cause, errStopping):
 		state, message = Interrupted, errStopping.Error()
 	case apply.Classify(failed) == apply.ClassUnauthorized:

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/gather"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
@@ -23,8 +24,8 @@ type shelf struct {
 	templates []v1beta2.ModuleTemplate
 	releases  []v1beta2.ModuleReleaseMeta
 	types     map[string]view.Type
-	// source says where templates without a namespace came from; empty when there are none.
-	source string
+	// origin is the catalog that the templates came from; nil where they lie in the cluster.
+	origin *view.Origin
 }
 
 // offered is a module in one version, and whose it is.
@@ -35,27 +36,27 @@ type offered struct {
 }
 
 // shelf reads what can be had: from a source, or without one from the cluster, and behind that from the hub that looks after it.
-func (p *planner) shelf(ctx context.Context, at *place, source string) (*shelf, error) {
+func (p *planner) shelf(ctx context.Context, at *place, source *collection.Source) (*shelf, error) {
 	in, err := gather.Gather(ctx, at.WithWatch, gather.Scope{CatalogOnly: true, Shallow: true})
 	if err != nil {
 		return nil, err
 	}
 	for _, unread := range in.Unread {
-		if unread.Kind == "ModuleTemplate" && source == "" {
+		if unread.Kind == "ModuleTemplate" && source == nil {
 			return nil, refuse(WhyForbidden, "it cannot be seen which modules there are: %s", unread.Message())
 		}
 	}
 	s := &shelf{at: at}
 	if at.elsewhere() { // the templates of the hub are in no namespace there
-		for i := range at.scene.templates {
-			template := at.scene.templates[i].DeepCopy()
+		for i := range at.scene.Templates {
+			template := at.scene.Templates[i].DeepCopy()
 			template.Namespace = ""
 			in.Templates = append(in.Templates, *template)
 		}
-		in.Releases = append(in.Releases, at.scene.releases...)
+		in.Releases = append(in.Releases, at.scene.Releases...)
 	}
-	if source != "" {
-		if err := s.read(ctx, p, source, &in); err != nil {
+	if source != nil {
+		if err := s.read(ctx, p, *source, &in); err != nil {
 			return nil, err
 		}
 	} else {
@@ -70,8 +71,12 @@ func (p *planner) shelf(ctx context.Context, at *place, source string) (*shelf, 
 
 // read takes the modules of a source alone, and judges them together with what the cluster has: a module of the lifecycle manager is no
 // community module since somebody put it into a catalog.
-func (s *shelf) read(ctx context.Context, p *planner, source string, in *view.Inputs) error {
-	from, catalog, err := p.catalog(ctx, p.as, source)
+func (s *shelf) read(ctx context.Context, p *planner, source collection.Source, in *view.Inputs) error {
+	hub, err := connect(p.as.Config)
+	if err != nil {
+		return err
+	}
+	catalog, digest, err := p.fetch(ctx, hub, source)
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,10 @@ func (s *shelf) read(ctx context.Context, p *planner, source string, in *view.In
 		template.Namespace = ""
 		s.templates = append(s.templates, *template)
 	}
-	s.source = from.URL
+	s.origin = &view.Origin{URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key}
+	if !s.at.elsewhere() { // where the source is kept, too
+		s.origin.Name = source.Name
+	}
 	in.Templates = append(in.Templates, s.templates...)
 	in.Releases = append(in.Releases, catalog.Releases...)
 	return nil
@@ -96,8 +104,11 @@ func (s *shelf) find(wish edit.Wish) (offered, error) {
 		}
 	}
 	if len(templates) == 0 {
-		return offered{}, refuse(WhyNotFound, "there is no module %s: %s has no ModuleTemplate of it", wish.Name,
-			cmp.Or(s.source, "the cluster"))
+		where := "the cluster"
+		if s.origin != nil {
+			where = s.origin.URL
+		}
+		return offered{}, refuse(WhyNotFound, "there is no module %s: %s has no ModuleTemplate of it", wish.Name, where)
 	}
 	found := offered{kind: cmp.Or(s.types[wish.Name], view.Community)}
 	offer := edit.Offer{Module: wish.Name, Channels: map[string]string{}}
@@ -106,33 +117,19 @@ func (s *shelf) find(wish edit.Wish) (offered, error) {
 		offer = edit.Offers(s.releases[at:at+1], nil)[wish.Name]
 	}
 	offer.Versions = edit.Newest(versions)
-	version := wish.Version
-	switch {
-	case wish.Channel != "":
-		version = offer.Channels[wish.Channel]
-	case version == "":
-		version = cmp.Or(offer.Newest(""), offer.Versions[0])
+	version, err := offer.Choose(wish)
+	if err != nil {
+		return offered{}, judged(err)
 	}
-	for i, template := range templates {
-		if versions[i] == version {
-			found.template = template
-			return found, nil
-		}
-	}
-	unknown := &edit.UnknownError{What: "version", Name: version, Module: wish.Name, Candidates: offer.Versions}
-	if wish.Channel != "" {
-		unknown.What, unknown.Name = "channel", wish.Channel
-	}
-	return offered{}, refuse(WhyNotFound, "%s", unknown)
+	found.template = templates[slices.Index(versions, version)]
+	return found, nil
 }
-
-// annotationSource is where busola and upstream's tools note the catalog of a template.
-const annotationSource = "source"
 
 // keeps is the step that puts the template of a module of a source into the cluster, so that it is known there what could be had of it; nil
 // where it came from the cluster, or where the cluster has no such kind.
 func (s *shelf) keeps(offer offered) *step {
-	if _, err := s.at.RESTMapper().RESTMapping(v1beta2.GroupVersion.WithKind("ModuleTemplate").GroupKind()); s.source == "" || err != nil {
+	_, err := s.at.RESTMapper().RESTMapping(v1beta2.GroupVersion.WithKind("ModuleTemplate").GroupKind())
+	if s.origin == nil || err != nil {
 		return nil
 	}
 	template := offer.template
@@ -141,7 +138,8 @@ func (s *shelf) keeps(offer offered) *step {
 		Namespace: metav1.NamespaceDefault, Name: template.Name, Labels: template.Labels, Annotations: template.Annotations,
 	}
 	delete(template.Labels, v1beta2.LabelManagedBy) // not for a source to say
-	metav1.SetMetaDataAnnotation(&template.ObjectMeta, annotationSource, s.source)
+	metav1.SetMetaDataAnnotation(&template.ObjectMeta, collection.AnnotationSource, s.origin.URL)
+	_ = s.origin.Note(template) // a handful of texts, which are always JSON
 	ref := view.Ref{APIVersion: template.APIVersion, Kind: template.Kind, Namespace: template.Namespace, Name: template.Name}
 	return &step{
 		title: fmt.Sprintf("Put the ModuleTemplate %s into the cluster", template.Name),

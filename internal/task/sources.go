@@ -3,12 +3,14 @@ package task
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 )
@@ -134,21 +136,49 @@ func whereOf(f finding.Finding) string {
 	return strings.TrimPrefix(f.File+": "+f.Field, ": ")
 }
 
-// catalog reads a source that is stored.
-func (e *Engine) catalog(ctx context.Context, as Actor, name string) (collection.Source, collection.Collection, error) {
-	shelf, c, err := e.shelfOf(ctx, as)
+// stored is a source that is kept, as it is to be asked; nil for no name.
+func (e *Engine) stored(ctx context.Context, as Actor, name string) (*collection.Source, error) {
+	if name == "" {
+		return nil, nil
+	}
+	shelf, _, err := e.shelfOf(ctx, as)
 	if err != nil {
-		return collection.Source{}, collection.Collection{}, err
+		return nil, err
 	}
 	source, err := shelf.Get(ctx, name)
 	if apierrors.IsNotFound(err) {
 		err = refuse(WhyNotFound, "there is no source %s", name)
 	}
-	if err != nil {
-		return source, collection.Collection{}, err
+	source = asked(source)
+	return &source, err
+}
+
+// again is the source that a module came from which is installed at a place; nil where it came from none. What a runtime says of it counts
+// only as far as the hub keeps such a source: whoever owns the runtime could name any address.
+func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *view.Direct) (*collection.Source, error) {
+	origin := installed.Origin
+	if origin == nil {
+		return nil, nil
 	}
-	found, _, err := e.fetch(ctx, c, asked(source))
-	return source, found, err
+	var kept []collection.Source
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err == nil {
+		kept, err = shelf.List(ctx)
+	}
+	if err != nil && (origin.Name != "" || at.elsewhere()) {
+		return nil, fmt.Errorf("module %s came from the catalog %.300q, and it cannot be seen whether that is kept: %w",
+			installed.Module, origin.URL, err)
+	}
+	before := collection.Source{Name: origin.Name, URL: origin.URL, Digest: origin.Asked(), Key: origin.Key}
+	if at.elsewhere() {
+		before.Name = "" // the name of something in the runtime, if of anything
+	}
+	source, err := collection.Again(before, kept, at.elsewhere())
+	if err != nil {
+		return nil, refuse(WhyRefused, "module %s is not upgraded, and stays as it is: %s", installed.Module, told(err))
+	}
+	source = asked(source)
+	return &source, nil
 }
 
 // fetch reads a source, and gives what is wrong with it a reason of its own.

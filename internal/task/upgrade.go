@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/follow"
@@ -27,7 +28,7 @@ func (p *planner) upgrade(ctx context.Context) (*plan, error) {
 			if item.Kyma != kyma {
 				continue
 			}
-			if s.has(item.Module) {
+			if s.Has(item.Module) {
 				items = append(items, item)
 			} else {
 				directs = append(directs, item)
@@ -50,39 +51,14 @@ func (p *planner) upgrade(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// goalOf is what an entry of a Kyma goes to:
-//
-//  1. what was asked for
-//  2. one that follows a channel is left as it is
-//  3. one that stays at a version gets the newest that is above it
+// goalOf is what an entry of a Kyma goes to.
 func (s *scene) goalOf(spec *v1beta2.KymaSpec, item Item) (wish edit.Wish, changes bool, err error) {
 	entry := edit.Entry(spec, item.Module)
 	if entry == nil {
 		return wish, false, s.absent(item.Module)
 	}
-	wish = edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version}
-	if wish.Channel == "" && wish.Version == "" {
-		if entry.Version == "" {
-			return wish, false, nil
-		}
-		if wish.Version = s.offers[item.Module].Newest(entry.Version); wish.Version == "" {
-			return wish, false, nil
-		}
-	}
-	if err := s.check(spec, wish); err != nil {
-		return wish, false, err
-	}
-	return wish, true, s.notLower(wish)
-}
-
-// notLower refuses a version that the lifecycle manager would refuse.
-func (s *scene) notLower(wish edit.Wish) error {
-	installed := s.status(wish.Name)
-	if wish.Version == "" || installed == nil || !edit.Lower(wish.Version, installed.Version) {
-		return nil
-	}
-	return refuse(WhyRefused, "version %s of module %s is lower than %s, which is installed: delete the module, and add it again",
-		wish.Version, wish.Name, installed.Version)
+	wish, changes, err = s.Goal(entry, spec, edit.Wish{Channel: item.Channel, Version: item.Version})
+	return wish, changes, judged(err)
 }
 
 // upgrade adds the steps for some modules of one Kyma.
@@ -103,16 +79,16 @@ func (s *scene) upgrade(made *plan, items []Item, patience time.Duration) error 
 		return nil
 	}, wants: func(after *v1beta2.KymaSpec) (wants []follow.Want) {
 		for _, item := range items {
-			wants = append(wants, follow.Want{Module: item.Module, Version: s.version(after, item.Module)})
+			wants = append(wants, follow.Want{Module: item.Module, Version: s.Version(after, item.Module)})
 		}
 		return wants
 	}}
 	for _, item := range items {
-		if _, _, err := s.goalOf(&s.asked, item); err != nil {
+		if _, _, err := s.goalOf(&s.Asked, item); err != nil {
 			return err
 		}
 	}
-	steps := c.steps(fmt.Sprintf("Change the Kyma %s", s.key()), fmt.Sprintf("Wait until the modules of %s run", s.key()))
+	steps := c.steps(fmt.Sprintf("Change the Kyma %s", s.Key()), fmt.Sprintf("Wait until the modules of %s run", s.Key()))
 	edits := steps[0].try
 	steps[0].try = func(ctx context.Context) ([]Change, error) {
 		changes, err := edits(ctx)
@@ -128,7 +104,7 @@ func (s *scene) upgrade(made *plan, items []Item, patience time.Duration) error 
 
 // templatesChange tells for each module what its template says otherwise in the version that it goes to.
 func (s *scene) templatesChange(items []Item) ([]Change, error) {
-	after := s.asked.DeepCopy()
+	after := s.Asked.DeepCopy()
 	var all []Change
 	for _, item := range items {
 		wish, changes, err := s.goalOf(after, item)
@@ -139,13 +115,13 @@ func (s *scene) templatesChange(items []Item) ([]Change, error) {
 			edit.Enable(after, wish)
 		}
 		installed := ""
-		if known := s.status(item.Module); known != nil {
+		if known := s.StatusOf(item.Module); known != nil {
 			installed = known.Version
 		}
-		target := s.version(after, item.Module)
-		ref := view.Ref{Kind: view.KindModule, Namespace: s.kyma.Namespace, Name: item.Module}
-		change, err := compared(ref, shownTemplate(s.template(item.Module, installed), installed),
-			shownTemplate(s.template(item.Module, target), target))
+		target := s.Version(after, item.Module)
+		ref := view.Ref{Kind: view.KindModule, Namespace: s.Kyma.Namespace, Name: item.Module}
+		change, err := compared(ref, shownTemplate(s.Template(item.Module, installed), installed),
+			shownTemplate(s.Template(item.Module, target), target))
 		if err != nil {
 			return nil, err
 		}
@@ -183,8 +159,13 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 		}
 		return nil
 	}
-	if at.shelf, err = p.shelf(ctx, at, ""); err != nil {
-		return err
+	source, err := p.again(ctx, p.as, at, before)
+	if err != nil {
+		made.refuse(err)
+		return nil
+	}
+	if at.shelf, err = p.shelf(ctx, at, source); err != nil {
+		return notAsked(made, item.Module, source, err)
 	}
 	offer, err := at.shelf.find(edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version})
 	if err != nil {
@@ -196,6 +177,19 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 	}
 	upgrade := p.directPlan(at, offer)
 	upgrade.Unmanaged = true
+	if keep := at.shelf.keeps(offer); keep != nil {
+		made.steps = append(made.steps, *keep)
+	}
 	made.steps = append(made.steps, p.installs(at.cluster, upgrade, direct.Upgrade))
+	return nil
+}
+
+// notAsked refuses an upgrade whose source gives no answer that counts. Other errors stay what they are.
+func notAsked(made *plan, module string, source *collection.Source, err error) error {
+	if source == nil || ReasonOf(err) == "" {
+		return err
+	}
+	made.refuse(refuse(ReasonOf(err), "module %s is not upgraded, and stays as it is: it came from the catalog %s: %s",
+		module, source.URL, err))
 	return nil
 }

@@ -48,6 +48,13 @@ type OfferVersion struct {
 	Manager          string                    `json:"manager,omitempty"`
 	Associated       []metav1.GroupVersionKind `json:"associatedResources,omitempty"`
 	Links            []v1beta2.Named           `json:"links,omitempty"`
+
+	// Images, and everything below, is told by Detailed alone.
+	Images        []string `json:"images,omitempty"`
+	Vouched       *Vouched `json:"vouched,omitempty"`
+	ClusterScoped bool     `json:"clusterScoped,omitempty"`
+	Documentation string   `json:"documentation,omitempty"`
+	Changelog     string   `json:"changelog,omitempty"`
 }
 
 // OfferInstance is where a module is installed already.

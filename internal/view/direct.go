@@ -43,6 +43,8 @@ type DirectNote struct {
 	Template Key `json:"template,omitzero"`
 	// Source says where the content came from, such as a component reference or a link, with its digest.
 	Source string `json:"source,omitempty"`
+	// Origin is the catalog that Template came from; nil where it came from none, and in records of before.
+	Origin *Origin `json:"origin,omitempty"`
 	// Signed says whether the content was verified.
 	Signed Signed `json:"signed,omitzero"`
 	// Manager is the object that runs the module's operator.

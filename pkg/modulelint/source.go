@@ -3,12 +3,12 @@ package modulelint
 import (
 	"bytes"
 	"path"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -39,15 +39,7 @@ func (s *source) place(id inventory.ID, field string) (file string, line, column
 	if !ok {
 		return s.file, 0, 0
 	}
-	node := at.node
-	line, column = node.Line, node.Column
-	for _, part := range split(field) {
-		key, value := child(node, part)
-		if value == nil {
-			break
-		}
-		node, line, column = value, key.Line, key.Column
-	}
+	line, column = finding.Place(at.node, field)
 	return at.file, line, column
 }
 
@@ -80,14 +72,15 @@ func (s *source) read(file string, data []byte) {
 
 // add takes in an object, or those of a list. The first one of an identity counts.
 func (s *source) add(file string, node *yaml.Node) {
-	group, _, grouped := strings.Cut(textAt(node, "apiVersion"), "/")
+	group, _, grouped := strings.Cut(finding.Text(node, "apiVersion"), "/")
 	if !grouped {
 		group = ""
 	}
 	id := inventory.ID{
-		Group: group, Kind: textAt(node, "kind"), Namespace: textAt(node, "metadata", "namespace"), Name: textAt(node, "metadata", "name"),
+		Group: group, Kind: finding.Text(node, "kind"),
+		Namespace: finding.Text(node, "metadata", "namespace"), Name: finding.Text(node, "metadata", "name"),
 	}
-	if _, items := child(node, "items"); items != nil && strings.HasSuffix(id.Kind, "List") {
+	if _, items := finding.Child(node, "items"); items != nil && strings.HasSuffix(id.Kind, "List") {
 		for _, item := range items.Content {
 			s.add(file, item)
 		}
@@ -96,52 +89,4 @@ func (s *source) add(file string, node *yaml.Node) {
 	if _, known := s.objects[id]; !known && id.Kind != "" {
 		s.objects[id] = standing{file, node}
 	}
-}
-
-func textAt(node *yaml.Node, fields ...string) string {
-	for _, part := range fields {
-		if _, node = child(node, part); node == nil {
-			return ""
-		}
-	}
-	return node.Value
-}
-
-// child is the field of a mapping or the element of a list, with the node that says where it begins.
-func child(node *yaml.Node, part string) (key, value *yaml.Node) {
-	if node.Kind == yaml.AliasNode && node.Alias != nil {
-		node = node.Alias
-	}
-	switch node.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			if node.Content[i].Value == part {
-				return node.Content[i], node.Content[i+1]
-			}
-		}
-	case yaml.SequenceNode:
-		if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(node.Content) {
-			return node.Content[i], node.Content[i]
-		}
-	default:
-	}
-	return nil, nil
-}
-
-// split cuts a path such as spec.containers[0].image or metadata.labels[a.b/c] into its parts.
-func split(field string) []string {
-	var parts []string
-	for field != "" {
-		if inside, rest, ok := strings.Cut(strings.TrimPrefix(field, "["), "]"); ok && field[0] == '[' {
-			parts, field = append(parts, strings.Trim(inside, `"'`)), strings.TrimPrefix(rest, ".")
-			continue
-		}
-		end := strings.IndexAny(field, ".[")
-		if end <= 0 {
-			return append(parts, field)
-		}
-		parts = append(parts, field[:end])
-		field = strings.TrimPrefix(field[end:], ".")
-	}
-	return parts
 }

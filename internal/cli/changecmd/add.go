@@ -2,7 +2,7 @@ package changecmd
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -80,16 +80,17 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.load(ctx); err != nil {
+	if err := s.Load(ctx, s); err != nil {
 		return err
 	}
+	installed := a.directThere(ctx, s)
 	for _, wish := range asked {
-		if err := a.mayAdd(ctx, s, wish); err != nil {
+		if err := mayAdd(ctx, s, wish, slices.Contains(installed, wish.Name)); err != nil {
 			return err
 		}
 	}
-	if a.cr != nil && !s.modulesHere() {
-		return console.Usage("--cr: the modules of Kyma %s are in another cluster", s.key()).
+	if a.cr != nil && !s.Here() {
+		return console.Usage("--cr: the modules of Kyma %s are in another cluster", s.Key()).
 			With("create the custom resource there, and say --policy Ignore here")
 	}
 	done, err := a.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []edit.Change, err error) {
@@ -146,22 +147,12 @@ func (a *adding) wanted(args []string) ([]edit.Wish, error) {
 }
 
 // mayAdd asks the flowchart of package view whether a module goes into the Kyma.
-func (a *adding) mayAdd(ctx context.Context, s *session, wish edit.Wish) error {
-	unknown := s.check(&s.asked, wish)
-	offer, offered := s.offers[wish.Name]
-	asked := view.Wish{Module: wish.Name, Kyma: true, Type: view.Manageable, Direct: directlyInstalled(ctx, s, wish.Name)}
-	switch {
-	case edit.Entry(&s.asked, wish.Name) != nil:
-		asked.Type = view.Managed
-	case !offered && len(communityTemplates(ctx, s, wish.Name)) > 0:
-		asked.Type = view.Community
-	case unknown != nil || offer.Mandatory:
-		return unknown
+func mayAdd(ctx context.Context, s *session, wish edit.Wish, isDirect bool) error {
+	way, why, err := s.MayAdd(wish, isDirect, func() bool { return edit.Community(ctx, s, wish.Name) })
+	if way != view.ViaKyma && why != "" {
+		return &console.Failure{Code: console.CodeError, Err: errors.New(why)}
 	}
-	if way, why := view.WayToInstall(asked); way != view.ViaKyma {
-		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s", why)}
-	}
-	return unknown
+	return judged(err)
 }
 
 // remark says what somebody may have expected otherwise.

@@ -72,7 +72,7 @@ func (c *change) apply(ctx context.Context, s *session, do editor) (applied, err
 		}
 		return nil
 	}}
-	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) error {
+	result, err := edit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
 		asked := view.Effective(kyma)
 		return edit.Over(kyma, &asked, func(kyma *v1beta2.Kyma) (err error) {
 			done.changes, err = do(kyma)
@@ -80,7 +80,7 @@ func (c *change) apply(ctx context.Context, s *session, do editor) (applied, err
 		})
 	}, options)
 	if err != nil {
-		return applied{}, refusal(err, s.key().String())
+		return applied{}, refusal(err, s.Key().String())
 	}
 	done.Result, done.spec = result, view.Effective(result.After)
 	return done, c.print(c.items(s, done))
@@ -102,12 +102,12 @@ func refusal(err error, kyma string) error {
 func (c *change) items(s *session, done applied) []item {
 	items := []item{}
 	for _, change := range done.changes {
-		i := item{Name: "module/" + change.Module, Kyma: s.key().String(), Action: change.Action, Fields: change.Fields}
+		i := item{Name: "module/" + change.Module, Kyma: s.Key().String(), Action: change.Action, Fields: change.Fields}
 		if change.Module == "" {
-			i.Name = "kyma/" + s.key().String()
+			i.Name = "kyma/" + s.Key().String()
 			i.Channel = done.spec.Channel
 		} else if entry := edit.Entry(&done.spec, change.Module); entry != nil {
-			i.Channel, i.Version = entry.Channel, s.version(&done.spec, change.Module)
+			i.Channel, i.Version = entry.Channel, s.Version(&done.spec, change.Module)
 			if entry.Channel == "" && entry.Version == "" {
 				i.Channel = done.spec.Channel
 			}
@@ -126,7 +126,7 @@ func (c *change) follow(ctx context.Context, s *session, after *v1beta2.Kyma, wa
 		return nil
 	}
 	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{
-		Kyma: s.key(), Generation: after.Generation, Modules: wants, Timeout: c.timeout, Again: c.again,
+		Kyma: s.Key(), Generation: after.Generation, Modules: wants, Timeout: c.timeout, Again: c.again,
 	})
 }
 

@@ -3,6 +3,7 @@ package changecmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
 // catalog is the group `kyma catalog`; showcmd has list, show and search in it.
@@ -73,7 +75,7 @@ func (p *pulling) run(ctx context.Context, arg string) error {
 	if err := p.place(template); err != nil {
 		return err
 	}
-	action, err := p.store(ctx, template)
+	action, err := p.store(ctx, template, p.force)
 	if err != nil {
 		return err
 	}
@@ -93,8 +95,8 @@ func (p *pulling) read(ctx context.Context, name string) ([]v1beta2.ModuleTempla
 	var all []v1beta2.ModuleTemplate
 	known := map[string]edit.Offer{}
 	for _, template := range templates {
-		known[moduleOf(&template)] = edit.Offer{Module: moduleOf(&template)}
-		if moduleOf(&template) == name {
+		known[view.ModuleOf(&template)] = edit.Offer{Module: view.ModuleOf(&template)}
+		if view.ModuleOf(&template) == name {
 			all = append(all, template)
 		}
 	}
@@ -141,12 +143,16 @@ func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
 		template.Annotations = map[string]string{}
 	}
 	template.Annotations[collection.AnnotationSource] = p.from.Address()
+	delete(template.Annotations, view.AnnotationOrigin) // not for a catalog to say
+	if origin := p.from.Origin(); origin != nil {
+		return origin.Note(template)
+	}
 	return nil
 }
 
 // store creates the template, or compares it with the one that is there.
-func (p *pulling) store(ctx context.Context, template *v1beta2.ModuleTemplate) (edit.Action, error) {
-	cluster, err := p.target.Client()
+func (c *change) store(ctx context.Context, template *v1beta2.ModuleTemplate, force bool) (edit.Action, error) {
+	cluster, err := c.target.Client()
 	if err != nil {
 		return "", err
 	}
@@ -154,16 +160,16 @@ func (p *pulling) store(ctx context.Context, template *v1beta2.ModuleTemplate) (
 	err = cluster.Get(ctx, client.ObjectKeyFromObject(template), there)
 	switch {
 	case err == nil:
-		return p.replace(ctx, cluster, there, template)
+		return c.replace(ctx, cluster, there, template, force)
 	case unserved(err) && !apierrors.IsNotFound(err):
 		return "", console.NotFound("this cluster has no ModuleTemplates").With("kyma add --community --template FILE needs none")
 	case !apierrors.IsNotFound(err):
 		return "", err
-	case edit.DryRun(p.dryRun) == edit.DryRunClient:
+	case edit.DryRun(c.dryRun) == edit.DryRunClient:
 		return "pulled", nil
 	}
 	options := []client.CreateOption{client.FieldOwner(edit.FieldManager)}
-	if p.dry() {
+	if c.dry() {
 		options = append(options, client.DryRunAll)
 	}
 	if err := cluster.Create(ctx, template, options...); err != nil {
@@ -175,26 +181,37 @@ func (p *pulling) store(ctx context.Context, template *v1beta2.ModuleTemplate) (
 	return "pulled", nil
 }
 
-// replace changes the template that is there, if it is another one and that is wanted.
-func (p *pulling) replace(ctx context.Context, cluster client.Client, there, template *v1beta2.ModuleTemplate) (edit.Action, error) {
+// replace changes the template that is there, if it is another one and that is wanted. The same one may come from another catalog.
+func (c *change) replace(
+	ctx context.Context, cluster client.Client, there, template *v1beta2.ModuleTemplate, force bool,
+) (edit.Action, error) {
 	from, to := there.DeepCopy(), there.DeepCopy()
 	to.Spec = *template.Spec.DeepCopy()
 	if to.Spec.Readiness == "" {
 		to.Spec.Readiness = from.Spec.Readiness // the API's default is no difference
 	}
 	text := unified("moduletemplate/"+there.Name, "moduletemplate/"+there.Name, shownTemplate(from), shownTemplate(to))
-	if text == "" {
+	for _, note := range []string{collection.AnnotationSource, view.AnnotationOrigin} {
+		if value, noted := template.Annotations[note]; noted {
+			metav1.SetMetaDataAnnotation(&to.ObjectMeta, note, value)
+		} else {
+			delete(to.Annotations, note)
+		}
+	}
+	if text == "" && maps.Equal(from.Annotations, to.Annotations) {
 		return edit.Unchanged, nil
 	}
-	p.console.Sayf("%s", strings.TrimRight(text, "\n"))
-	if !p.force {
+	if text != "" {
+		c.console.Sayf("%s", strings.TrimRight(text, "\n"))
+	}
+	if text != "" && !force {
 		return "", (&console.Failure{
 			Code: console.CodeError,
 			Err:  fmt.Errorf("moduleTemplate %s/%s is there and is another one", there.Namespace, there.Name),
 		}).With("--force replaces it")
 	}
 	options := []client.PatchOption{client.FieldOwner(edit.FieldManager)}
-	switch edit.DryRun(p.dryRun) {
+	switch edit.DryRun(c.dryRun) {
 	case edit.DryRunClient:
 		return edit.Changed, nil
 	case edit.DryRunServer:

@@ -33,12 +33,12 @@ func (c *change) completeKymas(command *cobra.Command, _ []string, _ string) ([]
 // completeWishes completes modules that can be had, and after "@" and ":" their versions and channels.
 func (c *change) completeWishes(command *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 	s, err := c.open(command.Context())
-	if err != nil || s.load(command.Context()) != nil {
+	if err != nil || s.Load(command.Context(), s) != nil {
 		return nil, nothing
 	}
 	var found []string
 	name, _, _ := strings.Cut(strings.ReplaceAll(text, "@", ":"), ":")
-	for module, offer := range s.offers {
+	for module, offer := range s.Offers {
 		switch {
 		case offer.Mandatory || slices.Contains(args, module):
 		case module != name || text == name:
@@ -64,8 +64,8 @@ func (c *change) completeEnabled(command *cobra.Command, args []string, _ string
 		return nil, nothing
 	}
 	var found []string
-	for i := range s.asked.Modules {
-		if name := s.asked.Modules[i].Name; !slices.Contains(args, name) {
+	for i := range s.Asked.Modules {
+		if name := s.Asked.Modules[i].Name; !slices.Contains(args, name) {
 			found = append(found, name)
 		}
 	}
@@ -75,10 +75,10 @@ func (c *change) completeEnabled(command *cobra.Command, args []string, _ string
 // completeChannels completes the channels that any module offers.
 func (c *change) completeChannels(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	s, err := c.open(command.Context())
-	if err != nil || s.load(command.Context()) != nil {
+	if err != nil || s.Load(command.Context(), s) != nil {
 		return nil, nothing
 	}
-	return channels(s.offers), nothing
+	return channels(s.Offers), nothing
 }
 
 // channels are those that any module offers.

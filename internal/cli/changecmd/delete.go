@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []s
 		return nil, nil, nil, err
 	}
 	if !noKyma {
-		if err := s.load(ctx); err != nil {
+		if err := s.Load(ctx, s); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -114,17 +115,18 @@ func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []s
 	if clientErr != nil {
 		return nil, nil, nil, clientErr
 	}
+	installed := d.directHere(ctx, cluster, s)
 	for _, name := range args {
 		switch {
-		case !noKyma && s.theirs(name):
+		case !noKyma && s.Theirs(name):
 			return nil, nil, nil, d.elsewhere(s, name)
-		case !noKyma && (edit.Entry(&s.asked, name) != nil || status(s.kyma, name) != nil):
+		case !noKyma && (edit.Entry(&s.Asked, name) != nil || s.StatusOf(name) != nil):
 			managed = append(managed, name)
-		case directlyInstalled(ctx, cluster, name):
+		case slices.Contains(installed, name):
 			direct = append(direct, name)
 		case noKyma:
 			return nil, nil, nil, notInstalled(name, err)
-		case s.offers[name].Module == "":
+		case s.Offers[name].Module == "":
 			return nil, nil, nil, d.unknown(s, name)
 		default:
 			managed = append(managed, name) // it can be had and is not there: nothing to change
@@ -141,25 +143,20 @@ func notInstalled(name string, err error) error {
 	return err
 }
 
-// theirs says whether only the user of the runtime asks for a module.
-func (s *session) theirs(name string) bool {
-	return edit.Entry(&s.asked, name) != nil && edit.Entry(&s.kyma.Spec, name) == nil
-}
-
 // elsewhere is a module that only its runtime can give up: the Kyma here has no entry that could be taken out.
 func (d *deleting) elsewhere(s *session, name string) error {
 	return (&console.Failure{
-		Code: console.CodeError, Err: fmt.Errorf("kyma %s does not ask for module %s: the user of its runtime does", s.key(), name),
+		Code: console.CodeError, Err: fmt.Errorf("kyma %s does not ask for module %s: the user of its runtime does", s.Key(), name),
 	}).With("call kyma delete %s in the runtime, for Kyma %s/%s", name, v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)
 }
 
 // unknown is a module that neither the Kyma nor the catalog has.
 func (d *deleting) unknown(s *session, name string) error {
 	var have []string
-	for i := range s.asked.Modules {
-		have = append(have, s.asked.Modules[i].Name)
+	for i := range s.Asked.Modules {
+		have = append(have, s.Asked.Modules[i].Name)
 	}
-	failure := console.NotFound("Kyma %s has no module %s", s.key(), name)
+	failure := console.NotFound("Kyma %s has no module %s", s.Key(), name)
 	if len(have) > 0 {
 		return failure.With("it has %s", strings.Join(have, ", "))
 	}
@@ -173,15 +170,15 @@ func (d *deleting) confirm(ctx context.Context, s *session, modules []string, us
 	}
 	there := false
 	for _, name := range modules {
-		there = there || edit.Entry(&s.asked, name) != nil
+		there = there || edit.Entry(&s.Asked, name) != nil
 	}
 	if !there {
 		return nil
 	}
-	question := fmt.Sprintf("Delete %s from Kyma %s", strings.Join(modules, ", "), s.key())
+	question := fmt.Sprintf("Delete %s from Kyma %s", strings.Join(modules, ", "), s.Key())
 	switch {
 	case d.keep:
-		question = fmt.Sprintf("Let go of %s in Kyma %s", strings.Join(modules, ", "), s.key())
+		question = fmt.Sprintf("Let go of %s in Kyma %s", strings.Join(modules, ", "), s.Key())
 	case len(users) > 0:
 		question += fmt.Sprintf(", and the %s above", plural(len(users), "object"))
 	}
@@ -214,14 +211,14 @@ func (d *deleting) letGo(ctx context.Context, s *session, modules []string) erro
 	if !d.wait {
 		return console.Usage("--keep-resources has to wait until the modules were let go of").With("leave --wait=false away")
 	}
-	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) error {
+	result, err := edit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
 		for _, name := range modules {
 			edit.Manage(&kyma.Spec, name, false, "")
 		}
 		return nil
 	}, edit.Options{})
 	if err != nil {
-		return refusal(err, s.key().String())
+		return refusal(err, s.Key().String())
 	}
 	var wants []follow.Want
 	for _, name := range modules {

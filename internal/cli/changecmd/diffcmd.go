@@ -47,6 +47,7 @@ func diff(c *change) *cobra.Command {
 	}
 	c.kymaFlag(command)
 	d.direct.addSource(command.Flags())
+	d.direct.addAgain(command.Flags(), c)
 	return command
 }
 
@@ -75,13 +76,13 @@ func (d *differing) run(ctx context.Context, arg string) (bool, error) {
 	if clientErr != nil {
 		return false, clientErr
 	}
-	if directlyInstalled(ctx, cluster, wish.Name) {
+	if there := err == nil && s.Has(wish.Name); !there && slices.Contains(d.directHere(ctx, cluster, s), wish.Name) {
 		return d.direct.diff(ctx, d.change, wish)
 	}
 	if err != nil {
 		return false, err
 	}
-	if err := s.load(ctx); err != nil {
+	if err := s.Load(ctx, s); err != nil {
 		return false, err
 	}
 	return d.compare(s, wish)
@@ -89,26 +90,26 @@ func (d *differing) run(ctx context.Context, arg string) (bool, error) {
 
 // compare writes the difference of entry and template.
 func (d *differing) compare(s *session, wish edit.Wish) (bool, error) {
-	if err := s.check(&s.asked, wish); err != nil {
+	if err := s.check(&s.Asked, wish); err != nil {
 		return false, err
 	}
-	after := s.kyma.DeepCopy()
-	if err := edit.Over(after, &s.asked, func(kyma *v1beta2.Kyma) error {
+	after := s.Kyma.DeepCopy()
+	if err := edit.Over(after, &s.Asked, func(kyma *v1beta2.Kyma) error {
 		edit.Enable(&kyma.Spec, wish)
 		return nil
 	}); err != nil {
 		return false, err
 	}
-	text := kymaDiff(s.kyma, after)
+	text := kymaDiff(s.Kyma, after)
 
 	installed := ""
-	if known := status(s.kyma, wish.Name); known != nil {
+	if known := s.StatusOf(wish.Name); known != nil {
 		installed = known.Version
 	}
 	spec := view.Effective(after)
-	target := s.version(&spec, wish.Name)
+	target := s.Version(&spec, wish.Name)
 	if installed != target {
-		from, to := s.template(wish.Name, installed), s.template(wish.Name, target)
+		from, to := s.Template(wish.Name, installed), s.Template(wish.Name, target)
 		text += unified(templateName(wish.Name, installed), templateName(wish.Name, target), shownTemplate(from), shownTemplate(to))
 		d.console.Sayf("%s: %s is installed, %s would be.", wish.Name, cmp.Or(installed, "nothing"), cmp.Or(target, "an unknown version"))
 		if edit.Lower(target, installed) {

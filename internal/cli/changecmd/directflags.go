@@ -1,7 +1,6 @@
 package changecmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/collectioncmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
@@ -25,6 +25,8 @@ type directFlags struct {
 	community, unmanaged bool
 	template, registry   string
 	login                login.Options
+	// again asks the catalog that a module came from; nil for commands that ask none.
+	again *collectioncmd.Again
 }
 
 // add adds all of them.
@@ -41,6 +43,12 @@ func (d *directFlags) addSource(flags *pflag.FlagSet) {
 	flags.StringVar(&d.registry, "registry", "",
 		"registry with the component of such a module: [oci://|http://]HOST[:PORT][/PATH], and //NAME where nothing else names the component")
 	d.login.AddFlagsFor(flags, "registry-")
+}
+
+// addAgain adds those that say how the catalog of a module that is installed directly may be asked again.
+func (d *directFlags) addAgain(flags *pflag.FlagSet, c *change) {
+	d.again = collectioncmd.NewAgain(c.console, c.target)
+	d.again.AddFlags(flags)
 }
 
 func (d *directFlags) asked() bool { return d.community || d.unmanaged }
@@ -72,6 +80,8 @@ func (d *directFlags) component() *direct.Component {
 type found struct {
 	template *v1beta2.ModuleTemplate
 	release  *v1beta2.ModuleReleaseMeta
+	// origin is the catalog that the template came from, nil for none.
+	origin *view.Origin
 }
 
 // find looks for the template of a wish: in the file of --template, else in the whole cluster.
@@ -83,10 +93,22 @@ func (d *directFlags) find(ctx context.Context, c *console.Console, cluster clie
 	if err != nil {
 		return found{}, err
 	}
+	made, err := d.among(ctx, cluster, templates, nil, wish)
+	if made.template != nil {
+		made.origin = view.OriginOf(made.template)
+	}
+	return made, err
+}
+
+// among chooses from templates of a module, with the release that the cluster has of it, or else one of more.
+func (d *directFlags) among(
+	ctx context.Context, cluster client.Client, templates []v1beta2.ModuleTemplate, more []v1beta2.ModuleReleaseMeta, wish edit.Wish,
+) (found, error) {
 	var releases v1beta2.ModuleReleaseMetaList
 	if err := cluster.List(ctx, &releases); err != nil && !unserved(err) {
 		return found{}, err
 	}
+	releases.Items = slices.Concat(more, releases.Items) // the last one counts
 	var release *v1beta2.ModuleReleaseMeta
 	for i := range releases.Items {
 		if releases.Items[i].Name == wish.Name {
@@ -99,7 +121,7 @@ func (d *directFlags) find(ctx context.Context, c *console.Console, cluster clie
 	}
 	offer.Versions = versions(templates)
 	template, err := choose(offer, templates, wish)
-	return found{template, release}, err
+	return found{template: template, release: release}, err
 }
 
 // carried is the template of a component that --registry names: the one that lies in it, or one that says as much as it does.
@@ -119,7 +141,7 @@ func (d *directFlags) carried(
 	if err != nil {
 		return nil, directError(err, direct.Report{Module: wish.Name})
 	}
-	if holds := moduleOf(template); holds != wish.Name {
+	if holds := view.ModuleOf(template); holds != wish.Name {
 		return nil, console.NotFound("there is no module %s: component %s holds module %s", wish.Name, where.Name, holds)
 	}
 	template.Namespace = ""
@@ -151,7 +173,7 @@ func (d *directFlags) templates(
 		}
 		all = list.Items
 	}
-	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return moduleOf(&t) != name })
+	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != name })
 	if len(all) == 0 {
 		return nil, console.NotFound("there is no module %s: %s", name, where).
 			With("--template takes a file, kyma catalog pull %s --from URL puts one into the cluster", name)
@@ -177,39 +199,23 @@ func templatesIn(documents []*unstructured.Unstructured, file string) ([]v1beta2
 
 var templateKind = v1beta2.GroupVersion.WithKind("ModuleTemplate")
 
-// moduleOf is the module that a template is of; older ones say it by a label.
-func moduleOf(template *v1beta2.ModuleTemplate) string {
-	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName])
-}
-
 // versions are those of templates, the newest first.
 func versions(templates []v1beta2.ModuleTemplate) []string {
 	var all []string
 	for i := range templates {
-		all = append(all, templates[i].Spec.Version)
+		all = append(all, view.VersionOf(&templates[i]))
 	}
 	return edit.Newest(all)
 }
 
-// choose takes the template of a version, or of the one that a channel offers, or else of the newest that is no pre-release.
+// choose takes the template of the version that a wish leads to.
 func choose(offer edit.Offer, templates []v1beta2.ModuleTemplate, wish edit.Wish) (*v1beta2.ModuleTemplate, error) {
-	version := wish.Version
-	if wish.Channel != "" {
-		version = offer.Channels[wish.Channel]
+	version, err := offer.Choose(wish)
+	if err != nil {
+		return nil, console.NotFound("%w", err)
 	}
-	if version == "" && wish.Channel == "" {
-		version = cmp.Or(offer.Newest(""), offer.Versions[0])
-	}
-	for i := range templates {
-		if templates[i].Spec.Version == version {
-			return &templates[i], nil
-		}
-	}
-	unknown := &edit.UnknownError{What: "version", Name: version, Module: wish.Name, Candidates: offer.Versions}
-	if wish.Channel != "" {
-		unknown.What, unknown.Name = "channel", wish.Channel
-	}
-	return nil, console.NotFound("%w", unknown)
+	at := slices.IndexFunc(templates, func(t v1beta2.ModuleTemplate) bool { return view.VersionOf(&t) == version })
+	return &templates[at], nil
 }
 
 // directModules are the modules that are installed without the lifecycle manager. Who may not read their records sees none.
@@ -225,19 +231,13 @@ func directModules(ctx context.Context, reader client.Reader) []string {
 	return all
 }
 
-func directlyInstalled(ctx context.Context, reader client.Reader, name string) bool {
-	return slices.Contains(directModules(ctx, reader), name)
-}
-
-// communityTemplates are templates of a module that no release offers.
-func communityTemplates(ctx context.Context, reader client.Reader, name string) []v1beta2.ModuleTemplate {
-	var list v1beta2.ModuleTemplateList
-	if err := reader.List(ctx, &list); err != nil {
+// recorded is the record of a module that is installed without the lifecycle manager; nil also for who may not read the records.
+func recorded(ctx context.Context, reader client.Reader, name string) *view.Direct {
+	found, err := direct.Find(ctx, reader, name)
+	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(list.Items, func(t v1beta2.ModuleTemplate) bool {
-		return moduleOf(&t) != name || t.Labels[v1beta2.LabelManagedBy] != ""
-	})
+	return found
 }
 
 // typeOf is whose a module is, by the one definition there is: what a release offers, or is marked as managed, is not the community's.

@@ -3,15 +3,12 @@ package changecmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
@@ -30,14 +27,14 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 	if err != nil {
 		return err
 	}
-	installed := directModules(ctx, cluster)
 	for _, wish := range asked {
 		module, err := d.find(ctx, a.console, cluster, wish)
 		if err != nil {
 			return err
 		}
+		before := recorded(ctx, cluster, wish.Name)
 		asks := view.Wish{
-			Module: wish.Name, Type: typeOf(module), Direct: slices.Contains(installed, wish.Name),
+			Module: wish.Name, Type: typeOf(module), Direct: before != nil,
 			WantsCommunity: d.community && !d.unmanaged, WantsUnmanaged: d.unmanaged,
 		}
 		if err := d.allowed(ctx, a.change, asks); err != nil {
@@ -47,24 +44,12 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 		if err != nil {
 			return err
 		}
-		plan.DefaultCR, plan.CR = a.wantsDefault(ctx, cluster, wish), a.cr
+		plan.DefaultCR, plan.CR = direct.WantsDefault(wish.Policy, before), a.cr
 		if err := a.directly(ctx, plan, direct.Install); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// wantsDefault says whether a module gets its default custom resource: when it is asked for, and with the first installation unless it is
-// refused. What was installed without one stays so.
-func (a *adding) wantsDefault(ctx context.Context, reader client.Reader, wish edit.Wish) bool {
-	if wish.Policy != "" {
-		return wish.Policy == v1beta2.CustomResourcePolicyCreateAndDelete
-	}
-	installed, err := direct.List(ctx, reader)
-	return err != nil || !slices.ContainsFunc(installed, func(d view.Direct) bool {
-		return d.Module == wish.Name && (d.Complete || d.Before != "")
-	})
 }
 
 // allowed asks the flowchart of package view, and people where it says so.
@@ -98,7 +83,7 @@ func (d *directFlags) plan(c *change, module found) (direct.Plan, error) {
 		return direct.Plan{}, err
 	}
 	return direct.Plan{
-		Config: config, Template: module.template, Release: module.release, Access: access,
+		Config: config, Template: module.template, Origin: module.origin, Release: module.release, Access: access,
 		Unmanaged: d.unmanaged, DryRun: c.dry(), Wait: c.patience(), Component: d.component(),
 	}, nil
 }
@@ -202,13 +187,17 @@ func directError(err error, report direct.Report) error {
 }
 
 // upgrade installs a directly installed module in another version, the newest where none is named.
-func (d *directFlags) upgrade(ctx context.Context, c *change, name, version string) error {
+func (d *directFlags) upgrade(ctx context.Context, c *change, wish edit.Wish) error {
 	cluster, err := c.target.Client()
 	if err != nil {
 		return err
 	}
-	module, err := d.find(ctx, c.console, cluster, edit.Wish{Name: name, Version: version})
+	before := recorded(ctx, cluster, wish.Name)
+	module, err := d.fresh(ctx, c.console, cluster, before, wish)
 	if err != nil {
+		return err
+	}
+	if err := c.keep(ctx, module, before); err != nil {
 		return err
 	}
 	plan, err := d.plan(c, module)
@@ -225,7 +214,7 @@ func (d *directFlags) diff(ctx context.Context, c *change, wish edit.Wish) (bool
 	if err != nil {
 		return false, err
 	}
-	module, err := d.find(ctx, c.console, cluster, wish)
+	module, err := d.fresh(ctx, c.console, cluster, recorded(ctx, cluster, wish.Name), wish)
 	if err != nil {
 		return false, err
 	}

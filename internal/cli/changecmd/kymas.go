@@ -69,8 +69,8 @@ func (k *creating) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s := &session{WithWatch: cluster, kyma: kyma}
-	if err := s.load(ctx); err != nil {
+	s := &session{cluster, edit.StandOf(kyma)}
+	if err := s.Load(ctx, s); err != nil {
 		return err
 	}
 	for _, module := range kyma.Spec.Modules {
@@ -83,7 +83,7 @@ func (k *creating) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	i := item{Name: "kyma/" + s.key().String(), Kyma: s.key().String(), Action: action, Channel: kyma.Spec.Channel}
+	i := item{Name: "kyma/" + s.Key().String(), Kyma: s.Key().String(), Action: action, Channel: kyma.Spec.Channel}
 	if k.dry() {
 		i.DryRun = k.dryRun
 	}
@@ -101,18 +101,18 @@ func (k *creating) ready(ctx context.Context, s *session) error {
 	if !k.local {
 		var secrets metav1.PartialObjectMetadataList
 		secrets.SetGroupVersionKind(secretKind.GroupVersion().WithKind("SecretList"))
-		labelled := client.MatchingLabels{v1beta2.LabelKymaName: s.kyma.Name}
-		if err := s.List(ctx, &secrets, client.InNamespace(s.kyma.Namespace), labelled); err == nil && len(secrets.Items) == 0 {
-			k.console.Sayf("Nothing leads to its cluster yet: kyma kyma connect %s --runtime KUBECONFIG does.", s.kyma.Name)
+		labelled := client.MatchingLabels{v1beta2.LabelKymaName: s.Kyma.Name}
+		if err := s.List(ctx, &secrets, client.InNamespace(s.Kyma.Namespace), labelled); err == nil && len(secrets.Items) == 0 {
+			k.console.Sayf("Nothing leads to its cluster yet: kyma kyma connect %s --runtime KUBECONFIG does.", s.Kyma.Name)
 			return nil
 		}
 	}
-	return k.awaitKyma(ctx, s, s.kyma.Generation)
+	return k.awaitKyma(ctx, s, s.Kyma.Generation)
 }
 
 // awaitKyma waits until a whole Kyma is ready.
 func (c *change) awaitKyma(ctx context.Context, s *session, generation int64) error {
-	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{Kyma: s.key(), Generation: generation, Timeout: c.timeout, Again: c.again})
+	return await.Follow(ctx, c.console, s.WithWatch, follow.Ask{Kyma: s.Key(), Generation: generation, Timeout: c.timeout, Again: c.again})
 }
 
 // wanted is the Kyma that the flags ask for.
@@ -169,8 +169,8 @@ func (k *creating) write(ctx context.Context, s *session) (edit.Action, error) {
 	if k.dry() {
 		options = append(options, client.DryRunAll)
 	}
-	wanted := s.kyma.DeepCopy()
-	err := s.Create(ctx, s.kyma, options...)
+	wanted := s.Kyma.DeepCopy()
+	err := s.Create(ctx, s.Kyma, options...)
 	switch {
 	case err == nil:
 		return "created", nil
@@ -180,11 +180,11 @@ func (k *creating) write(ctx context.Context, s *session) (edit.Action, error) {
 	case !apierrors.IsAlreadyExists(err):
 		return "", err
 	}
-	if err := s.Get(ctx, client.ObjectKeyFromObject(wanted), s.kyma); err != nil {
+	if err := s.Get(ctx, client.ObjectKeyFromObject(wanted), s.Kyma); err != nil {
 		return "", err
 	}
-	if !alike(wanted, s.kyma) {
-		return "", (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("kyma %s exists and is another one", s.key())}).
+	if !alike(wanted, s.Kyma) {
+		return "", (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("kyma %s exists and is another one", s.Key())}).
 			With("kyma add and kyma kyma set-channel change it")
 	}
 	return edit.Unchanged, nil
@@ -244,15 +244,15 @@ func (c *change) runSetChannel(ctx context.Context, channel string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.load(ctx); err != nil {
+	if err := s.Load(ctx, s); err != nil {
 		return err
 	}
-	for i := range s.asked.Modules {
-		module := &s.asked.Modules[i]
+	for i := range s.Asked.Modules {
+		module := &s.Asked.Modules[i]
 		if module.Channel != "" || module.Version != "" {
 			continue
 		}
-		spec := s.asked.DeepCopy()
+		spec := s.Asked.DeepCopy()
 		spec.Channel = channel
 		if err := s.check(spec, edit.Wish{Name: module.Name}); err != nil {
 			return err

@@ -61,16 +61,16 @@ func (m *managing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.load(ctx); err != nil {
+	if err := s.Load(ctx, s); err != nil {
 		return err
 	}
 	for _, name := range args {
-		if edit.Entry(&s.asked, name) == nil {
-			return m.missing(ctx, s, name)
+		if edit.Entry(&s.Asked, name) == nil {
+			return m.absent(s, name, slices.Contains(m.directThere(ctx, s), name))
 		}
 	}
 	if !m.managed && !m.dry() {
-		question := fmt.Sprintf("Let go of %s in Kyma %s? What runs stays, and nobody upgrades or repairs it.", strings.Join(args, ", "), s.key())
+		question := fmt.Sprintf("Let go of %s in Kyma %s? What runs stays, and nobody upgrades or repairs it.", strings.Join(args, ", "), s.Key())
 		if err := m.console.Confirm(ctx, question); err != nil {
 			return err
 		}
@@ -89,14 +89,4 @@ func (m *managing) run(ctx context.Context, args []string) error {
 		wants = append(wants, follow.Want{Module: name, Managed: m.managed, Unmanaged: !m.managed})
 	}
 	return m.follow(ctx, s, done.After, wants)
-}
-
-// missing is a module that the Kyma does not have.
-func (m *managing) missing(ctx context.Context, s *session, name string) error {
-	failure := console.NotFound("Kyma %s has no module %s", s.key(), name)
-	if directlyInstalled(ctx, s, name) {
-		return failure.With("it is installed directly: kyma delete %s, then kyma add %s hands it over; its custom resources have to go first",
-			name, name)
-	}
-	return failure.With("kyma add %s enables it", name)
 }

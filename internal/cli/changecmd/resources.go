@@ -2,19 +2,15 @@ package changecmd
 
 import (
 	"context"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/await"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/follow"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
@@ -32,9 +28,9 @@ func (d *deleting) resources(ctx context.Context, s *session, modules []string) 
 	if d.keep {
 		return nil, nil
 	}
-	if !s.modulesHere() {
+	if !s.Here() {
 		if d.cascade != "false" {
-			return nil, console.Usage("--cascade: the modules of Kyma %s are in another cluster", s.key()).
+			return nil, console.Usage("--cascade: the modules of Kyma %s are in another cluster", s.Key()).
 				With("call kyma delete --cascade in that cluster, for Kyma %s/%s", v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)
 		}
 		return nil, nil
@@ -71,8 +67,8 @@ func (d *deleting) preview(s *session, users []userObject) error {
 		Kyma  string      `json:"kyma,omitempty"`
 		Items []previewed `json:"items"`
 	}{Versioned: console.Kind("DeletionPreview"), Items: []previewed{}}
-	if s.kyma != nil {
-		data.Kyma = s.key().String()
+	if s.Kyma != nil {
+		data.Kyma = s.Key().String()
 	}
 	document := console.Document{
 		Columns: []console.Column{{Name: "MODULE"}, {Name: "KIND"}, {Name: "NAMESPACE"}, {Name: "NAME"}},
@@ -112,97 +108,14 @@ func (d *deleting) cascadeNow(ctx context.Context, s *session, users []userObjec
 	return await.Gone(ctx, d.console, s.WithWatch, leaving)
 }
 
-// usersOf finds the custom resources that people made with a module: those of the kinds that its template calls associated, and of the
-// kind of its default custom resource, which itself the operator takes along unless the policy is Ignore. What another object owns goes
-// with that.
+// usersOf are the custom resources that people made with a module.
 func (s *session) usersOf(ctx context.Context, name string) ([]userObject, []view.Unread) {
-	template := s.installedTemplate(name)
-	if template == nil {
-		return nil, nil
-	}
-	kinds := associated(template)
+	objects, unread := s.Users(ctx, s, name)
 	var users []userObject
-	var unread []view.Unread
-	for _, kind := range kinds {
-		found, problem := s.listKind(ctx, kind)
-		if problem != nil {
-			unread = append(unread, *problem)
-		}
-		for i := range found {
-			if metav1.GetControllerOf(&found[i]) != nil || s.takenAlong(name, template, &found[i]) {
-				continue
-			}
-			users = append(users, userOf(name, &found[i]))
-		}
+	for i := range objects {
+		users = append(users, userOf(name, &objects[i]))
 	}
 	return users, unread
-}
-
-// installedTemplate is that of the version that is installed, or else of the one that is asked for.
-func (s *session) installedTemplate(name string) *v1beta2.ModuleTemplate {
-	if installed := status(s.kyma, name); installed != nil && installed.Version != "" {
-		return s.template(name, installed.Version)
-	}
-	return s.template(name, s.version(&s.asked, name))
-}
-
-// associated are the kinds of which people make objects with a module.
-func associated(template *v1beta2.ModuleTemplate) []schema.GroupVersionKind {
-	var kinds []schema.GroupVersionKind
-	for _, kind := range template.Spec.AssociatedResources {
-		kinds = append(kinds, schema.GroupVersionKind(kind))
-	}
-	if data := template.Spec.Data; data != nil && data.GetKind() != "" {
-		kinds = append(kinds, data.GroupVersionKind())
-	}
-	var distinct []schema.GroupVersionKind
-	for _, kind := range kinds {
-		if !slices.ContainsFunc(distinct, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
-			distinct = append(distinct, kind)
-		}
-	}
-	return distinct
-}
-
-// listKind reads all objects of a kind, in whatever version the cluster serves. A kind that the cluster does not know has none.
-func (s *session) listKind(ctx context.Context, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, *view.Unread) {
-	mapping, err := s.RESTMapper().RESTMapping(kind.GroupKind())
-	if meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	list := &metav1.PartialObjectMetadataList{}
-	if err == nil {
-		kind = mapping.GroupVersionKind
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		err = s.List(ctx, list)
-	}
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, &view.Unread{GroupKind: kind.GroupKind(), Forbidden: apierrors.IsForbidden(err), Text: err.Error()}
-	}
-	for i := range list.Items {
-		list.Items[i].SetGroupVersionKind(kind)
-	}
-	return list.Items, nil
-}
-
-// takenAlong says whether an object is the default custom resource that the operator deletes with the module.
-func (s *session) takenAlong(name string, template *v1beta2.ModuleTemplate, object client.Object) bool {
-	entry, data := edit.Entry(&s.asked, name), template.Spec.Data
-	if entry == nil || data == nil || entry.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore ||
-		data.GroupVersionKind().GroupKind() != object.GetObjectKind().GroupVersionKind().GroupKind() {
-		return false
-	}
-	if known := status(s.kyma, name); known != nil && known.Resource != nil && known.Resource.Name != "" {
-		return known.Resource.Name == object.GetName() && known.Resource.Namespace == object.GetNamespace()
-	}
-	namespace := data.GetNamespace()
-	if namespace == "" && object.GetNamespace() != "" {
-		namespace = v1beta2.RuntimeNamespace
-	}
-	return data.GetName() == object.GetName() && namespace == object.GetNamespace()
 }
 
 func userOf(module string, object *metav1.PartialObjectMetadata) userObject {

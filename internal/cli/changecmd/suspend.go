@@ -3,6 +3,7 @@ package changecmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
 // marked is one call of a command that marks a Kyma or Manifests, for the lifecycle manager to see.
@@ -97,8 +99,8 @@ func (m *marked) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.inRuntime() && (len(args) > 0 || m.did != "asked to reconcile") {
-		return console.Usage("Kyma %s is the one that the user of a runtime edits: this is for the cluster of the lifecycle manager", s.key()).
+	if view.IsCopy(s.Kyma) && (len(args) > 0 || m.did != "asked to reconcile") {
+		return console.Usage("Kyma %s is the one that the user of a runtime edits: this is for the cluster of the lifecycle manager", s.Key()).
 			With("kyma unmanage lets go of a module here")
 	}
 	if m.all {
@@ -110,14 +112,14 @@ func (m *marked) run(ctx context.Context, args []string) error {
 // whole marks the Kyma.
 func (m *marked) whole(ctx context.Context, s *session) error {
 	changed := false
-	result, err := edit.Apply(ctx, s.WithWatch, s.key(), func(kyma *v1beta2.Kyma) error {
+	result, err := edit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
 		changed = m.mark(kyma)
 		return nil
 	}, edit.Options{DryRun: edit.DryRun(m.dryRun)})
 	if err != nil {
-		return refusal(err, s.key().String())
+		return refusal(err, s.Key().String())
 	}
-	if err := m.print([]item{m.told("kyma/"+s.key().String(), s, changed)}); err != nil {
+	if err := m.print([]item{m.told("kyma/"+s.Key().String(), s, changed)}); err != nil {
 		return err
 	}
 	if !m.wait || m.dry() {
@@ -129,7 +131,7 @@ func (m *marked) whole(ctx context.Context, s *session) error {
 // modules marks the Manifests of modules.
 func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 	var manifests v1beta2.ManifestList
-	err := s.List(ctx, &manifests, client.InNamespace(s.kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: s.kyma.Name})
+	err := s.List(ctx, &manifests, client.InNamespace(s.Kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: s.Kyma.Name})
 	if err != nil && !meta.IsNoMatchError(err) {
 		return err
 	}
@@ -142,7 +144,7 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 	for _, name := range args {
 		manifest := byModule[name]
 		if manifest == nil {
-			return m.absent(s, name)
+			return m.unmarked(ctx, s, name)
 		}
 		changed, err := m.patch(ctx, s, manifest)
 		if err != nil {
@@ -154,15 +156,15 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 	if err := m.print(items); err != nil {
 		return err
 	}
-	return m.follow(ctx, s, s.kyma, wants)
+	return m.follow(ctx, s, s.Kyma, wants)
 }
 
-// absent is a module of which there is nothing to mark.
-func (m *marked) absent(s *session, name string) error {
-	if edit.Entry(&s.asked, name) == nil {
-		return console.NotFound("Kyma %s has no module %s", s.key(), name).With("kyma add %s enables it", name)
+// unmarked is a module of which there is nothing to mark.
+func (m *marked) unmarked(ctx context.Context, s *session, name string) error {
+	if !s.Has(name) {
+		return m.absent(s, name, slices.Contains(m.directThere(ctx, s), name))
 	}
-	return console.NotFound("module %s of Kyma %s has no Manifest yet", name, s.key()).With("kyma status %s says why", name)
+	return console.NotFound("module %s of Kyma %s has no Manifest yet", name, s.Key()).With("kyma status %s says why", name)
 }
 
 // patch marks one Manifest, without a look at what else changed in it: a label of its own is in nobody's way.
@@ -186,7 +188,7 @@ func (m *marked) patch(ctx context.Context, s *session, manifest *v1beta2.Manife
 }
 
 func (m *marked) told(name string, s *session, changed bool) item {
-	i := item{Name: name, Kyma: s.key().String(), Action: edit.Unchanged}
+	i := item{Name: name, Kyma: s.Key().String(), Action: edit.Unchanged}
 	if changed {
 		i.Action = edit.Action(m.did)
 	}

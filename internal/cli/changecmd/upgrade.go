@@ -2,7 +2,7 @@ package changecmd
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +27,8 @@ func upgrade(c *change) *cobra.Command {
 		Short: "Upgrade modules to another version or channel",
 		Long: "A module that follows a channel is upgraded by the lifecycle manager as soon as the channel offers something newer: there\n" +
 			"this only waits until it runs. A module that stays at a version gets the newest there is, or what --to says.\n" +
-			"A module that was installed directly is installed in the newest version, or the one of --to; its custom resources stay as they are.",
+			"A module that was installed directly is installed in the newest version, or the one of --to; its custom resources stay as they are.\n" +
+			"One that came from a catalog is looked for there again, with the digest or the signature that was asked for then.",
 		Example: "  kyma upgrade notes\n" +
 			"  kyma upgrade notes --to 1.2.0\n" +
 			"  kyma upgrade notes beacon --to fast\n" +
@@ -41,6 +42,7 @@ func upgrade(c *change) *cobra.Command {
 	flags.BoolVar(&u.all, "all", false, "all modules")
 	flags.StringVar(&u.to, "to", "", "version or channel (default: the newest version that is no pre-release)")
 	u.direct.addSource(flags)
+	u.direct.addAgain(flags, c)
 	return command
 }
 
@@ -54,7 +56,7 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, name := range direct {
-		if err := u.direct.upgrade(ctx, u.change, name, goal.Version); err != nil {
+		if err := u.direct.upgrade(ctx, u.change, edit.Wish{Name: name, Channel: goal.Channel, Version: goal.Version}); err != nil {
 			return err
 		}
 	}
@@ -76,7 +78,7 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 	}
 	var wants []follow.Want
 	for _, name := range managed {
-		wants = append(wants, follow.Want{Module: name, Version: s.version(&done.spec, name)})
+		wants = append(wants, follow.Want{Module: name, Version: s.Version(&done.spec, name)})
 	}
 	return u.follow(ctx, s, done.After, wants)
 }
@@ -108,60 +110,43 @@ func (u *upgrading) sort(ctx context.Context, args []string) (s *session, manage
 		return nil, nil, nil, clientErr
 	}
 	if !noKyma {
-		if err := s.load(ctx); err != nil {
+		if err := s.Load(ctx, s); err != nil {
 			return nil, nil, nil, err
 		}
 	}
+	installed := u.directHere(ctx, cluster, s)
 	if u.all {
-		args = directModules(ctx, cluster)
+		args = slices.Clone(installed)
 		if !noKyma {
-			for i := range s.asked.Modules {
-				args = append(args, s.asked.Modules[i].Name)
+			for i := range s.Asked.Modules {
+				args = append(args, s.Asked.Modules[i].Name)
 			}
 		}
 	}
 	for _, name := range args {
 		switch {
-		case !noKyma && edit.Entry(&s.asked, name) != nil:
+		case !noKyma && edit.Entry(&s.Asked, name) != nil:
 			managed = append(managed, name)
-		case directlyInstalled(ctx, cluster, name):
+		case slices.Contains(installed, name):
 			direct = append(direct, name)
 		case noKyma:
 			return nil, nil, nil, notInstalled(name, err)
 		default:
-			return nil, nil, nil, console.NotFound("Kyma %s has no module %s", s.key(), name).With("kyma add %s enables it", name)
+			return nil, nil, nil, u.absent(s, name, slices.Contains(u.directThere(ctx, s), name))
 		}
 	}
 	return s, managed, direct, nil
 }
 
-// one upgrades one entry:
-//
-//  1. to what --to says
-//  2. one that follows a channel is left as it is
-//  3. one that stays at a version gets the newest that is above it
+// one upgrades one entry.
 func (u *upgrading) one(s *session, kyma *v1beta2.Kyma, name string, goal edit.Wish) (edit.Change, error) {
 	entry := edit.Entry(&kyma.Spec, name)
 	if entry == nil {
-		return edit.Change{}, console.NotFound("Kyma %s has module %s no longer", s.key(), name)
+		return edit.Change{}, console.NotFound("Kyma %s has module %s no longer", s.Key(), name)
 	}
-	wish := edit.Wish{Name: name, Channel: goal.Channel, Version: goal.Version}
-	if wish.Channel == "" && wish.Version == "" {
-		if entry.Version == "" {
-			return edit.Change{Module: name, Action: edit.Unchanged}, nil
-		}
-		if wish.Version = s.offers[name].Newest(entry.Version); wish.Version == "" {
-			return edit.Change{Module: name, Action: edit.Unchanged}, nil
-		}
-	}
-	if err := s.check(&kyma.Spec, wish); err != nil {
-		return edit.Change{}, err
-	}
-	if installed := status(kyma, name); wish.Version != "" && installed != nil && edit.Lower(wish.Version, installed.Version) {
-		return edit.Change{}, (&console.Failure{
-			Code: console.CodeError,
-			Err:  fmt.Errorf("version %s of module %s is lower than %s, which is installed", wish.Version, name, installed.Version),
-		}).With("the lifecycle manager refuses that: delete the module, and add it again")
+	wish, changes, err := s.Goal(entry, &kyma.Spec, goal)
+	if err != nil || !changes {
+		return edit.Change{Module: name, Action: edit.Unchanged}, judged(err)
 	}
 	return edit.Enable(&kyma.Spec, wish), nil
 }

@@ -3,6 +3,7 @@ package collectioncmd
 import (
 	"bytes"
 	"context"
+	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 )
 
@@ -26,8 +28,8 @@ import (
 type building struct {
 	*call
 
-	to, source, updated, push string
-	check                     bool
+	to, source, updated, push, key string
+	check                          bool
 }
 
 // output is one file that was written, or an artifact that was pushed.
@@ -52,10 +54,11 @@ func build(c *call) *cobra.Command {
 		Short: "Make all-modules.yaml and all-modules.json of a catalog's folder",
 		Long: "build checks the folder as lint does, and refuses it where there are errors. The same folder and flags give the same bytes\n" +
 			"on every machine. The digests it prints are what kyma catalog source add --digest takes.\n" +
+			"With --key the files are signed, by FILE.sig beside each, and what is pushed as cosign signs it; the same key gives the same bytes.\n" +
 			"The day of --updated (or of SOURCE_DATE_EPOCH) and the address of --source are noted on every template; without them, nothing is.",
 		Example: "  kyma catalog build --to dist --source https://example.com/catalog/all-modules.yaml\n" +
 			"  kyma catalog build community-modules --to dist --check\n" +
-			"  kyma catalog build --to dist --push oci://ghcr.io/example/catalog:latest",
+			"  kyma catalog build --to dist --push oci://ghcr.io/example/catalog:latest --key private.pem",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error { return told(b.run(command.Context(), folder(args))) },
 	}
@@ -64,6 +67,7 @@ func build(c *call) *cobra.Command {
 	flags.StringVar(&b.source, "source", "", "address that the catalog will have")
 	flags.StringVar(&b.updated, "updated", "", "day of the catalog, as 2026-01-31")
 	flags.BoolVar(&b.check, "check", false, "write nothing; exit code 1 says that the files there are not those of the folder")
+	flags.StringVar(&b.key, "key", "", "PEM file with the RSA private key to sign with; kyma catalog source add --key takes the public one")
 	flags.StringVar(&b.push, "push", "", "push it to a registry too: oci://HOST/PATH:TAG")
 	c.webFlags(flags)
 	c.outputFlag(flags, console.Table, console.JSON, console.YAML, console.Name)
@@ -73,6 +77,10 @@ func build(c *call) *cobra.Command {
 func (b *building) run(ctx context.Context, dir string) error {
 	if b.check && b.push != "" {
 		return console.Usage("--check changes nothing, and --push does: which of the two?")
+	}
+	signer, err := b.signer()
+	if err != nil {
+		return err
 	}
 	updated, err := day(b.updated, os.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {
@@ -90,22 +98,51 @@ func (b *building) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	done, err := b.files(made)
+	done, err := b.files(made, signer)
 	if err != nil {
 		return err
 	}
 	if b.push != "" {
-		limits, err := b.limits(b.push)
+		pushed, err := b.pushed(ctx, made, signer)
 		if err != nil {
 			return err
 		}
-		digest, err := collection.Push(ctx, b.push, made, limits)
-		if err != nil {
-			return err
-		}
-		done = append(done, output{Name: b.push, Digest: digest, Action: "pushed"})
+		done = append(done, pushed)
 	}
 	return b.print(made, done)
+}
+
+// signer is the key of --key, nil where nobody signs.
+func (b *building) signer() (*rsa.PrivateKey, error) {
+	if b.key == "" {
+		return nil, nil //nolint:nilnil // signing is asked for by a key
+	}
+	text, err := os.ReadFile(b.key)
+	if err != nil {
+		return nil, fmt.Errorf("read the private key: %w", err)
+	}
+	signer, err := component.ReadSigner(text, nil)
+	if err != nil {
+		return nil, console.Usage("--key=%s: %w", b.key, err).With("openssl genrsa -out private.pem 3072 makes one")
+	}
+	return signer.Key, nil
+}
+
+// pushed puts the catalog into the registry, and a signature beside it.
+func (b *building) pushed(ctx context.Context, made collection.Built, signer *rsa.PrivateKey) (output, error) {
+	limits, err := b.limits(b.push)
+	if err != nil {
+		return output{}, err
+	}
+	done := output{Name: b.push, Action: "pushed"}
+	if done.Digest, err = collection.Push(ctx, b.push, made, limits); err != nil || signer == nil {
+		return done, err
+	}
+	done.Action = "pushed and signed"
+	if err := collection.PushSignature(ctx, b.push, done.Digest, signer, limits); err != nil {
+		return done, fmt.Errorf("%s was pushed, and is not signed: %w", b.push, err)
+	}
+	return done, nil
 }
 
 // refused tells errors of the folder. Warnings are for lint to tell.
@@ -143,8 +180,34 @@ func day(flag, epoch string) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// files writes both files, or compares them with those that are there.
-func (b *building) files(made collection.Built) ([]output, error) {
+// published is one file of a catalog.
+type published struct {
+	name string
+	text []byte
+}
+
+// publishedFiles are those of a catalog, each with its signature where somebody signs.
+func publishedFiles(made collection.Built, signer *rsa.PrivateKey) ([]published, error) {
+	all := []published{{collection.FileYAML, made.YAML}, {collection.FileJSON, made.JSON}}
+	if signer == nil {
+		return all, nil
+	}
+	for _, file := range all[:2] {
+		signature, err := collection.Sign(signer, file.text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, published{file.name + collection.SignatureSuffix, []byte(signature + "\n")})
+	}
+	return all, nil
+}
+
+// files writes all files, or compares them with those that are there.
+func (b *building) files(made collection.Built, signer *rsa.PrivateKey) ([]output, error) {
+	all, err := publishedFiles(made, signer)
+	if err != nil {
+		return nil, err
+	}
 	if !b.check {
 		if err := os.MkdirAll(b.to, 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
 			return nil, err
@@ -152,10 +215,7 @@ func (b *building) files(made collection.Built) ([]output, error) {
 	}
 	var done []output
 	var stale []string
-	for _, file := range []struct {
-		name string
-		text []byte
-	}{{collection.FileYAML, made.YAML}, {collection.FileJSON, made.JSON}} {
+	for _, file := range all {
 		path := filepath.Join(b.to, file.name)
 		is := output{Name: filepath.ToSlash(path), Digest: digest(file.text), Action: "unchanged"}
 		there, err := os.ReadFile(path)

@@ -18,6 +18,8 @@ type From struct {
 	call
 
 	address, digest, key string
+	// read is what was read last, with the digest that it had.
+	read view.Origin
 }
 
 // NewFrom is for one call of a command.
@@ -56,8 +58,17 @@ func (f *From) Read(ctx context.Context) (view.Inputs, error) {
 	if err != nil {
 		return view.Inputs{}, told(err)
 	}
-	found, _, err := f.fetch(ctx, source)
+	found, digest, err := f.fetch(ctx, source)
+	f.read = view.Origin{URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key}
 	return view.Inputs{Templates: found.Templates, Releases: found.Releases}, told(err)
+}
+
+// Origin is the catalog that was read; nil for a file, which nobody can ask again.
+func (f *From) Origin() *view.Origin {
+	if f.read.URL == "" {
+		return nil
+	}
+	return &f.read
 }
 
 // unnamed is a source that nobody keeps; key is a file.

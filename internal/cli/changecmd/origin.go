@@ -1,0 +1,79 @@
+package changecmd
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// fresh looks for a version of a module that is installed directly:
+//
+//  1. where a flag says: in a file, or in a component
+//  2. in the catalog that it came from, which is asked again, and in nothing else: what lies in the cluster nobody vouches for
+//  3. in the cluster
+func (d *directFlags) fresh(
+	ctx context.Context, c *console.Console, cluster client.Client, before *view.Direct, wish edit.Wish,
+) (found, error) {
+	where := d.component()
+	if d.template != "" || where != nil && where.Name != "" || before == nil || before.Origin == nil {
+		return d.find(ctx, c, cluster, wish)
+	}
+	catalog, origin, err := d.again.Read(ctx, d.login, wish.Name, *before.Origin)
+	if err != nil {
+		if failure, is := errors.AsType[*console.Failure](err); is && failure.Hint != "" {
+			return found{}, err
+		}
+		return found{}, (&console.Failure{Code: console.Code(err), Err: err}).
+			With("--template takes a file; kyma catalog pull, and then kyma add %s --community, takes it from elsewhere", wish.Name)
+	}
+	templates := slices.DeleteFunc(catalog.Templates, func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != wish.Name })
+	if len(templates) == 0 {
+		return found{}, console.NotFound("there is no module %s: %s has no ModuleTemplate of it", wish.Name, origin.URL)
+	}
+	for i := range templates {
+		templates[i].Namespace = "" // it lies in no cluster yet
+	}
+	made, err := d.among(ctx, cluster, templates, catalog.Releases, wish)
+	made.origin = &origin
+	return made, err
+}
+
+// keep puts the template of a module that came from a catalog beside the one that is installed, so that it is known in the cluster what is
+// installed. Who may not do that, and a cluster without such kinds, has it in the record alone.
+func (c *change) keep(ctx context.Context, module found, before *view.Direct) error {
+	template := module.template
+	if module.origin == nil || template.Namespace != "" {
+		return nil
+	}
+	template.ObjectMeta = metav1.ObjectMeta{Name: template.Name, Labels: template.Labels, Annotations: template.Annotations}
+	delete(template.Labels, v1beta2.LabelManagedBy) // not for a catalog to say
+	metav1.SetMetaDataAnnotation(&template.ObjectMeta, collection.AnnotationSource, module.origin.URL)
+	if err := module.origin.Note(template); err != nil {
+		return err
+	}
+	if template.Namespace = before.Template.Namespace; template.Namespace == "" || template.Namespace == v1beta2.RuntimeNamespace {
+		template.Namespace = metav1.NamespaceDefault
+	}
+	_, err := c.store(ctx, template, false)
+	switch {
+	case apierrors.IsForbidden(err), console.Code(err) == console.CodeNotFound:
+		template.Namespace = ""
+		return nil
+	case err != nil:
+		if failure, is := errors.AsType[*console.Failure](err); is {
+			return (&console.Failure{Code: failure.Code, Err: failure.Err}).With("kyma catalog pull %s@%s --from %s --force replaces it",
+				view.ModuleOf(template), view.VersionOf(template), module.origin.URL)
+		}
+	}
+	return err
+}

@@ -1,0 +1,78 @@
+package collectioncmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/login"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+// Again is the catalog that an installed module came from, asked once more by a command of another package.
+type Again struct {
+	call
+}
+
+// NewAgain is for one call of a command.
+func NewAgain(c *console.Console, t *target.Target) *Again {
+	return &Again{call{console: c, target: t}}
+}
+
+// AddFlags adds what only the person who asks can allow. Address, digest and key are known.
+func (a *Again) AddFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&a.allowPrivate, "allow-private-catalogs", false,
+		"ask the catalog that a module came from on addresses of private networks and of this machine too")
+}
+
+// Read asks the catalog again, as the cluster keeps it now or else as it was asked then, and tells what it was this time. Certificates are
+// those of access; its login is for the registries of modules.
+func (a *Again) Read(
+	ctx context.Context, access login.Options, module string, origin view.Origin,
+) (collection.Collection, view.Origin, error) {
+	a.login.CAFile, a.login.PlainHTTP, a.login.DockerConfig = access.CAFile, access.PlainHTTP, access.DockerConfig
+	stays := func(err error) error {
+		return told(fmt.Errorf("module %s stays as it is: it came from the catalog %.300q: %w", module, origin.URL, err))
+	}
+	kept, err := a.kept(ctx, origin.Name != "")
+	if err != nil {
+		return collection.Collection{}, origin, stays(err)
+	}
+	before := collection.Source{Name: origin.Name, URL: origin.URL, Digest: origin.Asked(), Key: origin.Key}
+	source, err := collection.Again(before, kept, false)
+	if err != nil {
+		return collection.Collection{}, origin, stays(err)
+	}
+	found, digest, err := a.fetch(ctx, source)
+	if err != nil {
+		return found, origin, stays(err)
+	}
+	return found, view.Origin{Name: source.Name, URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key}, nil
+}
+
+// kept are the sources of the cluster. Where they need not be known, who may not see them sees none.
+func (a *Again) kept(ctx context.Context, needed bool) ([]collection.Source, error) {
+	var cluster client.Client
+	cluster, err := a.target.Client()
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := collection.Home(ctx, cluster)
+	if err != nil && !needed {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := collection.Shelf{Client: cluster, Namespace: namespace}.List(ctx)
+	if apierrors.IsForbidden(err) && !needed {
+		return nil, nil
+	}
+	return all, err
+}

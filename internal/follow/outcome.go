@@ -1,0 +1,63 @@
+package follow
+
+import (
+	"fmt"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// End is what an Outcome means to whoever asked.
+type End string
+
+// The ends.
+const (
+	// Done: it came about.
+	Done End = "Done"
+	// Warned: it came about, and something is not as it should be.
+	Warned End = "Warned"
+	// Failed: it cannot come about without somebody doing something.
+	Failed End = "Failed"
+	// Open: the time was over first.
+	Open End = "Open"
+)
+
+// End says how it ended, and in a few words with what: the first line that is in that state and how many more are, or for Open the first
+// line that is still on its way, in line.
+func (o Outcome) End() (end End, why string, line *Line) {
+	switch o.State {
+	case v1beta2.StateReady, v1beta2.StateUnmanaged, StateGone:
+		return Done, "", nil
+	case v1beta2.StateWarning:
+		return Warned, o.summary(), nil
+	case v1beta2.StateError:
+		return Failed, o.summary(), nil
+	case v1beta2.StateProcessing, v1beta2.StateDeleting:
+	}
+	for i := range o.Lines {
+		if severity(o.Lines[i].State) > 0 {
+			return Open, fmt.Sprintf("%s is still %s", o.Lines[i].Key, o.Lines[i].State), &o.Lines[i]
+		}
+	}
+	return Open, "nothing came", nil
+}
+
+// summary names the first line in the state of the whole and counts the others.
+func (o Outcome) summary() string {
+	first, count := Line{}, 0
+	for _, line := range o.Lines {
+		if line.State != o.State {
+			continue
+		}
+		if count++; count == 1 {
+			first = line
+		}
+	}
+	text := fmt.Sprintf("%s is in state %s", first.Key, o.State)
+	if first.Text != "" {
+		text += ": " + first.Text
+	}
+	if count > 1 {
+		text += fmt.Sprintf(" (and %d more)", count-1)
+	}
+	return text
+}
