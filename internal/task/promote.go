@@ -18,7 +18,7 @@ import (
 // promote lets a channel of a release offer a version:
 //
 //  1. what a channel or a version cannot be is refused
-//  2. a lower version than before is refused: clusters would keep what they have
+//  2. a lower version than before needs the name of the module, typed: clusters that have the higher one keep it
 //  3. a version without a ModuleTemplate is refused: nobody could install it
 func (p *planner) promote(ctx context.Context) (*plan, error) {
 	c, err := connect(p.as.Config)
@@ -39,6 +39,12 @@ func (p *planner) promote(ctx context.Context) (*plan, error) {
 	move, err := p.move(ctx, c, release)
 	if err != nil {
 		return made.refuse(err), nil
+	}
+	if move.Downgrade {
+		made.confirm = release.Name
+		made.why = fmt.Sprintf("channel %s of %s offers %s, and %s is lower: clusters that have %s keep it, and their Kymas say Warning",
+			move.Channel, release.Name, move.From, move.To, move.From)
+		made.warnings = append(made.warnings, "nobody goes back to a lower version: only who installs the module from now on gets "+move.To)
 	}
 	ref := view.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "ModuleReleaseMeta", Namespace: namespace, Name: name}
 	made.steps = []step{{
@@ -66,10 +72,6 @@ func (p *planner) move(ctx context.Context, c *cluster, release *v1beta2.ModuleR
 		return packaging.Move{}, refuse(WhyInvalid, "%s", err)
 	}
 	move := moves[0]
-	if move.Downgrade {
-		return move, refuse(WhyRefused, "channel %s of %s offers %s, and %s is lower: clusters would keep what they have",
-			move.Channel, release.Name, move.From, move.To)
-	}
 	if !move.Changes() {
 		return move, nil
 	}

@@ -106,13 +106,22 @@ func TestPromote(t *testing.T) {
 	}
 	b.succeeds(admin, deed)
 	b.succeeds(admin, deed)
-	b.refused(admin, Deed{Kind: Promote, Release: release, Channel: "regular", Version: "1.1.0"}, WhyRefused, "is lower")
+	back := Deed{Kind: Promote, Release: release, Channel: "regular", Version: "1.1.0"}
+	if preview := b.previews(admin, back); preview.Confirm != b.notes || len(preview.Warnings) != 1 || len(preview.Diff) != 1 {
+		t.Errorf("a lower version: %+v", preview)
+	}
+	b.refused(admin, back, WhyConfirm, "is lower")
 	b.refused(admin, Deed{Kind: Promote, Release: release, Channel: "fast", Version: "2.0.0"}, WhyRefused, "no ModuleTemplate")
 	b.refused(admin, Deed{Kind: Promote, Release: release, Channel: "None!", Version: "2.0.0"}, WhyInvalid, "channel")
 	b.refused(admin, Deed{Kind: Promote, Release: release + "x", Channel: "fast", Version: "1.2.0"}, WhyNotFound, "no ModuleReleaseMeta")
 	found := &v1beta2.ModuleReleaseMeta{}
 	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: b.notes}, found); err != nil || offeredBy(found, "regular") != "1.2.0" {
 		t.Errorf("%+v %v", found.Spec, err)
+	}
+	back.Confirmation = b.notes
+	b.succeeds(admin, back)
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(found), found); err != nil || offeredBy(found, "regular") != "1.1.0" {
+		t.Errorf("after going back: %+v %v", found.Spec, err)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestASessionHasNotManyStreams(t *testing.T) {
 }
 
 func TestPreviewsTakeTurns(t *testing.T) {
-	turns := newTurns(3, 2)
+	turns := newTurns(3, 2, "previews are made")
 	waits := func(name string) bool {
 		ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer done()

@@ -74,15 +74,22 @@ func (s *Server) offer(ctx context.Context, u *User, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	name := r.PathValue("name")
-	o := now.offer(query.Get("namespace"), name)
-	if o == nil {
-		if now.forbiddenKind("ModuleTemplate") {
-			return nil, mayNotRead(u, "the module templates of "+clip(name, 100))
-		}
-		return nil, fail(http.StatusNotFound, WhyNotFound, "there is no module %s in the catalog", clip(name, 100))
+	o, err := now.offered(u, r.PathValue("name"), query.Get("namespace"))
+	if err != nil {
+		return nil, err
 	}
-	return o, nil
+	return view.Detailed(*o, now.in.Templates), nil
+}
+
+// offered is a module of the catalog, in a namespace if there is one there. Where there is none, the error says why.
+func (s *seen) offered(u *User, name, namespace string) (*view.Offer, error) {
+	if o := s.offer(namespace, name); o != nil {
+		return o, nil
+	}
+	if s.forbiddenKind("ModuleTemplate") {
+		return nil, mayNotRead(u, "the module templates of "+clip(name, 100))
+	}
+	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no module %s in the catalog", clip(name, 100))
 }
 
 // releaseLine is one row of the matrix of modules and channels.
@@ -94,6 +101,8 @@ type releaseLine struct {
 	Mandatory string            `json:"mandatory,omitempty"`
 	Problems  []string          `json:"problems"`
 	Access    releaseAccess     `json:"access"`
+	// Installed counts who has which version: a channel that goes back leaves them what they have.
+	Installed map[string]int `json:"installed"`
 }
 
 type releaseAccess struct {
@@ -140,6 +149,12 @@ func (s *Server) releases(ctx context.Context, u *User, r *http.Request) (any, e
 func lineOf(o *view.Offer) releaseLine {
 	line := releaseLine{
 		Name: o.Name, Namespace: o.Namespace, Channels: map[string]string{}, Versions: []string{}, Mandatory: o.Mandatory, Problems: []string{},
+		Installed: map[string]int{},
+	}
+	for _, there := range o.Installed {
+		if there.Version != "" {
+			line.Installed[there.Version]++
+		}
 	}
 	for _, c := range o.Channels {
 		line.Channels[c.Channel] = c.Version

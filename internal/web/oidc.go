@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,10 +82,18 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return found, err
 }
 
+// oauth is the client at the provider. Where the provider offers refresh tokens, one is asked for.
 func (p *provider) oauth(at *oidc.Provider) *oauth2.Config {
+	scopes := append([]string{oidc.ScopeOpenID}, p.config.Scopes...)
+	var offers struct {
+		Scopes []string `json:"scopes_supported"`
+	}
+	if at.Claims(&offers) == nil && slices.Contains(offers.Scopes, scopeOffline) && !slices.Contains(scopes, scopeOffline) {
+		scopes = append(scopes, scopeOffline)
+	}
 	return &oauth2.Config{
 		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: at.Endpoint(), RedirectURL: p.config.Redirect,
-		Scopes: append([]string{oidc.ScopeOpenID}, p.config.Scopes...),
+		Scopes: scopes,
 	}
 }
 
@@ -121,28 +130,24 @@ func (p *provider) take(state, browser string) (pending, bool) {
 }
 
 // redeem gets the ID token for a code and checks it: signature, issuer, audience, time and nonce.
-func (p *provider) redeem(ctx context.Context, one pending, code string) (string, time.Time, error) {
+func (p *provider) redeem(ctx context.Context, one pending, code string) (granted, error) {
 	at, err := p.discover(ctx)
 	if err != nil {
-		return "", time.Time{}, err
+		return granted{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.config.Client)
 	given, err := p.oauth(at).Exchange(ctx, code, oauth2.VerifierOption(one.verifier))
 	if err != nil {
-		return "", time.Time{}, err
+		return granted{}, err
 	}
-	raw, _ := given.Extra("id_token").(string)
-	if raw == "" {
-		return "", time.Time{}, errors.New("the provider gave no ID token")
-	}
-	token, err := at.Verifier(&oidc.Config{ClientID: p.config.ClientID, Now: p.now}).Verify(ctx, raw)
+	token, err := p.check(ctx, at, given)
 	if err != nil {
-		return "", time.Time{}, err
+		return granted{}, err
 	}
-	if !same(token.Nonce, one.nonce) {
-		return "", time.Time{}, errors.New("the ID token is of another login")
+	if !same(token.nonce, one.nonce) {
+		return granted{}, errors.New("the ID token is of another login")
 	}
-	return raw, token.Expiry, nil
+	return token.granted, nil
 }
 
 // routeOIDC registers the two steps of a login at the provider.
@@ -200,13 +205,13 @@ func (s *Server) fromProvider(w http.ResponseWriter, r *http.Request) {
 		notLoggedInBecause(w, r, loginRefused)
 		return
 	}
-	token, expires, err := s.provider.redeem(ctx, one, query.Get("code"))
+	given, err := s.provider.redeem(ctx, one, query.Get("code"))
 	if err != nil {
 		s.log.Info("a login at the identity provider failed", "error", withoutAnswer(err))
 		notLoggedInBecause(w, r, loginFailed)
 		return
 	}
-	u, err := s.person(ctx, token)
+	u, expires, err := s.arrive(ctx, given)
 	if err != nil {
 		s.log.Info("the cluster does not accept the identity provider's token", "reason", problemOf(err).Reason)
 		notLoggedInBecause(w, r, loginRefused)

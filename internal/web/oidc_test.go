@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -34,11 +35,16 @@ type identityProvider struct {
 	// twist changes the claims of the next tokens, strict says what the token endpoint found wrong.
 	twist  func(claims map[string]any)
 	wrongs []string
+	// offline says that refresh tokens are offered; refreshed counts them, and trouble is the status of the next answers to them.
+	offline   bool
+	refreshed int
+	trouble   int
 }
 
 const (
 	dashboardClient = "kyma-dashboard"
 	dashboardSecret = "dashboard-secret-of-the-test"
+	refreshSecret   = "refresh-token-of-the-test-"
 )
 
 var startProvider = sync.OnceValues(func() (*identityProvider, error) {
@@ -78,8 +84,14 @@ func trustProvider(environment *envtest.Environment) error {
 }
 
 func (p *identityProvider) discovery(w http.ResponseWriter, _ *http.Request) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	scopes := []string{"openid", "groups"}
+	if p.offline {
+		scopes = append(scopes, "offline_access")
+	}
 	send(w, map[string]any{
-		"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+		"scopes_supported": scopes, "issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"RS256"},
 	})
@@ -113,6 +125,10 @@ func (p *identityProvider) token(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	if r.Form.Get("grant_type") == "refresh_token" {
+		p.refresh(w, r)
+		return
+	}
 	asked := p.codes[r.Form.Get("code")]
 	delete(p.codes, r.Form.Get("code"))
 	sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
@@ -134,11 +150,38 @@ func (p *identityProvider) token(w http.ResponseWriter, r *http.Request) {
 		"iss": p.URL, "aud": dashboardClient, "sub": "ada", "groups": []string{"engineers"}, "nonce": asked.Get("nonce"),
 		"iat": time.Now().Unix(), "exp": time.Now().Add(30 * time.Minute).Unix(),
 	}
+	p.give(w, claims, strings.Contains(asked.Get("scope"), "offline_access"))
+}
+
+// give answers with tokens; the lock is held.
+func (p *identityProvider) give(w http.ResponseWriter, claims map[string]any, offline bool) {
 	if p.twist != nil {
 		p.twist(claims)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	send(w, map[string]any{"access_token": "access", "token_type": "Bearer", "id_token": p.sign(claims)})
+	tokens := map[string]any{"access_token": "access", "token_type": "Bearer", "id_token": p.sign(claims)}
+	if claims["sub"] == "" {
+		delete(tokens, "id_token")
+	}
+	if offline {
+		tokens["refresh_token"] = fmt.Sprintf("%s%d", refreshSecret, p.refreshed)
+	}
+	send(w, tokens)
+}
+
+// refresh gives the next ID token, without a nonce, for the refresh token that it gave last; the lock is held.
+func (p *identityProvider) refresh(w http.ResponseWriter, r *http.Request) {
+	id, secret, _ := r.BasicAuth()
+	want := fmt.Sprintf("%s%d", refreshSecret, p.refreshed)
+	if p.trouble != 0 || r.Form.Get("refresh_token") != want || id != dashboardClient || secret != dashboardSecret {
+		http.Error(w, `{"error":"invalid_grant","error_description":"secret details"}`, cmp.Or(p.trouble, http.StatusBadRequest))
+		return
+	}
+	p.refreshed++
+	p.give(w, map[string]any{
+		"iss": p.URL, "aud": dashboardClient, "sub": "ada", "groups": []string{"engineers"},
+		"iat": time.Now().Unix(), "exp": time.Now().Add(90 * time.Minute).Unix(),
+	}, true)
 }
 
 func (p *identityProvider) sign(claims map[string]any) string {
@@ -155,10 +198,12 @@ func (p *identityProvider) sign(claims map[string]any) string {
 	return input + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-func (p *identityProvider) twisted(twist func(map[string]any)) {
+func (p *identityProvider) twisted(twist func(map[string]any)) { p.set(func() { p.twist = twist }) }
+
+func (p *identityProvider) set(change func()) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.twist = twist
+	change()
 }
 
 // openWithProvider starts a dashboard where people log in at the provider.
@@ -168,7 +213,7 @@ func openWithProvider(t *testing.T, change ...func(*Options)) (*site, *identityP
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.twisted(nil)
+	p.set(func() { p.twist, p.offline, p.refreshed, p.trouble = nil, false, 0, 0 })
 	pool := x509.NewCertPool()
 	pool.AddCert(p.Certificate())
 	provider := &OIDC{Issuer: p.URL, ClientID: dashboardClient, ClientSecret: dashboardSecret, Scopes: []string{"groups"}, Client: p.Client()}

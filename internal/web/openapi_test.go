@@ -84,7 +84,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"Session": sessionAnswer{}, "Unread": Unread{}, "Overview": overview{}, "KymaLine": view.KymaLine{}, "KymaList": List[view.KymaLine]{},
 		"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": view.Module{}, "ModuleList": List[view.Module]{},
 		"ModuleDetail":   moduleDetail{},
-		"ModuleResource": moduleResource{}, "Node": view.Node{}, "Offer": view.Offer{}, "OfferVersion": view.OfferVersion{}, "Event": Event{},
+		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": view.Vouched{}, "Node": view.Node{}, "Offer": view.Offer{}, "OfferVersion": view.OfferVersion{}, "Event": Event{},
 		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
 		"Operation": task.Operation{}, "Preview": task.Preview{},
 		"Deed": task.Deed{}, "Error": errorBody{}, "Why": Why{}, "Ref": view.Ref{}, "Key": view.Key{},

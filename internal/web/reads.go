@@ -12,6 +12,7 @@ func (s *Server) routeReads() {
 	s.handle("GET /api/v1/direct/{name}/resource", s.resource)
 	s.handle("GET /api/v1/catalog", s.catalog)
 	s.handle("GET /api/v1/catalog/{name}", s.offer)
+	s.handle("GET /api/v1/catalog/{name}/resource", s.offeredResource)
 	s.handle("GET /api/v1/events", s.eventsOf)
 	s.handle("GET /api/v1/releases", s.releases)
 	s.handle("GET /api/v1/settings", s.settings)

@@ -157,7 +157,7 @@ func TestCatalogAndReleases(t *testing.T) {
 	if at < 0 || !slices.Contains(releases.Channels, "fast") {
 		t.Fatalf("releases: %+v", releases)
 	}
-	if one := releases.Items[at]; one.Channels["fast"] != "1.1.0" || !one.Access.Edit {
+	if one := releases.Items[at]; one.Channels["fast"] != "1.1.0" || !one.Access.Edit || one.Installed["1.0.0"] == 0 {
 		t.Errorf("release: %+v", one)
 	}
 	if problems := releases.Items[at].Problems; len(problems) != 1 || !strings.Contains(problems[0], "channel fast offers 1.1.0") {

@@ -22,6 +22,13 @@ type memory struct {
 
 // recalled is what was read for a person a moment ago, or is read now: many live queries ask the same, and ask often.
 func recalled[T any](ctx context.Context, u *User, key string, read func(context.Context) (T, error)) (T, error) {
+	return recalledFor(ctx, u, key, recallLasts, read)
+}
+
+// recalledFor is recalled for what is good for longer.
+func recalledFor[T any](
+	ctx context.Context, u *User, key string, lasts time.Duration, read func(context.Context) (T, error),
+) (T, error) {
 	var none T
 	one := u.memory(key)
 	select {
@@ -30,7 +37,7 @@ func recalled[T any](ctx context.Context, u *User, key string, read func(context
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
-	if time.Since(one.at) < recallLasts {
+	if time.Since(one.at) < lasts {
 		value, is := one.value.(T)
 		if is || one.err != nil {
 			return value, one.err

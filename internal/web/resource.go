@@ -121,9 +121,14 @@ func schemaOf(ctx context.Context, from client.Reader, mapping *meta.RESTMapping
 	if err := from.Get(ctx, client.ObjectKey{Name: name}, &definition); err != nil {
 		return nil
 	}
+	return schemaIn(&definition, mapping.GroupVersionKind.Version)
+}
+
+// schemaIn is that of one version in a definition, nil where it has none.
+func schemaIn(definition *apiextensionsv1.CustomResourceDefinition, version string) *apiextensionsv1.JSONSchemaProps {
 	for i := range definition.Spec.Versions {
 		v := &definition.Spec.Versions[i]
-		if v.Name == mapping.GroupVersionKind.Version && v.Schema != nil {
+		if v.Name == version && v.Schema != nil {
 			return v.Schema.OpenAPIV3Schema
 		}
 	}

@@ -71,6 +71,8 @@ type Options struct {
 	Now func() time.Time
 	// readTimeout is how long a request may take to arrive; a minute without it.
 	readTimeout time.Duration
+	// linkCA are certificates in PEM that links of templates are trusted with, for tests.
+	linkCA []byte
 }
 
 func (o *Options) secure() bool { return o.Mode == ModeCluster && !o.PlainHTTP }
@@ -99,6 +101,7 @@ type Server struct {
 	computing chan struct{}
 	living    atomic.Int64
 	previews  *turns
+	links     *turns
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
 	end, halt     context.CancelFunc
@@ -135,8 +138,8 @@ func New(options Options) (*Server, error) {
 		options: options, log: options.Log, mux: http.NewServeMux(), static: files, code: random(32), mapper: mapper,
 		self: newUser("", nil, config, c), pulse: newPulse(), sessions: newSessions(options.Now),
 		failures: rate.NewLimiter(rate.Every(6*time.Second), 10), computing: make(chan struct{}, 1),
-		previews: newTurns(mostPreviews, mostPreviewsOfOne),
-		tasks:    options.Tasks, reach: reach.Cluster,
+		previews: newTurns(mostPreviews, mostPreviewsOfOne, "previews are made"), links: newTurns(mostLinked, mostLinkedOfOne, "links are read"),
+		tasks: options.Tasks, reach: reach.Cluster,
 	}
 	life := context.Background()
 	if options.Mode == ModeCluster {

@@ -132,6 +132,17 @@ func (s *sessions) dropKey(key [sha256.Size]byte) {
 	s.remove(key)
 }
 
+// dropUser ends the session of somebody whom nobody vouches for any longer.
+func (s *sessions) dropUser(u *User) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for key, one := range s.all {
+		if one.user == u {
+			s.remove(key)
+		}
+	}
+}
+
 // sweep ends what is over; the lock is held.
 func (s *sessions) sweep(now time.Time) {
 	for key, one := range s.all {

@@ -16,6 +16,8 @@ const (
 type turns struct {
 	all   chan struct{}
 	ofOne int
+	// what is done too much of where nobody gets a turn.
+	what string
 
 	mutex sync.Mutex
 	queue map[string]*queue
@@ -27,8 +29,8 @@ type queue struct {
 	waiting int
 }
 
-func newTurns(all, ofOne int) *turns {
-	return &turns{all: make(chan struct{}, all), ofOne: ofOne, queue: map[string]*queue{}}
+func newTurns(all, ofOne int, what string) *turns {
+	return &turns{all: make(chan struct{}, all), ofOne: ofOne, what: what, queue: map[string]*queue{}}
 }
 
 // take waits for a turn, first among the person's own, then among all. Whoever got one gives it back by calling done.
@@ -45,7 +47,7 @@ func (t *turns) take(ctx context.Context, name string) (done func(), err error) 
 			}
 		case <-ctx.Done():
 			back()
-			return nil, fail(http.StatusTooManyRequests, WhyTooMany, "too many previews are made at once: try again in a moment")
+			return nil, fail(http.StatusTooManyRequests, WhyTooMany, "too many %s at once: try again in a moment", t.what)
 		}
 	}
 	return back, nil

@@ -1,0 +1,207 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// renewBefore is how long before its end a token is renewed, at most.
+	renewBefore = time.Minute
+	// renewAgain is how long nobody asks a provider that did not answer.
+	renewAgain = 10 * time.Second
+	// scopeOffline asks for a refresh token.
+	scopeOffline = "offline_access"
+)
+
+// granted is what a provider gave for a login.
+type granted struct {
+	// raw is the ID token, subject whom it is of.
+	raw, subject string
+	expires      time.Time
+	// due is when the next one is had: before this one ends, and not with every request where they last for moments only.
+	due time.Time
+	// refresh is what the next one is had for; empty where the provider gives none.
+	refresh string
+}
+
+// renewal gives the ID token of one session, and gets the next one from the provider when it is about to expire. What it holds stays in
+// memory. It is an oauth2.TokenSource.
+type renewal struct {
+	provider *provider
+	// ended says that the session has, refused ends it, and note tells the log.
+	ended   func() bool
+	refused func()
+	note    func(why string)
+
+	mutex sync.Mutex
+	has   granted
+	over  bool
+	// again is when a provider that did not answer may be asked next.
+	again time.Time
+}
+
+var _ oauth2.TokenSource = (*renewal)(nil)
+
+// into makes a connection use the token that is good when a request is made.
+func (r *renewal) into(base *rest.Config) *rest.Config {
+	config := rest.AnonymousClientConfig(base)
+	config.QPS = -1
+	config.WrapTransport = func(next http.RoundTripper) http.RoundTripper { return &oauth2.Transport{Source: r, Base: next} }
+	return config
+}
+
+// Token is the ID token that is good now:
+//
+//  1. one that is far from its end
+//  2. a new one, of the same person, while the session lasts
+//  3. where the provider says no, the session ends: nobody vouches for the person any longer. So it does at the end of the token where what
+//     the provider gives cannot be checked
+//  4. where it says nothing, the token that there is, as long as that lasts; the provider is asked again a little later
+//
+// Errors hold nothing of what the provider said, which may be secret.
+func (r *renewal) Token() (*oauth2.Token, error) {
+	r.mutex.Lock()
+	err := r.renew()
+	token := &oauth2.Token{AccessToken: r.has.raw, TokenType: "Bearer"}
+	over := r.over
+	r.mutex.Unlock()
+	if over {
+		r.refused()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return token, nil
+}
+
+// renew brings the token up to date; the lock is held.
+func (r *renewal) renew() error {
+	now := r.provider.now()
+	lasts := now.Before(r.has.expires)
+	switch {
+	case r.over:
+		return apierrors.NewUnauthorized("the identity provider has ended this login")
+	case now.Before(r.has.due), lasts && (r.ended() || now.Before(r.again)):
+		return nil
+	case r.ended():
+		return apierrors.NewUnauthorized("the session has ended")
+	case now.Before(r.again):
+		return r.silent()
+	}
+	next, err := r.provider.renewed(r.has)
+	switch {
+	case err == nil:
+		r.has = next
+		return nil
+	case refusedBy(err), errors.Is(err, errUnchecked) && !lasts:
+		r.note(withoutAnswer(err))
+		r.over = true
+		return apierrors.NewUnauthorized("the identity provider has ended this login")
+	}
+	r.note(withoutAnswer(err))
+	r.again = now.Add(renewAgain)
+	if next.refresh != "" {
+		r.has.refresh = next.refresh // the one of before may be used up
+	}
+	if lasts {
+		return nil
+	}
+	return r.silent()
+}
+
+func (*renewal) silent() error {
+	return fail(http.StatusBadGateway, WhyUnreachable,
+		"the identity provider does not answer, so that your login cannot be renewed: try again soon")
+}
+
+var (
+	// errNotTheSame is an answer to a refresh that is no renewal of this login.
+	errNotTheSame = errors.New("the provider does not renew this login: its answer has no ID token of the same person")
+	// errUnchecked is one whose signature, issuer, audience or time is wrong, or whose key could not be had just now.
+	errUnchecked = errors.New("the ID token that the provider gave in place of the last one cannot be verified")
+)
+
+// refusedBy says that the provider answered, and that the answer is no. A provider with trouble of its own says nothing.
+func refusedBy(err error) bool {
+	if answered, is := errors.AsType[*oauth2.RetrieveError](err); is {
+		return answered.Response == nil || answered.Response.StatusCode < http.StatusInternalServerError &&
+			answered.Response.StatusCode != http.StatusTooManyRequests
+	}
+	return errors.Is(err, errNotTheSame)
+}
+
+// renewed gets the next ID token. It has to be of the same person, and is checked like the first one, but for the nonce, which providers
+// may leave out.
+func (p *provider) renewed(has granted) (granted, error) {
+	ctx, done := context.WithTimeout(context.Background(), longestAnswer)
+	defer done()
+	at, err := p.discover(ctx)
+	if err != nil {
+		return granted{}, err
+	}
+	ctx = oidc.ClientContext(ctx, p.config.Client)
+	given, err := p.oauth(at).TokenSource(ctx, &oauth2.Token{RefreshToken: has.refresh}).Token()
+	if err != nil {
+		return granted{}, err
+	}
+	next, err := p.check(ctx, at, given)
+	switch {
+	case errors.Is(err, errNoIDToken):
+		return granted{}, errNotTheSame
+	case err != nil:
+		return granted{refresh: given.RefreshToken}, errUnchecked
+	case next.subject != has.subject:
+		return granted{}, errNotTheSame
+	}
+	return next.granted, nil
+}
+
+var errNoIDToken = errors.New("the provider gave no ID token")
+
+// verified is what a provider gave whose ID token was verified.
+type verified struct {
+	granted
+	nonce string
+}
+
+// check verifies the ID token that came with an answer: signature, issuer, audience and time.
+func (p *provider) check(ctx context.Context, at *oidc.Provider, given *oauth2.Token) (verified, error) {
+	raw, _ := given.Extra("id_token").(string)
+	if raw == "" {
+		return verified{}, errNoIDToken
+	}
+	token, err := at.Verifier(&oidc.Config{ClientID: p.config.ClientID, Now: p.now}).Verify(ctx, raw)
+	if err != nil {
+		return verified{}, err
+	}
+	due := token.Expiry.Add(-min(renewBefore, token.Expiry.Sub(p.now())/4))
+	return verified{granted{raw, token.Subject, token.Expiry, due, given.RefreshToken}, token.Nonce}, nil
+}
+
+// arrive is who a login at the provider is of, and when the session has to end: with the token, or, where that can be renewed, when nobody
+// renews it any more.
+func (s *Server) arrive(ctx context.Context, given granted) (*User, time.Time, error) {
+	if given.refresh == "" {
+		u, err := s.person(ctx, given.raw)
+		return u, given.expires, err
+	}
+	var u *User
+	r := &renewal{
+		provider: s.provider, has: given,
+		ended:   func() bool { return u != nil && u.ended.Load() },
+		refused: func() { s.sessions.dropUser(u) },
+		note:    func(why string) { s.log.Info("a login is not renewed", "why", why) },
+	}
+	var err error
+	u, err = s.identify(ctx, r.into(s.self.Config))
+	return u, time.Time{}, err
+}
