@@ -156,7 +156,7 @@ verify-web: ## Check and test the front end, and that what is committed is what 
 
 .PHONY: test
 test: ## Run every test and print how long each stage took.
-	@hack/stages.sh test-unit test-integration test-faults test-e2e bench-smoke
+	@hack/stages.sh test-unit test-integration test-hostile test-faults test-e2e bench-smoke
 
 .PHONY: test-unit
 test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
@@ -180,6 +180,13 @@ fuzz: ## Fuzz every target for FUZZTIME each; FUZZ=Kubeconfig chooses by name.
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities of what is linked; VULNDB=/a/folder is a copy of the Go vulnerability database.
 	hack/vulncheck.sh $(VULNDB)
+
+.PHONY: test-browser
+test-browser: ## Use the dashboard of a playground in a real browser (needs chromium and Node.js); dist/browser keeps what it saw.
+	@hack/browser/check.sh
+	$(MAKE) build-playground cli
+	[ -d web/node_modules/@playwright ] || (cd web && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund)
+	$(with-assets) cd web && npm run --silent browser -- $(TESTARGS)
 
 .PHONY: test-e2e
 test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
@@ -309,8 +316,8 @@ deploy: ## Deploy the manager with the image IMG; DEPLOY=local for a single clus
 	$(with-assets) $(kubectl) kustomize config/$(DEPLOY) | sed 's|image: lifecycle-manager:dev|image: $(IMG)|' | $(kubectl) apply --server-side -f -
 
 .PHONY: undeploy
-undeploy: ## Remove the manager; CRDs, the namespace and what is in it stay.
-	$(with-assets) $(kubectl) kustomize config/local | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
+undeploy: ## Remove the manager, and the dashboard with its records; CRDs, namespace kcp-system and what is in it stay.
+	$(with-assets) { $(kubectl) kustomize config/local; echo ---; $(kubectl) kustomize config/dashboard; } | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
 
 # Tools, built once at the versions in hack/tools/go.mod.
 tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen

@@ -1,5 +1,5 @@
 // What the mock answers: the endpoints of internal/web, as small as they can be.
-import type { Deed, Module, Operation, Problem, Session } from '../src/api'
+import type { Deed, Module, Offer, Operation, Problem, Session, Unread } from '../src/api'
 import * as fixtures from './fixtures'
 import { previewOf } from './previews'
 import type { World } from './world'
@@ -51,7 +51,18 @@ function session(world: World, method: string, body: unknown): Reply {
   return ok(is)
 }
 
-function paged<T>(url: URL, all: T[]): Reply {
+const nothing = (world: World) => world.scenario === 'empty' || world.scenario === 'blind'
+
+/** unreadOf is what somebody cannot read who may see nothing. */
+function unreadOf(world: World): Unread[] {
+  if (world.scenario !== 'blind') return []
+  return ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate'].map((name) => {
+    const kind = name + '.operator.kyma-project.io'
+    return { kind, reason: 'Forbidden', message: `you may not list ${kind}` }
+  })
+}
+
+function paged<T>(world: World, url: URL, all: T[]): Reply {
   const words = (url.searchParams.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const found = words.length === 0 ? all : all.filter((one) => words.every((word) => JSON.stringify(one).toLowerCase().includes(word)))
   const sort = url.searchParams.get('sort')
@@ -61,7 +72,7 @@ function paged<T>(url: URL, all: T[]): Reply {
   }
   const limit = Number(url.searchParams.get('limit') ?? 50)
   const offset = Number(url.searchParams.get('offset') ?? 0)
-  return ok({ items: found.slice(offset, offset + limit), total: found.length, unread: [] })
+  return ok({ items: found.slice(offset, offset + limit), total: found.length, unread: unreadOf(world) })
 }
 
 const has = (url: URL, name: string, value: string | undefined) => {
@@ -78,6 +89,7 @@ function read(world: World, parts: string[], url: URL): Reply {
       return rest.length === 2
         ? kyma(world, rest.join('/'))
         : paged(
+            world,
             url,
             world.kymas.filter((k) => has(url, 'state', k.state) && has(url, 'channel', k.channel)),
           )
@@ -85,7 +97,8 @@ function read(world: World, parts: string[], url: URL): Reply {
     case 'direct':
       if (rest.length > 0) return module_(world, kind, rest)
       return paged(
-        url,
+        world,
+            url,
         world.modules.filter(
           (m) =>
             has(url, 'state', m.state) &&
@@ -100,13 +113,19 @@ function read(world: World, parts: string[], url: URL): Reply {
       return rest[0]
         ? one(world, rest[0])
         : paged(
+            world,
             url,
             world.operations.filter((o) => has(url, 'state', o.state)),
           )
     case 'sources':
-      return paged(url, world.sources)
+      return paged(world, url, world.sources)
     case 'releases':
-      return ok({ items: world.scenario === 'empty' ? [] : fixtures.releases, total: 5, channels: ['regular', 'fast', 'experimental'] })
+      return ok({
+        items: nothing(world) ? [] : fixtures.releases,
+        total: 5,
+        channels: ['regular', 'fast', 'experimental'],
+        unread: unreadOf(world),
+      })
     case 'settings':
       return ok(fixtures.settings)
     case 'events':
@@ -138,7 +157,7 @@ function overview(world: World): Reply {
     attention: { items: items.slice(0, 20), total: items.length },
     operations: world.operations.filter((o) => o.state === 'Running'),
     health: { manager: { ready: true, message: '' } },
-    unread: [],
+    unread: unreadOf(world),
   })
 }
 
@@ -214,16 +233,31 @@ function module_(world: World, kind: string, rest: string[]): Reply {
 }
 
 function catalog(world: World, rest: string[], url: URL): Reply {
-  const offers = world.scenario === 'empty' ? [] : fixtures.offers
+  const offers = nothing(world) ? [] : fixtures.offers
   if (rest.length === 0)
     return paged(
-      url,
+      world,
+            url,
       offers.filter((o) => has(url, 'type', o.type) && has(url, 'installed', String((o.installed ?? []).length > 0))),
     )
   const offer = offers.find((o) => o.name === rest[0])
   if (!offer) return wrong(404, 'NotFound', `there is no module ${rest[0]} in the catalog`)
-  if (rest[1] === 'resource') return ok({ object: null, default: fixtures.resource, schema: fixtures.schema, editable: true })
-  return ok(offer)
+  if (rest[1] === 'resource') return offeredResource(offer, url)
+  return ok({ ...offer, versions: (offer.versions ?? []).map((v, i) => ({ ...v, ...fixtures.told(offer, v.version, i) })) })
+}
+
+function offeredResource(offer: Offer, url: URL): Reply {
+  const version = url.searchParams.get('version') ?? ''
+  const found = (offer.versions ?? []).find((v) => version === '' || v.version === version)
+  if (!found) return wrong(404, 'NotFound', `there is no version ${version} of module ${offer.name} in the catalog`)
+  if (offer.name === 'beacon')
+    return ok({
+      version: found.version,
+      default: fixtures.resource,
+      schema: null,
+      reason: 'the cluster does not know Greeter.operator.kyma-project.io in version v1alpha1 yet',
+    })
+  return ok({ version: found.version, default: fixtures.resource, schema: fixtures.schema, from: 'cluster' })
 }
 
 function one(world: World, id: string): Reply {
@@ -234,7 +268,12 @@ function one(world: World, id: string): Reply {
 function write(world: World, method: string, parts: string[], body: unknown): Reply {
   const [kind, id, verb] = parts
   if (kind === 'previews') return ok(previewOf(world, body as Deed))
-  if (kind === 'sources' && id === 'test')
+  if (kind === 'sources' && id === 'test') {
+    const { name = '' } = body as { name?: string }
+    const broken = world.sources.find((source) => source.name === name && source.error)
+    world.sources = world.sources.map((source) => (source.name === name ? { ...source, checked: new Date().toISOString() } : source))
+    world.changed()
+    if (broken) return wrong(400, 'Invalid', broken.error ?? '')
     return ok({
       modules: [
         { name: 'billing', versions: ['1.0.0', '0.9.0'], new: true },
@@ -243,6 +282,7 @@ function write(world: World, method: string, parts: string[], body: unknown): Re
       problems: [],
       digest: 'sha256:0a1b2c3d',
     })
+  }
   if (kind === 'sources' && method === 'DELETE') {
     world.sources = world.sources.filter((source) => source.name !== id)
     world.changed()

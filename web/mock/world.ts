@@ -2,7 +2,7 @@
 import type { Deed, KymaLine, Module, Operation, Source } from '../src/api'
 import * as fixtures from './fixtures'
 
-export const scenarios = ['data', 'empty', 'forbidden', 'error', 'slow', 'many', 'hostile', 'login', 'fine'] as const
+export const scenarios = ['data', 'empty', 'blind', 'forbidden', 'error', 'slow', 'many', 'hostile', 'login', 'fine'] as const
 export type Scenario = (typeof scenarios)[number]
 
 const nasty = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
@@ -50,7 +50,7 @@ export class World {
     this.loggedIn = scenario !== 'login'
     if (scenario === 'many') Object.assign(this, many())
     if (scenario === 'hostile') Object.assign(this, hostile())
-    if (scenario === 'empty') Object.assign(this, { kymas: [], modules: [], sources: [] })
+    if (scenario === 'empty' || scenario === 'blind') Object.assign(this, { kymas: [], modules: [], sources: [] })
     if (scenario === 'fine') {
       this.modules = fixtures.modules.filter((m) => m.state === 'Ready' && !m.version.outdated)
       this.kymas = fixtures.kymas.filter((k) => k.state === 'Ready')

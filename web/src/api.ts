@@ -178,6 +178,17 @@ export interface OfferVersion {
   manager?: string
   associatedResources?: { group: string; version: string; kind: string }[]
   links?: Named[]
+  images?: string[]
+  vouched?: Vouched
+  clusterScoped?: boolean
+  documentation?: string
+  changelog?: string
+}
+/** Vouched is what a template says of who answers for a version. Only a single offer tells it. */
+export interface Vouched {
+  state: 'Signed' | 'Pinned' | 'Unsigned' | 'Unknown'
+  by?: string[]
+  digest?: string
 }
 export interface Offer {
   name: string
@@ -211,6 +222,14 @@ export interface Resource {
   default: JsonObject | null
   schema: Schema | null
   editable: boolean
+  reason?: string
+}
+/** OfferedResource is what a version that can be had would be configured by. */
+export interface OfferedResource {
+  version: string
+  default: JsonObject | null
+  schema: Schema | null
+  from?: 'cluster' | 'link'
   reason?: string
 }
 
@@ -347,6 +366,8 @@ export interface Release {
   mandatory?: string
   problems?: string[] | null
   access: { edit: boolean }
+  /** installed is how many have which version. */
+  installed?: Record<string, number> | null
 }
 export interface Releases {
   items: Release[] | null

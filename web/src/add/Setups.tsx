@@ -1,12 +1,13 @@
 // Step 3: how each module is set up.
 import { Radio } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import type { Resource } from '../api'
+import type { OfferedResource } from '../api'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, Notice } from '../parts/basics'
 import { Loading } from '../parts/loaded'
-import { detailOf, keyOf, versionOf, type Move, type Pick, type Setup, type Wizard } from './wizard'
+import { sentence } from '../words'
+import { detailOf, keyOf, versionOf, viaKyma, type Move, type Pick, type Setup, type Wizard } from './wizard'
 
 const Configure = lazy(async () => ({ default: (await import('../yaml/Configure')).Configure }))
 
@@ -31,7 +32,11 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
         <strong>{name}</strong>
         <span className="dim mono small">{versionOf(w, pick)}</span>
       </div>
-      {detail && !detail.resource ? (
+      {pick.offer.source ? (
+        <p className="dim flat">
+          How it is set up stands in the source, and is read when it is added: as the module suggests. You can change it afterwards.
+        </p>
+      ) : detail && !detail.resource ? (
         <p className="dim flat">There is nothing to configure.</p>
       ) : (
         <Radio.Group value={pick.setup} onChange={set} label={`How should ${name} be set up?`}>
@@ -49,8 +54,8 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
 
 function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
   const name = pick.offer.name
-  const where = { version: versionOf(w, pick), namespace: pick.offer.namespace ?? '' }
-  const answer = useLive<Resource>(query('/catalog/' + encodeURIComponent(name) + '/resource', where))
+  const where = { version: versionOf(w, pick), namespace: pick.offer.namespace ?? '', kyma: viaKyma(w, pick.offer) ? w.kyma : '' }
+  const answer = useLive<OfferedResource>(query('/catalog/' + encodeURIComponent(name) + '/resource', where))
   const detail = detailOf(w, pick)
   if (pick.resource) {
     return (
@@ -87,6 +92,11 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
       {!answer.data?.default && (
         <Notice>
           <p>What this version suggests is not known here, so this begins empty. The cluster checks it when the module is there.</p>
+        </Notice>
+      )}
+      {answer.data?.default && !answer.data.schema && (
+        <Notice title="There is no form for it yet">
+          <p>This begins with what the module suggests. {sentence(answer.data.reason)}</p>
         </Notice>
       )}
       <Configure

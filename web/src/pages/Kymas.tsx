@@ -4,7 +4,7 @@ import { Layers } from 'lucide-react'
 import type { KymaLine, List } from '../api'
 import { at } from '../live/http'
 import { useLive } from '../live/useLive'
-import { Empty, Header, NotRead, StateBadge, Tag, To } from '../parts/basics'
+import { Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Filter, listQuery, Pages, Search, Table, useListState, type Column, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
@@ -39,12 +39,13 @@ export function Page() {
 
 function Body({ list, state }: { list: List<KymaLine>; state: ListState }) {
   const items = list.items ?? []
+  const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma')
   return (
     <>
       <NotRead unread={list.unread} />
       {items.length === 0 && (
         <div className="card">
-          <Nothing state={state} />
+          {blind ? <Unseen /> : <Nothing state={state} />}
         </div>
       )}
       {items.length > 0 && (
@@ -54,7 +55,7 @@ function Body({ list, state }: { list: List<KymaLine>; state: ListState }) {
           ))}
         </Table>
       )}
-      <Pages state={state} total={list.total} one="Kyma" />
+      {!blind && <Pages state={state} total={list.total} one="Kyma" />}
     </>
   )
 }

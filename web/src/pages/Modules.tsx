@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { Boxes, PackagePlus } from 'lucide-react'
 import type { List, Module } from '../api'
 import { useLive } from '../live/useLive'
-import { Action, Empty, Header, NotRead } from '../parts/basics'
+import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
 import { Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { ModuleTable } from '../parts/modules'
@@ -50,13 +50,16 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Module>; state: ListState }) {
   const items = list.items ?? []
+  const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma', 'Manifest')
   return (
     <>
       <NotRead unread={list.unread} />
       {items.length > 0 && <ModuleTable modules={items} state={state} />}
       {items.length === 0 && (
         <div className="card">
-          {state.filtered ? (
+          {blind ? (
+            <Unseen />
+          ) : state.filtered ? (
             <Empty
               icon={<Boxes size={40} aria-hidden />}
               title="No module is like that"
@@ -77,7 +80,7 @@ function Body({ list, state }: { list: List<Module>; state: ListState }) {
           )}
         </div>
       )}
-      <Pages state={state} total={list.total} one="module" />
+      {!blind && <Pages state={state} total={list.total} one="module" />}
     </>
   )
 }

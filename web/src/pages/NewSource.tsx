@@ -126,7 +126,8 @@ function Trust({ body, set }: { body: SourceBody; set: Set }) {
   )
 }
 
-function Tested({ test }: { test: SourceTest }) {
+/** Tested is what reading a source gave. */
+export function Tested({ test }: { test: SourceTest }) {
   const modules = test.modules ?? []
   const problems = test.problems ?? []
   return (

@@ -1,4 +1,4 @@
-// Page 5, one module of the catalog: versions and channels, what it makes, where it is, and how to have it.
+// Page 5, one module of the catalog: versions and channels, what each holds, where it is, and how to have it.
 import { PackagePlus } from 'lucide-react'
 import { useParams, useSearchParams } from 'react-router'
 import type { Offer, OfferVersion } from '../api'
@@ -9,6 +9,7 @@ import { Action, Avatar, Empty, Header, Notice, Outside, StateBadge, Tag, To, Ty
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { types } from '../words'
+import { Holdings } from './OfferVersion'
 
 export function Page() {
   const { name = '' } = useParams()
@@ -69,6 +70,7 @@ function Body({ offer }: { offer: Offer }) {
           ) : (
             <Versions versions={versions} />
           )}
+          {versions.length > 0 && <Holdings versions={versions} />}
           <Where offer={offer} />
         </div>
         <div className="stack">
@@ -84,14 +86,9 @@ function Body({ offer }: { offer: Offer }) {
                 <Outside to={offer.repository}>Source code</Outside>
               </p>
             )}
-            {(versions[0]?.links ?? []).map((link, i) => (
-              <p key={i} className="flat">
-                <Outside to={link.link}>{link.name}</Outside>
-              </p>
-            ))}
             {!offer.documentation && !offer.repository && <p className="dim flat">Its makers gave no links.</p>}
           </section>
-          <Makes offer={offer} newest={versions[0]} />
+          <Origin offer={offer} />
         </div>
       </div>
     </>
@@ -176,29 +173,12 @@ function Where({ offer }: { offer: Offer }) {
   )
 }
 
-function Makes({ offer, newest }: { offer: Offer; newest?: OfferVersion }) {
+function Origin({ offer }: { offer: Offer }) {
+  if (!offer.component && !offer.source) return null
   return (
-    <section className="card pad stack tight" aria-label="What it makes">
-      <h2 className="flat">What it makes</h2>
+    <section className="card pad stack tight" aria-label="Where it comes from">
+      <h2 className="flat">Where it comes from</h2>
       <dl className="facts">
-        {newest?.resource && (
-          <>
-            <dt>Configured by</dt>
-            <dd className="mono small">{newest.resource.kind}</dd>
-          </>
-        )}
-        {newest?.manager && (
-          <>
-            <dt>Run by</dt>
-            <dd className="mono small">{newest.manager}</dd>
-          </>
-        )}
-        {(newest?.associatedResources ?? []).length > 0 && (
-          <>
-            <dt>People make</dt>
-            <dd className="mono small">{(newest?.associatedResources ?? []).map((kind) => kind.kind).join(', ')}</dd>
-          </>
-        )}
         {offer.component && (
           <>
             <dt>Component</dt>
@@ -209,15 +189,6 @@ function Makes({ offer, newest }: { offer: Offer; newest?: OfferVersion }) {
           <>
             <dt>Source</dt>
             <dd>{offer.source}</dd>
-          </>
-        )}
-        {newest && (
-          <>
-            <dt>Described by</dt>
-            <dd className="mono small">
-              {newest.template.namespace ? `${newest.template.namespace}/` : ''}
-              {newest.template.name}
-            </dd>
           </>
         )}
       </dl>

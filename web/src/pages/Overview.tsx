@@ -4,7 +4,7 @@ import type { Attention, Overview as OverviewBody, State } from '../api'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { moduleLink } from '../deeds/Progress'
-import { Action, Avatar, Empty, Header, Notice, NotRead, OperationBadge, StateBadge, To } from '../parts/basics'
+import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, OperationBadge, StateBadge, To, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Loaded } from '../parts/loaded'
 import { count, sentence, severity, stateWord } from '../words'
@@ -33,6 +33,7 @@ const sum = (of: Partial<Record<State, number>>) => Object.values(of).reduce((al
 function Body({ data }: { data: OverviewBody }) {
   const modules = sum(data.modules)
   const nothing = modules === 0 && sum(data.kymas) === 0 && data.attention.total === 0
+  const blind = nothing && hidden(data.unread, 'Kyma', 'Manifest')
   const manager = data.health.manager
   return (
     <>
@@ -42,14 +43,24 @@ function Body({ data }: { data: OverviewBody }) {
         </Notice>
       )}
       <NotRead unread={data.unread} />
-      {nothing ? <FirstSteps /> : <Needs items={data.attention.items ?? []} total={data.attention.total} />}
-      <div className="grid grid-two">
-        <Counts title="Modules" of={data.modules} to="/modules" one="module" />
-        <Counts title="Kymas" of={data.kymas} to="/kymas" one="Kyma" />
-      </div>
+      {blind ? (
+        <section className="card">
+          <Unseen />
+        </section>
+      ) : nothing ? (
+        <FirstSteps />
+      ) : (
+        <Needs items={data.attention.items ?? []} total={data.attention.total} />
+      )}
+      {!blind && (
+        <div className="grid grid-two">
+          <Counts title="Modules" of={data.modules} to="/modules" one="module" />
+          <Counts title="Kymas" of={data.kymas} to="/kymas" one="Kyma" />
+        </div>
+      )}
       <div className="grid grid-two">
         <Running operations={data.operations ?? []} />
-        <Newer n={data.outdated} />
+        {!blind && <Newer n={data.outdated} />}
       </div>
     </>
   )

@@ -6,11 +6,11 @@ import type { Deed, Release, Releases } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
-import { Action, Avatar, Empty, Header, Notice, NotRead, Tag, To } from '../parts/basics'
+import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, Tag, To, Unseen } from '../parts/basics'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
-import { sentence } from '../words'
+import { count, sentence } from '../words'
 
 export function Page() {
   const answer = useLive<Releases>(query('/releases'))
@@ -48,13 +48,12 @@ function Body({ data, search }: { data: Releases; search: string }) {
   ]
   if (items.length === 0) {
     return (
-      <div className="card">
-        <Empty icon={<Rocket size={40} aria-hidden />} title={search ? 'No release is like that' : 'No releases yet'}>
-          {search
-            ? ''
-            : 'A release says which channel offers which version of a module. Authors of modules publish one with kyma release set.'}
-        </Empty>
-      </div>
+      <>
+        <NotRead unread={data.unread} />
+        <div className="card">
+          {!search && hidden(data.unread, 'ModuleReleaseMeta', 'ModuleTemplate') ? <Unseen /> : <NoRelease search={search} />}
+        </div>
+      </>
     )
   }
   return (
@@ -82,6 +81,16 @@ function Body({ data, search }: { data: Releases; search: string }) {
         }}
       />
     </>
+  )
+}
+
+function NoRelease({ search }: { search: string }) {
+  return (
+    <Empty icon={<Rocket size={40} aria-hidden />} title={search ? 'No release is like that' : 'No releases yet'}>
+      {search
+        ? ''
+        : 'A release says which channel offers which version of a module. Authors of modules publish one with kyma release set.'}
+    </Empty>
   )
 }
 
@@ -151,9 +160,7 @@ function Promote({ wish, channels, change, close, go }: PromoteProps) {
           onChange={(event) => change({ ...wish, version: event.currentTarget.value })}
         />
       </div>
-      <p className="dim flat">
-        {now ? `The channel offers ${now} now.` : 'The channel offers nothing yet.'} Every module that follows it is upgraded soon after.
-      </p>
+      <Outcome release={wish.release} version={wish.version} now={now} />
       <div className="row">
         <Button disabled={!wish.version || wish.version === now} onClick={go}>
           See what would change
@@ -164,4 +171,48 @@ function Promote({ wish, channels, change, close, go }: PromoteProps) {
       </div>
     </section>
   )
+}
+
+/** Outcome says what comes of the choice, before anybody asks for it. */
+function Outcome({ release, version, now }: { release: Release; version: string; now?: string }) {
+  if (!now || !lower(version, now)) {
+    return (
+      <p className="dim flat">
+        {now ? `The channel offers ${now} now.` : 'The channel offers nothing yet.'} Every module that follows it is upgraded soon after.
+      </p>
+    )
+  }
+  const keep = above(release.installed ?? {}, version)
+  return (
+    <Notice tone="warn" title={`${version} is lower than ${now}`}>
+      <p>
+        Nobody goes back by this. A module that is installed keeps its version, and its Kyma is in state Warning as long as the channel
+        that it follows offers a lower one. Only who does not have {release.name} yet would get {version}.
+        {keep > 0 && ` A higher version is installed ${count(keep, 'time')} now.`}
+      </p>
+      <p>To take everybody back, publish what was good under a version higher than {now}, and let the channel offer that.</p>
+    </Notice>
+  )
+}
+
+/** above counts the installations of a higher version. */
+export function above(installed: Record<string, number>, version: string): number {
+  return Object.entries(installed).reduce((n, [has, of]) => (lower(version, has) ? n + of : n), 0)
+}
+
+/** lower compares versions of modules, major.minor.patch with at most one word behind a dash; what is none is lower than nothing. */
+export function lower(a: string, b: string): boolean {
+  const [left, right] = [partsOf(a), partsOf(b)]
+  if (!left || !right) return false
+  for (const i of [0, 1, 2]) {
+    const [x = 0, y = 0] = [left.numbers[i], right.numbers[i]]
+    if (x !== y) return x < y
+  }
+  if (left.word === '' || right.word === '') return left.word !== '' && right.word === ''
+  return left.word < right.word
+}
+
+function partsOf(version: string): { numbers: number[]; word: string } | null {
+  const found = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+))?$/.exec(version)
+  return found ? { numbers: found.slice(1, 4).map(Number), word: found[4] ?? '' } : null
 }

@@ -1,11 +1,11 @@
-// Page 9: the lists that community modules come from: add, test, remove.
-import { Button } from '@mantine/core'
+// Page 9: the lists that community modules come from: add, read again, remove.
+import { Button, Loader } from '@mantine/core'
 import { Plus, Rss } from 'lucide-react'
 import { useState } from 'react'
-import type { List, Source } from '../api'
-import { at, query, send } from '../live/http'
+import type { List, Source, SourceTest } from '../api'
+import { at, query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
-import { NewSource } from './NewSource'
+import { NewSource, Tested } from './NewSource'
 import { Action, Empty, Header, Notice, NotRead, Tag } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Table } from '../parts/list'
@@ -39,8 +39,8 @@ const columns = [
   { key: 'name', label: 'Source' },
   { key: 'modules', label: 'Modules' },
   { key: 'trust', label: 'Trust' },
-  { key: 'checked', label: 'Read' },
-  { key: 'action', label: 'Remove', hidden: true },
+  { key: 'checked', label: 'Last read' },
+  { key: 'action', label: 'Read again or remove', hidden: true },
 ]
 
 /** modulesOf are the names of a source's modules, and how many there are. */
@@ -52,6 +52,7 @@ export function modulesOf(source: Source): { n: number; names: string[] } {
 function Body({ list }: { list: List<Source> }) {
   const items = list.items ?? []
   const [going, setGoing] = useState<Source>()
+  const { reading, read } = useReading()
   if (items.length === 0) {
     return (
       <div className="card">
@@ -66,16 +67,88 @@ function Body({ list }: { list: List<Source> }) {
     <>
       <NotRead unread={list.unread} />
       {going && <Removal source={going} close={() => setGoing(undefined)} />}
+      <div role="status" aria-live="polite">
+        {reading && <Read reading={reading} />}
+      </div>
       <Table label="Sources" columns={columns}>
         {items.map((source) => (
-          <Row key={source.name} source={source} remove={() => setGoing(source)} />
+          <Row
+            key={source.name}
+            source={source}
+            busy={reading?.name === source.name && reading.busy}
+            read={() => void read(source.name)}
+            remove={() => setGoing(source)}
+          />
         ))}
       </Table>
     </>
   )
 }
 
-function Row({ source, remove }: { source: Source; remove: () => void }) {
+/** Reading is a source that is read again, and what came of it. */
+interface Reading {
+  name: string
+  busy: boolean
+  test?: SourceTest
+  error?: Refusal
+}
+
+/** useReading reads sources again, one at a time. What is late and of another source than the last is left out. */
+function useReading() {
+  const [reading, setReading] = useState<Reading>()
+  const read = async (name: string) => {
+    const settle = (came: Partial<Reading>) => setReading((last) => (last?.name === name ? { name, busy: false, ...came } : last))
+    setReading({ name, busy: true })
+    try {
+      settle({ test: await send<SourceTest>('POST', '/api/v1/sources/test', { name }) })
+    } catch (refusal) {
+      settle({ error: refusal as Refusal })
+    }
+  }
+  return { reading, read }
+}
+
+function Read({ reading }: { reading: Reading }) {
+  if (reading.busy)
+    return (
+      <span className="row">
+        <Loader size="xs" />
+        Reading {reading.name}…
+      </span>
+    )
+  if (reading.error)
+    return (
+      <Notice tone="bad" title={`${reading.name} cannot be read`}>
+        <p>{sentence(reading.error.message)}</p>
+      </Notice>
+    )
+  return (
+    <section className="stack tight" aria-label={`What ${reading.name} holds now`}>
+      <h2 className="flat">{reading.name} was read just now</h2>
+      {reading.test && <Tested test={reading.test} />}
+    </section>
+  )
+}
+
+/** Since says since when the content of a source is known. A source is read whenever something is chosen from it. */
+function Since({ source }: { source: Source }) {
+  if (!source.checked) return <span className="dim">Never</span>
+  return (
+    <span className={source.error ? 'dim' : undefined}>
+      {source.error && 'tried '}
+      <Ago at={source.checked} />
+    </span>
+  )
+}
+
+interface RowProps {
+  source: Source
+  busy: boolean
+  read: () => void
+  remove: () => void
+}
+
+function Row({ source, busy, read, remove }: RowProps) {
   const { n, names } = modulesOf(source)
   return (
     <tr>
@@ -106,20 +179,25 @@ function Row({ source, remove }: { source: Source; remove: () => void }) {
           </Tag>
         )}
       </td>
-      <td data-label="Read">
-        <Ago at={source.checked} />
+      <td data-label="Last read">
+        <Since source={source} />
       </td>
       <td>
-        {source.kind !== 'cluster' && (
-          <span className="row end">
-            <Action size="compact-sm" variant="light" to={`/add?source=${encodeURIComponent(source.name)}`}>
-              Choose modules<span className="hidden-text"> of {source.name}</span>
-            </Action>
-            <Button size="compact-sm" variant="default" onClick={remove}>
-              Remove<span className="hidden-text"> {source.name}</span>
-            </Button>
-          </span>
-        )}
+        <span className="row end">
+          <Button size="compact-sm" variant="default" disabled={busy} onClick={read}>
+            Read again<span className="hidden-text"> {source.name}</span>
+          </Button>
+          {source.kind !== 'cluster' && (
+            <>
+              <Action size="compact-sm" variant="light" to={`/add?source=${encodeURIComponent(source.name)}`}>
+                Choose modules<span className="hidden-text"> of {source.name}</span>
+              </Action>
+              <Button size="compact-sm" variant="default" onClick={remove}>
+                Remove<span className="hidden-text"> {source.name}</span>
+              </Button>
+            </>
+          )}
+        </span>
       </td>
     </tr>
   )

@@ -44,6 +44,13 @@ describe('every page', () => {
       ).toBeTruthy()
     },
   )
+  it.each(['/', '/kymas', '/modules', '/releases'])('%s never takes what could not be read for nothing', async (route) => {
+    show(route, 'blind')
+    expect(await screen.findByText('Not everything could be read, so something may be missing here')).toBeTruthy()
+    expect(screen.getByText('Nothing that you may see')).toBeTruthy()
+    const claims = /^(No modules yet|There is no Kyma|No releases yet|None|0 Kymas|0 modules|Everything is in the newest)/
+    expect(screen.queryByText(claims)).toBeNull()
+  })
   it('says that the cluster does not answer', async () => {
     show('/', 'error')
     expect(await screen.findByText('The cluster does not answer')).toBeTruthy()

@@ -1,5 +1,6 @@
 // The small parts that every page is made of.
 import { Anchor, Button, Tooltip, type ButtonProps } from '@mantine/core'
+import { Lock } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Unread } from '../api'
@@ -142,6 +143,20 @@ export function Action({ to, onClick, allowed = true, why, children, ...rest }: 
     <Button {...rest} onClick={onClick}>
       {children}
     </Button>
+  )
+}
+
+/** hidden says that one of these kinds could not be read: what is not there may be there all the same. */
+export function hidden(unread: Unread[] | null | undefined, ...kinds: string[]): boolean {
+  return (unread ?? []).some((u) => kinds.includes(u.kind.split('.')[0] ?? ''))
+}
+
+/** Unseen stands where one would read that there is nothing, when nobody can tell. */
+export function Unseen() {
+  return (
+    <Empty icon={<Lock size={40} aria-hidden />} title="Nothing that you may see">
+      It could not be read whether there is something. What you may do stands in Settings; ask whoever runs the cluster for the right.
+    </Empty>
   )
 }
 

@@ -1,0 +1,42 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { describe, expect, it } from 'vitest'
+import { show } from '../testpage'
+
+const rowOf = async (name: string) => {
+  const row = (await screen.findByRole('button', { name: `Read again ${name}` })).closest('tr')
+  if (!row) throw new Error('no row of ' + name)
+  return row
+}
+
+it('is not said to have nothing to configure, since nobody has read that yet', async () => {
+  const user = userEvent.setup()
+  show('/add?source=our-own')
+  await user.click(await screen.findByRole('checkbox', { name: 'billing' }))
+  await user.click(screen.getByRole('button', { name: 'Next: Version' }))
+  await user.click(await screen.findByRole('button', { name: 'Next: Configure' }))
+  expect(await screen.findByText(/How it is set up stands in the source/)).toBeTruthy()
+  expect(screen.queryByText('There is nothing to configure.')).toBeNull()
+})
+
+describe('a source that is read again', () => {
+  it('says what it holds now, and that it is known since now', async () => {
+    const user = userEvent.setup()
+    const { asked } = show('/sources')
+    const row = await rowOf('our-own')
+    expect(row.textContent).toContain('10 h')
+    await user.click(within(row).getByRole('button', { name: 'Read again our-own' }))
+    const held = await screen.findByRole('region', { name: 'What our-own holds now' })
+    expect(held.textContent).toContain('billing (1.0.0, 0.9.0), new')
+    await waitFor(() => expect(row.textContent).not.toContain('10 h'))
+    expect(asked.filter((a) => a.path === '/api/v1/sources/test').map((a) => a.body)).toEqual([{ name: 'our-own' }])
+  })
+  it('says why it cannot be read, and that it was tried', async () => {
+    const user = userEvent.setup()
+    show('/sources')
+    const row = await rowOf('broken')
+    expect(row.textContent).toContain('tried')
+    await user.click(within(row).getByRole('button', { name: 'Read again broken' }))
+    expect(await screen.findByText('broken cannot be read')).toBeTruthy()
+  })
+})
