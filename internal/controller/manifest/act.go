@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -125,6 +126,7 @@ func (w *work) took(steps []inventory.Step, outcomes []apply.Outcome) []apply.Ou
 		entry := steps[i].Entry
 		entry.Hash = ""
 		if outcome.Err == nil {
+			w.loseModuleCR(steps[i], outcome.UID)
 			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
 		} else {
 			w.runtime.Report(outcome.Err)
@@ -137,6 +139,28 @@ func (w *work) took(steps []inventory.Step, outcomes []apply.Outcome) []apply.Ou
 	}
 	w.recorded = inventory.Merge(w.recorded, done, nil)
 	return bad
+}
+
+// loseModuleCR notices that the default custom resource went with its definition: the cluster deletes both together, and nobody asked for
+// that. It is created again. What tells is the UID, since a definition can go and be made anew between a look and a write; the one that is
+// recorded is the earlier one until the status is written that says that the custom resource was not created.
+func (w *work) loseModuleCR(step inventory.Step, now types.UID) {
+	if before := step.Entry.UID; before == "" || before == now || !w.hasModuleCR() || !w.moduleCRCreated() {
+		return
+	}
+	if defines(step.Object, w.manifest.Spec.Resource.GroupVersionKind().GroupKind()) {
+		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, v1beta2.ReasonApplying, v1beta2.MessageModuleCRNotCreated)
+	}
+}
+
+// defines says that an object is the definition of a kind.
+func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
+	if object.GroupVersionKind().GroupKind() != crdKind {
+		return false
+	}
+	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+	name, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+	return group == kind.Group && name == kind.Kind
 }
 
 // lost tells that the cluster does not answer or does not let us in, so that trying the next phase is pointless.

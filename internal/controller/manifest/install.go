@@ -5,10 +5,6 @@ import (
 	"errors"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -112,39 +108,12 @@ func (w *work) marks() render.Marks {
 	}
 }
 
-// loseModuleCR says that the default custom resource went with its definition, which is about to be made anew: the cluster deleted it then,
-// and nobody asked for that. It is created again, and when this process dies before, the status says that it was not.
-func (w *work) loseModuleCR(steps []inventory.Step) bool {
-	if !w.hasModuleCR() || !w.moduleCRCreated() {
-		return false
-	}
-	kind := w.manifest.Spec.Resource.GroupVersionKind().GroupKind()
-	for _, step := range steps {
-		if gone := step.Why == inventory.WhyMissing || step.Why == inventory.WhyReplaced; !gone || !defines(step.Object, kind) {
-			continue
-		}
-		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, v1beta2.ReasonApplying, v1beta2.MessageModuleCRNotCreated)
-		return true
-	}
-	return false
-}
-
-// defines says that an object is the definition of a kind.
-func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
-	if object.GroupVersionKind().GroupKind() != crdKind {
-		return false
-	}
-	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
-	name, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
-	return group == kind.Group && name == kind.Kind
-}
-
 // plan marks what is to be applied as not yet applied, so that a pass that does not come that far is not taken for one that did. It
 // writes that when an object is new, since an interrupted pass would leak it, and when content changed, since drift does not show which
 // of two contents an object has. What is only put back is noticed again.
 func (r *Reconciler) plan(ctx context.Context, w *work, steps []inventory.Step) error {
 	planned := inventory.Planned(w.recorded, w.desired)
-	tell := len(planned) != len(w.recorded) || w.loseModuleCR(steps)
+	tell := len(planned) != len(w.recorded)
 	open := make(map[inventory.ID]bool, len(steps))
 	for _, step := range steps {
 		open[step.Entry.ID] = true
