@@ -150,6 +150,7 @@ func (w *work) loseModuleCR(step inventory.Step, now types.UID) {
 	}
 	if defines(step.Object, w.manifest.Spec.Resource.GroupVersionKind().GroupKind()) {
 		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, v1beta2.ReasonApplying, v1beta2.MessageModuleCRNotCreated)
+		w.lostCR = true
 	}
 }
 

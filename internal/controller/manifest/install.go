@@ -52,6 +52,11 @@ func (r *Reconciler) converge(ctx context.Context, w *work) (finding, error) {
 	if err := r.bring(ctx, w); err != nil {
 		return r.failure(err)
 	}
+	if w.lostCR { // told before it is there again, so that nobody takes the next one for the one before
+		if err := r.tellApplying(ctx, w); err != nil {
+			return r.failure(err)
+		}
+	}
 	if err := r.createModuleCR(ctx, w); err != nil {
 		return r.failure(err)
 	}
@@ -128,6 +133,11 @@ func (r *Reconciler) plan(ctx context.Context, w *work, steps []inventory.Step) 
 	if !tell {
 		return nil
 	}
+	return r.tellApplying(ctx, w)
+}
+
+// tellApplying writes the status in the middle of a pass: what comes next must not be lost with this process.
+func (r *Reconciler) tellApplying(ctx context.Context, w *work) error {
 	found := finding{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: applying, parsed: true}
 	if !w.manifest.DeletionTimestamp.IsZero() {
 		found.state = v1beta2.StateDeleting

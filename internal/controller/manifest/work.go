@@ -30,6 +30,7 @@ type work struct {
 	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
 	injected []v1beta2.InjectedSecret     // what of the hub's was put into desired
 
+	lostCR      bool     // the default custom resource went with its definition
 	fought      bool     // somebody's values were put back in this pass
 	staleShards []string // inventory shards that the status no longer names once it is written
 }
