@@ -29,6 +29,24 @@ const (
 type managerState struct {
 	managerHealth
 	version string
+	// unknown says that nobody could tell: that is no error of the lifecycle manager.
+	unknown bool
+}
+
+// status is that as a line of the settings:
+//
+//  1. what runs is Ready
+//  2. what could not be read is Unknown
+//  3. what is known not to run is in Error
+func (is managerState) status() healthStatus {
+	state := view.Error
+	switch {
+	case is.Ready:
+		state = view.Ready
+	case is.unknown:
+		state = view.Unknown
+	}
+	return healthStatus{What: "lifecycle manager", State: state, Message: is.Message}
 }
 
 func (s *Server) manager(ctx context.Context, u *User) managerHealth {
@@ -49,12 +67,13 @@ func (s *Server) managerState(ctx context.Context, u *User) managerState {
 		case known:
 			deployed.Message = "the lifecycle manager does not run: nothing changes until it does"
 		default:
+			deployed.unknown = true
 			deployed.Message = "it is not known whether the lifecycle manager runs: you may not read its Leases and Deployment"
 		}
 		return deployed, nil
 	})
 	if err != nil {
-		is.Message = problemOf(err).Message
+		is.unknown, is.Message = true, problemOf(err).Message
 	}
 	return is
 }

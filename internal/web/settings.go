@@ -71,11 +71,7 @@ func (s *Server) settings(ctx context.Context, u *User, r *http.Request) (any, e
 		cluster.State, cluster.Message = view.Error, problemOf(err).Message
 	}
 	is.Versions.Kubernetes = version
-	lifecycle := healthStatus{What: "lifecycle manager", State: view.Ready, Message: manager.Message}
-	if !manager.Ready {
-		lifecycle.State = view.Error
-	}
-	is.Health = []healthStatus{cluster, lifecycle}
+	is.Health = []healthStatus{cluster, manager.status()}
 	now, err := s.seen(ctx, u)
 	if err != nil {
 		is.Health = append(is.Health, healthStatus{"watches", view.Error, problemOf(err).Message})

@@ -59,6 +59,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     void load(first)
   }, [load, first])
   useEffect(() => {
+    live.enter()
+    return () => live.leave()
+  }, [live])
+  useEffect(() => {
     const taken = () => {
       const code = takeCode()
       if (code)

@@ -181,6 +181,22 @@ describe('the connection of a tab', () => {
     w.live.reset()
     expect(w.live.result('/a')).toBeUndefined()
   })
+
+  it('asks nothing any more when the page has gone, and begins anew when it is back', () => {
+    const w = world()
+    const unsubscribe = w.live.subscribe('/a', () => undefined)
+    w.run()
+    const first = w.last()
+    w.live.subscribe('/b', () => undefined) // a timer is set
+    w.live.leave()
+    unsubscribe()
+    w.run()
+    expect(first.closed).toBe(true)
+    expect(w.last()).toBe(first)
+    w.live.enter()
+    w.run()
+    expect(w.last().url).toContain('%2Fb')
+  })
 })
 
 it('waits longer with every try, and never longer than 15 seconds', () => {

@@ -61,6 +61,7 @@ export class Live {
   private asked: string[] = []
   private timer?: number
   private tries = 0
+  private left = false
   private readonly around: Surroundings
 
   constructor(around: Surroundings) {
@@ -106,6 +107,20 @@ export class Live {
     this.become('idle')
   }
 
+  /** leave ends it with the page: nothing is asked any more, whoever still unsubscribes. enter takes that back. */
+  leave(): void {
+    this.close()
+    if (this.timer !== undefined) this.around.forget(this.timer)
+    this.timer = undefined
+    this.left = true
+  }
+
+  enter(): void {
+    if (!this.left) return
+    this.left = false
+    this.retry()
+  }
+
   /** reset forgets everything, as after a logout. */
   reset(): void {
     this.close()
@@ -125,6 +140,7 @@ export class Live {
   }
 
   private plan(ms: number): void {
+    if (this.left) return
     if (this.timer !== undefined) this.around.forget(this.timer)
     this.timer = this.around.later(() => {
       this.timer = undefined

@@ -1,9 +1,8 @@
 // Page 6: the wizard. Choose modules, their versions, how they are set up; see what would change; then watch.
 import { Button } from '@mantine/core'
-import { useReducer, useState } from 'react'
+import { useEffect, useReducer, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { Choose } from '../add/Choose'
-import { CommunityNotice } from '../add/Community'
 import { Setups } from '../add/Setups'
 import { VersionStep } from '../add/VersionStep'
 import { deedsOf, empty, hinders, move, steps, type Move, type Step, type Wizard } from '../add/wizard'
@@ -13,6 +12,12 @@ import { ReviewPanel } from '../deeds/ReviewPanel'
 import { Header } from '../parts/basics'
 
 const names: Record<Step, string> = { choose: 'Choose', version: 'Version', configure: 'Configure', review: 'Check and add' }
+const titles: Record<Step, string> = {
+  choose: 'Choose modules',
+  version: 'Versions',
+  configure: 'Configuration',
+  review: 'Check and add',
+}
 
 export function Page() {
   const [parameters] = useSearchParams()
@@ -33,6 +38,7 @@ export function Page() {
     <>
       <Header title="Add modules" lead="Nothing is changed before the last step." />
       <Trail w={w} act={act} />
+      <StepHead step={w.step} />
       {w.step === 'choose' && <Choose w={w} act={act} wanted={wanted} />}
       {w.step === 'version' && <VersionStep w={w} act={act} />}
       {w.step === 'configure' && <Setups w={w} act={act} />}
@@ -57,6 +63,21 @@ function Trail({ w, act }: { w: Wizard; act: (m: Move) => void }) {
         </li>
       ))}
     </ol>
+  )
+}
+
+/** StepHead names the step. Who goes to another one reads on here: the button that led there is at the end of the page, or gone. */
+function StepHead({ step }: { step: Step }) {
+  const head = useRef<HTMLHeadingElement>(null)
+  const last = useRef(step)
+  useEffect(() => {
+    if (last.current !== step) head.current?.focus()
+    last.current = step
+  }, [step])
+  return (
+    <h2 ref={head} tabIndex={-1} className="flat">
+      {titles[step]}
+    </h2>
   )
 }
 
@@ -90,7 +111,6 @@ function ReviewStep({ w, act, started }: { w: Wizard; act: (m: Move) => void; st
   const [deeds] = useState(() => deedsOf(w))
   return (
     <section className="stack" aria-label={names.review}>
-      {w.picks.some((p) => p.offer.type === 'community') && <CommunityNotice />}
       <ReviewPanel
         deeds={deeds}
         verb={w.picks.length === 1 ? `Add ${w.picks[0]?.offer.name ?? 'it'}` : `Add ${w.picks.length} modules`}

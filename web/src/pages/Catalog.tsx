@@ -4,7 +4,7 @@ import { Store } from 'lucide-react'
 import { Link } from 'react-router'
 import type { List, Offer } from '../api'
 import { useLive } from '../live/useLive'
-import { Action, Avatar, Empty, Header, NotRead, Tag, TypeTag } from '../parts/basics'
+import { Action, Avatar, Empty, Header, hidden, NotRead, Tag, TypeTag, Unseen } from '../parts/basics'
 import { Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { count } from '../words'
@@ -50,12 +50,15 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Offer>; state: ListState }) {
   const items = list.items ?? []
+  const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'ModuleReleaseMeta', 'ModuleTemplate')
   return (
     <>
       <NotRead unread={list.unread} />
       {items.length === 0 && (
         <div className="card">
-          {state.filtered ? (
+          {blind ? (
+            <Unseen />
+          ) : state.filtered ? (
             <Empty
               icon={<Store size={40} aria-hidden />}
               title="Nothing is like that"
@@ -81,7 +84,7 @@ function Body({ list, state }: { list: List<Offer>; state: ListState }) {
           <Card key={`${offer.namespace}/${offer.name}`} offer={offer} />
         ))}
       </div>
-      <Pages state={state} total={list.total} one="module" />
+      {!blind && <Pages state={state} total={list.total} one="module" />}
     </>
   )
 }

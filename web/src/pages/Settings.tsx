@@ -105,7 +105,7 @@ function Body({ data }: { data: Settings }) {
             <dt>Dashboard</dt>
             <dd className="mono">{versions.dashboard || 'unknown'}</dd>
             <dt>Lifecycle manager</dt>
-            <dd className="mono">{versions.manager || 'not found'}</dd>
+            <dd className="mono">{versions.manager || 'unknown'}</dd>
             <dt>Kubernetes</dt>
             <dd className="mono">{versions.kubernetes || 'unknown'}</dd>
             {Object.entries(versions.crds ?? {}).map(([kind, served]) => (

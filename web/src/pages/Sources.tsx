@@ -6,7 +6,7 @@ import type { List, Source, SourceTest } from '../api'
 import { at, query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { NewSource, Tested } from './NewSource'
-import { Action, Empty, Header, Notice, NotRead, Tag } from '../parts/basics'
+import { Action, Empty, Header, hidden, Notice, NotRead, Tag, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
@@ -49,18 +49,19 @@ export function modulesOf(source: Source): { n: number; names: string[] } {
   return { n: source.modules ?? 0, names: [] }
 }
 
+/** needed is where sources stand: a ConfigMap each, or the module templates of a namespace. */
+const needed = ['ConfigMap', 'ModuleTemplate']
+
 function Body({ list }: { list: List<Source> }) {
   const items = list.items ?? []
   const [going, setGoing] = useState<Source>()
   const { reading, read } = useReading()
   if (items.length === 0) {
     return (
-      <div className="card">
-        <Empty icon={<Rss size={40} aria-hidden />} title="No sources yet">
-          A source is a file or an OCI artifact with descriptions of modules, such as an all-modules.yaml. It is read by the dashboard,
-          and tested before it is kept.
-        </Empty>
-      </div>
+      <>
+        <NotRead unread={list.unread} />
+        <div className="card">{hidden(list.unread, ...needed) ? <Unseen /> : <NoSource />}</div>
+      </>
     )
   }
   return (
@@ -82,6 +83,15 @@ function Body({ list }: { list: List<Source> }) {
         ))}
       </Table>
     </>
+  )
+}
+
+function NoSource() {
+  return (
+    <Empty icon={<Rss size={40} aria-hidden />} title="No sources yet">
+      A source is a file or an OCI artifact with descriptions of modules, such as an all-modules.yaml. It is read by the dashboard, and
+      tested before it is kept.
+    </Empty>
   )
 }
 

@@ -6,7 +6,7 @@ import type { Deed, List, Module, Operation } from '../api'
 import { moduleLink, Progress } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
 import { useLive } from '../live/useLive'
-import { Avatar, Empty, Header, NotRead, To, TypeTag } from '../parts/basics'
+import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
 import { listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
@@ -26,6 +26,9 @@ export function byItself(m: Module): string {
   if (m.type === 'managed' && m.managed && m.channel && !m.suspended) return 'comes by itself, from channel ' + m.channel
   return ''
 }
+
+/** needed is what has to be read before anybody can say that all is up to date: what is installed, and what there is. */
+const needed = ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate']
 
 const keyOf = (m: Module) => `${m.kyma ?? ''}/${m.name}`
 
@@ -88,12 +91,7 @@ function Body({ list, state, chosen, choose, go }: Props) {
     return (
       <div className="card">
         <NotRead unread={list.unread} />
-        <Empty
-          icon={<CheckCircle2 size={40} aria-hidden />}
-          title={state.filtered ? 'No outdated module is like that' : 'Everything is up to date'}
-        >
-          {state.filtered ? '' : 'Every module is in the newest version that it may have.'}
-        </Empty>
+        {!state.filtered && hidden(list.unread, ...needed) ? <Unseen /> : <Nothing filtered={state.filtered} />}
       </div>
     )
   }
@@ -126,6 +124,17 @@ function Body({ list, state, chosen, choose, go }: Props) {
         </Button>
       </div>
     </>
+  )
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  return (
+    <Empty
+      icon={<CheckCircle2 size={40} aria-hidden />}
+      title={filtered ? 'No outdated module is like that' : 'Everything is up to date'}
+    >
+      {filtered ? '' : 'Every module is in the newest version that it may have.'}
+    </Empty>
   )
 }
 

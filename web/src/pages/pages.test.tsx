@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { settings } from '../../mock/fixtures'
 import { show } from '../testpage'
 
 const routes = [
@@ -44,11 +45,13 @@ describe('every page', () => {
       ).toBeTruthy()
     },
   )
-  it.each(['/', '/kymas', '/modules', '/releases'])('%s never takes what could not be read for nothing', async (route) => {
+  const lists = ['/', '/kymas', '/modules', '/releases', '/catalog', '/upgrade', '/sources']
+  it.each(lists)('%s never takes what could not be read for nothing', async (route) => {
     show(route, 'blind')
     expect(await screen.findByText('Not everything could be read, so something may be missing here')).toBeTruthy()
     expect(screen.getByText('Nothing that you may see')).toBeTruthy()
-    const claims = /^(No modules yet|There is no Kyma|No releases yet|None|0 Kymas|0 modules|Everything is in the newest)/
+    const claims =
+      /^(No modules yet|There is no Kyma|No releases yet|No sources yet|The catalog is empty|None|0 Kymas|0 modules|Everything is )/
     expect(screen.queryByText(claims)).toBeNull()
   })
   it('says that the cluster does not answer', async () => {
@@ -129,6 +132,62 @@ describe('the wizard', () => {
     await user.click(await screen.findByRole('button', { name: 'Next: Check and add' }))
     expect(await screen.findByText(/The Kyma has module keda already/)).toBeTruthy()
     expect(screen.getByRole('button', { name: 'Add keda' })).toHaveProperty('disabled', true)
+  })
+})
+
+describe('the steps of the wizard', () => {
+  const begun = async (module: string) => {
+    const user = userEvent.setup()
+    show('/add?kyma=kcp-system/demo')
+    await user.click(await screen.findByRole('checkbox', { name: module }))
+    return { user, press: (name: string) => user.click(screen.getByRole('button', { name })) }
+  }
+  const focused = (name: string) => waitFor(() => expect(document.activeElement).toBe(screen.getByRole('heading', { level: 2, name })))
+  it('are read from their heading on, forwards and back', async () => {
+    const { press } = await begun('notes')
+    expect(document.activeElement?.tagName).not.toBe('H2')
+    await press('Next: Version')
+    await focused('Versions')
+    await press('Next: Configure')
+    await focused('Configuration')
+    await press('Next: Check and add')
+    await focused('Check and add')
+    await press('Back')
+    await focused('Configuration')
+    await press('Back')
+    await focused('Versions')
+    await press('Back')
+    await focused('Choose modules')
+  })
+  it('leave the focus where somebody writes', async () => {
+    const { user } = await begun('notes')
+    const field = screen.getByRole('searchbox')
+    await user.type(field, 'note')
+    expect(document.activeElement).toBe(field)
+  })
+  it('warn of community modules once, before they are chosen for good', async () => {
+    const { press } = await begun('registry-proxy')
+    const warned = () => screen.queryAllByText('Community modules come without guarantees').length
+    await press('Next: Version')
+    await focused('Versions')
+    expect(warned()).toBe(1)
+    await press('Next: Configure')
+    await press('Next: Check and add')
+    expect(await screen.findByRole('region', { name: 'What would happen' })).toBeTruthy()
+    expect(warned()).toBe(0) // the server's preview warns of each by its name
+  })
+})
+
+describe('the lifecycle manager', () => {
+  it('is neither broken nor absent when nobody may look', async () => {
+    const message = 'it is not known whether the lifecycle manager runs: you may not read its Leases and Deployment'
+    vi.spyOn(settings, 'health', 'get').mockReturnValue([{ what: 'lifecycle manager', state: 'Unknown', message }])
+    vi.spyOn(settings, 'versions', 'get').mockReturnValue({ dashboard: 'v0.7.0' })
+    show('/settings')
+    const health = await screen.findByRole('region', { name: 'How everything is' })
+    expect(within(health).getByText('Unknown').className).toContain('tone-idle')
+    expect(within(health).queryByText('Error')).toBeNull()
+    expect(screen.queryByText('not found')).toBeNull()
   })
 })
 

@@ -1,0 +1,58 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+func TestHowTheLifecycleManagerStands(t *testing.T) {
+	const what = "lifecycle manager"
+	for name, c := range map[string]struct {
+		is   managerState
+		want healthStatus
+	}{
+		"what runs is ready": {
+			managerState{managerHealth: managerHealth{Ready: true, Message: "2 running"}},
+			healthStatus{what, view.Ready, "2 running"},
+		},
+		"what is known not to run is an error": {
+			managerState{managerHealth: managerHealth{Message: "0 of 1 running"}},
+			healthStatus{what, view.Error, "0 of 1 running"},
+		},
+		"what nobody may look at is unknown": {
+			managerState{managerHealth: managerHealth{Message: "it is not known"}, unknown: true},
+			healthStatus{what, view.Unknown, "it is not known"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, c.is.status()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhoMayNotLookIsToldOfNoError(t *testing.T) {
+	s := open(t, ModeCluster)
+	s.enterAs(s.token("health-nobody", ""))
+	is := s.server.managerState(t.Context(), s.somebody()).status()
+	if is.State != view.Unknown || !strings.Contains(is.Message, "not known") {
+		t.Errorf("who may read neither Leases nor the Deployment: %+v", is)
+	}
+	if health := get[settings](s, "/api/v1/settings").Health; health[1].State != view.Unknown {
+		t.Errorf("the settings: %+v", health)
+	}
+}
+
+func TestAnAbsentLifecycleManagerIsAnError(t *testing.T) {
+	s := open(t, ModeLocal)
+	s.enter()
+	is := s.server.managerState(t.Context(), s.somebody()).status()
+	if is.State != view.Error || !strings.Contains(is.Message, "does not run") {
+		t.Errorf("who may read everything, where there is none: %+v", is)
+	}
+}
