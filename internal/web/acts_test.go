@@ -123,7 +123,6 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		"an unknown Kyma":      {`{"kind":"manage","kyma":"acts/nobody","module":"papers"}`, http.StatusNotFound, WhyNotFound, "there is no Kyma"},
 		"an unknown module":    {`{"kind":"add","kyma":"acts/demo","modules":[{"name":"nobody"}]}`, http.StatusNotFound, WhyNotFound, "papers"},
 		"what is to be typed":  {`{"kind":"add","direct":true,"modules":[{"name":"papers"}]}`, http.StatusConflict, task.WhyConfirm, "papers"},
-		"a lower channel":      {`{"kind":"promote","release":"acts/papers","channel":"regular","version":"0.1.0"}`, http.StatusUnprocessableEntity, WhyRefused, "lower"},
 		"what nobody could do": {`{"kind":"promote","release":"acts/papers","channel":"fast","version":"2.0.0"}`, http.StatusUnprocessableEntity, WhyRefused, "papers-2.0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
