@@ -33,7 +33,9 @@ test.describe('empty', () => {
 })
 
 test.describe('loading and error', () => {
-  const all = ['/', '/kymas', '/modules', '/catalog', '/upgrade', '/releases', '/operations', '/sources', '/settings']
+  const lists = ['/', '/kymas', '/modules', '/catalog', '/upgrade', '/releases', '/operations', '/sources', '/settings']
+  const single = ['/kymas/kcp-system/demo', '/modules/kcp-system/demo/greeter', '/catalog/greeter']
+  const all = [...lists, ...single]
 
   test('while nothing was answered yet, the shape of it is there', async ({ page }) => {
     await page.route('**/api/v1/stream?*', () => undefined) // the answer never comes
