@@ -20,7 +20,7 @@ const (
 	pendingPause = time.Second
 	// shortestPause and longestPause bound the back-off after a failure.
 	shortestPause = 2 * time.Second
-	longestPause  = time.Minute
+	longestPause  = 45 * time.Second
 	// keptFailures bounds what is remembered of failures.
 	keptFailures = 4096
 )

@@ -44,7 +44,7 @@ func TestAFailureStandsForAGrowingWhile(t *testing.T) {
 	c, time0 := newTestCalls()
 	asked := 0
 	fail := func(context.Context) (string, error) { asked++; return "", errDown }
-	for i, seconds := range []int{2, 4, 8, 16, 32, 60, 60} {
+	for i, seconds := range []int{2, 4, 8, 16, 32, 45, 45} {
 		want := time.Duration(seconds) * time.Second
 		if _, retry, err := c.do(t.Context(), "key", fail); !errors.Is(err, errDown) || retry != want {
 			t.Fatalf("failure %d: retry %s, error %v, want %s", i, retry, err, want)

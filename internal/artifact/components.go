@@ -15,7 +15,7 @@ import (
 
 const (
 	// keptComponents bounds the cache: a fleet uses some dozens of modules in some versions each.
-	keptComponents = 4096
+	keptComponents = 1024
 	// doubtPause is how often a component version is read anew that somebody cannot install.
 	doubtPause = 45 * time.Second
 )
@@ -46,16 +46,16 @@ func NewComponents(reader *descriptor.Reader) *Components {
 
 // Describe tells what a component version can install. What cannot be read, or is not signed as it has to be, comes back with a reason,
 // and with the time after which it is worth asking again; until then the answer costs no request. One that takes its time to be read is
-// pending.
+// pending, unless it was read before.
 func (c *Components) Describe(ctx context.Context, key module.ComponentKey) (module.Component, time.Duration) {
 	judged, retry, err := c.judge(ctx, key)
 	switch {
 	case err != nil:
 		return unreadable(err), retry
-	case retry > 0:
+	case judged == nil:
 		return module.Component{Pending: true}, retry
 	default:
-		return judged.component, 0
+		return judged.component, retry
 	}
 }
 
@@ -76,8 +76,8 @@ func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged
 		return c.calls.do(ctx, asked, read)
 	}
 	if known.stale(c.calls.now()) {
-		if again, retry, err := c.calls.do(ctx, asked, read); retry == 0 && err == nil {
-			return again, 0, nil
+		if again, retry, err := c.calls.do(ctx, asked, read); err == nil {
+			return cmp.Or(again, judged), retry, nil // what is known stands until the registry has answered, which is looked at soon
 		}
 	}
 	return judged, 0, nil

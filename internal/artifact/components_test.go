@@ -148,4 +148,19 @@ func TestAVersionThatCannotBeInstalledIsReadAnew(t *testing.T) {
 	f.status.Store(0)
 	now = now.Add(doubtPause)
 	expect("when it answers again", v1beta2.RefTypeOCI)
+
+	f.publish(t, rawManifest, "application/x-tar")
+	components.Doubt(key)
+	now = now.Add(doubtPause)
+	components.calls.patience = 0
+	got, retry := components.Describe(t.Context(), key)
+	if got.Source == nil || got.Source.Type != v1beta2.RefTypeOCI || retry != pendingPause {
+		t.Errorf("while the registry takes its time: got %+v, retry %s, want what is known and a look soon", got, retry)
+	}
+	for retry > 0 {
+		got, retry = components.Describe(t.Context(), key)
+	}
+	if got.Source == nil || got.Source.Type != v1beta2.RefTypeOCIDir {
+		t.Errorf("got %+v, want what the registry has", got)
+	}
 }

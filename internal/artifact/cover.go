@@ -54,7 +54,7 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 	case err != nil:
 		cover.Because = err.Error()
 		return cover, retry, nil //nolint:nilerr // the caller is told by Because
-	case retry > 0:
+	case judged == nil:
 		return cover, retry, nil
 	}
 	cover.digests, cover.Because = judged.cover, judged.component.Warning

@@ -12,7 +12,7 @@ const (
 	firstBackoff       = time.Second
 	lastBackoff        = time.Minute
 	firstRefusal       = 30 * time.Second
-	lastRefusal        = time.Minute
+	lastRefusal        = 45 * time.Second
 	failuresUntilTold  = 2 // a blip shorter than the first back-off is nobody's news
 	probeTimeout       = 10 * time.Second
 	connectionPatience = time.Second

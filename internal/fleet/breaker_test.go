@@ -31,7 +31,7 @@ func TestTheBackoffDoublesUpToItsLimit(t *testing.T) {
 		{"then it stays at a minute", 6, unreachable, 30 * time.Second, time.Minute},
 		{"however long it takes", 10_000, unreachable, 30 * time.Second, time.Minute},
 		{"refused credentials wait longer", 0, unauthorized, 15 * time.Second, 30 * time.Second},
-		{"up to a minute too", 40, unauthorized, 30 * time.Second, time.Minute},
+		{"up to 45 seconds", 40, unauthorized, 22500 * time.Millisecond, 45 * time.Second},
 		{"so does a missing impersonation", 0, v1beta2.ReasonLocalAccessMissing, 15 * time.Second, 30 * time.Second},
 	}
 	for _, c := range cases {

@@ -20,7 +20,7 @@ const (
 	lastPause      = time.Minute
 	firstAbsent    = time.Second
 	firstForbidden = 4 * time.Second
-	lastForbidden  = time.Minute      // rights are given by people, who want to see that it helped
+	lastForbidden  = 45 * time.Second // rights are given by people, who want to see that it helped
 	steady         = 30 * time.Second // a stream that lived this long has earned a fresh start
 
 	failuresUntilUnread = 5 // some 5 s of lists that fail are more than a blip

@@ -93,4 +93,4 @@ func (f *Fleet) replaced(r *Runtime, t Target) *Problem {
 }
 
 // retryReplaced is when a refused cluster is looked at again without an event of its Secret: the Kyma may have forgotten the old one.
-const retryReplaced = time.Minute
+const retryReplaced = 45 * time.Second

@@ -24,7 +24,7 @@ import (
 const longestReconcile = 5 * time.Minute
 
 // longestPause bounds every back-off: a minute after a cause is mended, of which nobody tells us, things are whole again.
-const longestPause = time.Minute
+const longestPause = 45 * time.Second
 
 // Hooks let a test look into the running manager. The zero value changes nothing.
 type Hooks struct {

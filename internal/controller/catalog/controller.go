@@ -153,7 +153,13 @@ func (r *Reconciler) conclude(key types.NamespacedName, outcome mirror.Outcome, 
 		r.Backoff.DeleteEntry(key.String())
 		return 0
 	}
-	r.Backoff.Next(key.String(), r.Backoff.Clock.Now())
+	if outcome.Written > 0 { // what stands in the way now is something else
+		r.Backoff.DeleteEntry(key.String())
+	}
+	// Only a pass that comes when the pause is over makes it longer: a fault of a moment has many events.
+	if now := r.Backoff.Clock.Now(); !r.Backoff.IsInBackOffSinceUpdate(key.String(), now) {
+		r.Backoff.Next(key.String(), now)
+	}
 	return max(outcome.RetryAfter, r.Backoff.Get(key.String()))
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +17,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
+	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -40,11 +42,10 @@ type fleet struct {
 	admin   client.Client
 	problem *Problem
 
-	mutex    sync.Mutex
-	stamps   map[inventory.ID]string
-	tracked  map[types.NamespacedName]bool
-	listed   bool
-	reported int
+	mutex   sync.Mutex
+	stamps  map[inventory.ID]string
+	tracked map[types.NamespacedName]bool
+	listed  bool
 }
 
 func (f *fleet) Get(context.Context, Target) (Runtime, error) {
@@ -57,7 +58,7 @@ func (f *fleet) Get(context.Context, Target) (Runtime, error) {
 func (f *fleet) Changed(context.Context, string, string) {}
 func (f *fleet) Source() source.Source                   { return nil }
 func (f *fleet) Cluster() *apply.Cluster                 { return f.cluster }
-func (f *fleet) Report(error)                            { f.reported++ }
+func (f *fleet) Report(error)                            {}
 
 func (f *fleet) Stamp(id inventory.ID) (string, bool) {
 	f.mutex.Lock()
@@ -111,6 +112,7 @@ type bench struct {
 	calls   calls.Counter
 	kyma    *v1beta2.Kyma
 	heard   queue
+	clock   *clocktesting.FakeClock // of the back-off
 }
 
 func newBench(t *testing.T) *bench {
@@ -139,7 +141,8 @@ func newBench(t *testing.T) *bench {
 		return apply.Resource{GroupVersionResource: v1beta2.GroupVersion.WithResource(plural), Namespaced: true}, nil
 	}}
 	b.Client, b.Fleet, b.Mirror, b.Shard = b.hub, b.runtime, &mirror.Mirror{}, shard.All{}
-	b.Backoff = flowcontrol.NewBackOff(time.Second, time.Minute)
+	b.clock = clocktesting.NewFakeClock(time.Now())
+	b.Backoff = flowcontrol.NewFakeBackOff(time.Second, 45*time.Second, b.clock)
 	b.heard = newQueue(t)
 	if err := b.Source().Start(t.Context(), b.heard); err != nil {
 		t.Fatal(err)
@@ -234,9 +237,11 @@ func TestACatalogIsBroughtAndThenLeftAlone(t *testing.T) {
 	b.runtime.problem = nil
 
 	for range 4 {
-		if retry := b.pass(); retry == 0 {
+		retry := b.pass()
+		if retry == 0 {
 			t.Error("does not look again although the runtime is being listed")
 		}
+		b.clock.Step(retry)
 		b.expect(false, false, "", 0) // that passes in a moment, and when all of a fleet are listed in some
 	}
 	if retry := b.pass(); retry == 0 {
@@ -260,6 +265,31 @@ func TestACatalogIsBroughtAndThenLeftAlone(t *testing.T) {
 	b.pass()
 	b.pass()
 	b.expect(true, false, v1beta2.ReasonRuntimeUnreachable, 1)
+}
+
+func TestManyEventsOfAFaultThatLastsAMomentMakeNoLongPause(t *testing.T) {
+	b := newBench(t)
+	find := b.runtime.cluster.Resource
+	b.runtime.cluster.Resource = func(context.Context, schema.GroupVersionKind) (apply.Resource, error) {
+		return apply.Resource{}, apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))
+	}
+	for range 10 {
+		if pause := b.pass(); pause != time.Second {
+			t.Fatalf("looks again after %s", pause)
+		}
+		b.clock.Step(50 * time.Millisecond)
+	}
+	for _, want := range []float64{2, 4, 8, 16, 32, 45, 45} {
+		b.clock.Step(time.Minute)
+		if pause := b.pass(); pause.Seconds() != want {
+			t.Fatalf("looks again after %s, want %v s", pause, want)
+		}
+	}
+	b.expect(true, false, v1beta2.ReasonSyncFailed, 1)
+	b.runtime.cluster.Resource = find
+	if pause := b.pass(); pause != time.Second {
+		t.Errorf("looks again after %s: it has written since, and what is left is something else", pause)
+	}
 }
 
 func TestACatalogFollowsTheLabelsOfItsKyma(t *testing.T) {

@@ -229,7 +229,10 @@ func (r *Reconciler) pause(key types.NamespacedName, found finding) time.Duratio
 		r.Backoff.Reset(key.String())
 		return 0
 	}
-	r.Backoff.Next(key.String(), r.Backoff.Clock.Now())
+	// Only a pass that comes when the pause is over makes it longer: a fault of a moment has many events.
+	if now := r.Backoff.Clock.Now(); !r.Backoff.IsInBackOffSinceUpdate(key.String(), now) {
+		r.Backoff.Next(key.String(), now)
+	}
 	return max(found.retry, r.Backoff.Get(key.String()))
 }
 

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/flowcontrol"
+	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -168,10 +170,17 @@ func TestFailed(t *testing.T) {
 
 func TestPause(t *testing.T) {
 	r := newReconciler(t)
+	now := clocktesting.NewFakeClock(testTime.Time)
+	r.Backoff = flowcontrol.NewFakeBackOff(time.Second, time.Minute, now)
 	key := client.ObjectKey{Namespace: "a", Name: "b"}
 	var got []time.Duration
 	for range 4 {
-		got = append(got, r.pause(key, finding{retry: 2 * time.Second}))
+		pause := r.pause(key, finding{retry: 2 * time.Second})
+		if early := r.pause(key, finding{retry: 2 * time.Second}); early != pause {
+			t.Errorf("an event within the pause makes %s of %s", early, pause)
+		}
+		got = append(got, pause)
+		now.Step(pause)
 	}
 	if diff := cmp.Diff([]time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, got); diff != "" {
 		t.Errorf("the pauses differ (-want +got):\n%s", diff)
