@@ -56,7 +56,7 @@ func (r *Runtime) whole(full *unstructured.Unstructured, k *kind) *object {
 	o := &object{
 		uid:         full.GetUID(),
 		version:     numeric(full.GetResourceVersion()),
-		fields:      unique.Make(inventory.FieldsHash(full.GetManagedFields(), r.cfg.FieldManager)),
+		fields:      unique.Make(inventory.FieldsOf(full, r.cfg.FieldManager)),
 		owner:       unique.Make(full.GetAnnotations()[r.cfg.OwnerKey]),
 		terminating: full.GetDeletionTimestamp() != nil,
 		spared:      full.GetAnnotations()[apply.AnnotationKeep] == "true",

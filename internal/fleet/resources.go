@@ -152,8 +152,9 @@ func (s *resources) learn(crd *unstructured.Unstructured) {
 		namespaced: text("spec", "scope") == "Namespaced",
 		at:         time.Now(),
 	}
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	for _, v := range versions {
+	versions, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions") // their schemas are large
+	list, _ := versions.([]any)
+	for _, v := range list {
 		version, _ := v.(map[string]any)
 		if name, _ := version["name"].(string); version["served"] == true {
 			d.versions = append(d.versions, name)

@@ -134,6 +134,16 @@ func (s *sub) watch(ctx context.Context) {
 	}
 }
 
+// outlive implements handed.
+func (s *sub) outlive() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+}
+
 func (s *sub) cause() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

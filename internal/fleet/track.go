@@ -131,6 +131,9 @@ func (r *Runtime) stop(k *kind) {
 	if k.end != nil {
 		k.end()
 	}
+	if k.cut != nil {
+		k.cut()
+	}
 	if k.recheck != nil {
 		k.recheck.Stop()
 	}

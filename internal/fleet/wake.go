@@ -92,6 +92,9 @@ func (r *Runtime) release() {
 		}
 	}
 	r.flush = nil
+	if len(r.echoes) == 0 {
+		r.echoes = make(map[subject]echo) // a map that was emptied is as large as it was
+	}
 	if len(r.echoes) > 0 && r.ctx.Err() == nil {
 		r.flush = time.AfterFunc(echoGrace/2, r.release)
 	}

@@ -34,23 +34,25 @@ type stream struct {
 
 // handed is a stream's body that can hand over what comes, so that no goroutine has to wait for it.
 type handed interface {
+	io.Closer
+	// outlive takes the stream off the context of its request: only Close ends it from our side.
+	outlive()
 	handOver(deliver func([]byte) error, ended func(error))
 }
 
 // watch opens the stream of a kind. handedOver says that it goes on without us: its end will start another goroutine.
 func (r *Runtime) watch(ctx context.Context, k *kind) (handedOver bool, err error) {
-	parent := ctx
-	ctx, cut := context.WithCancel(ctx)
-	s := r.begin(k, cut)
+	leash := &leash{}
+	opening, opened := leash.hold(ctx)
+	s := r.begin(k, leash.pull)
 	if s == nil {
-		cut()
+		opened()
 		return false, errCut
 	}
-	body, err := r.open(ctx, s)
+	body, err := r.open(opening, s)
 	if err != nil {
-		err = why(ctx, err)
-		r.end(k, cut)
-		return false, err
+		defer opened()
+		return false, r.end(ctx, k, leash, err)
 	}
 	cutter := &cutter{max: maxEvent, together: &r.carried}
 	deliver := func(data []byte) error {
@@ -60,16 +62,18 @@ func (r *Runtime) watch(ctx context.Context, k *kind) (handedOver bool, err erro
 		if at := cutter.end(); errors.Is(err, io.EOF) {
 			err = at
 		}
-		err = why(ctx, err)
-		r.end(k, cut)
-		return err
+		return r.end(ctx, k, leash, err)
 	}
 	if body, ok := body.(handed); ok {
+		body.outlive()
+		leash.pass(body)
+		opened()
 		body.handOver(deliver, func(err error) {
-			r.conn.spawn(func() { r.carryOn(parent, k, s, ended(err)) })
+			r.conn.spawn(func() { r.carryOn(ctx, k, s, ended(err)) })
 		})
 		return true, nil
 	}
+	defer opened()
 	defer func() { _ = body.Close() }()
 	return false, ended(pull(body, deliver))
 }
@@ -90,17 +94,6 @@ func pull(body io.Reader, deliver func([]byte) error) error {
 	}
 }
 
-// why names the end of a stream: cut when that was on purpose, nil when it was the server's, in order and on time.
-func why(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return errCut
-	case errors.Is(err, io.EOF):
-		return nil
-	}
-	return err
-}
-
 // begin notes that a stream is about to be opened; nil when none is wanted.
 func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 	r.mu.Lock()
@@ -113,11 +106,18 @@ func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 	return &stream{gvk: gvk, resource: k.resource, needs: k.wish.needs, only: k.wish.only, resume: k.resume, begun: time.Now()}
 }
 
-func (r *Runtime) end(k *kind, cut context.CancelFunc) {
-	cut()
+// end notes that a stream is over, and says why: cut when that was on purpose, nil when it was the server's doing, in order and on time.
+func (r *Runtime) end(ctx context.Context, k *kind, l *leash, err error) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	k.cut = nil
+	r.mu.Unlock()
+	switch {
+	case ctx.Err() != nil || l.cut():
+		return errCut
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return err
 }
 
 // open makes the WATCH call. It asks for no bookmarks: one a minute and stream, they were most of what a fleet at rest costs (ADR 3).

@@ -5,8 +5,10 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,31 +27,41 @@ const (
 	domainAnnotation = "skr-domain"
 )
 
-// States publishes the states of Kymas and modules.
+// States publishes the states of Kymas and modules. It keeps what there is to tell, and makes series of it when somebody asks: gauges
+// with their labels take several KiB for each Kyma.
 type States struct {
-	kymas, modules *prometheus.GaugeVec
+	kymas, modules *prometheus.Desc
 	mandatory      *mandatory
 
 	mu   sync.Mutex
-	seen map[types.NamespacedName]map[series]struct{}
+	seen map[types.NamespacedName]*standing
 }
 
-// series is one time series; an empty module means the Kyma itself.
-type series struct{ module, state, shoot, instance string }
+// standing is how a Kyma stands.
+type standing struct {
+	shoot, instance string
+	states          []state
+}
 
-// New registers the gauges with registry.
+// state of a Kyma or, with a name, of one of its modules; now says that it is in it, and has not left it.
+type state struct {
+	module, name string
+	now          bool
+}
+
+// New registers the states with registry.
 func New(registry prometheus.Registerer) (*States, error) {
 	s := &States{
-		kymas: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "lifecycle_mgr_kyma_state", Help: "Current state of a Kyma: 1 for the state it is in, 0 for those it has left.",
-		}, []string{labelKyma, labelState, labelShoot, labelInstance}),
-		modules: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "lifecycle_mgr_module_state", Help: "Current state of a module of a Kyma: 1 for the state it is in, 0 for those it has left.",
-		}, []string{labelModule, labelKyma, labelState, labelShoot, labelInstance}),
+		kymas: prometheus.NewDesc("lifecycle_mgr_kyma_state",
+			"Current state of a Kyma: 1 for the state it is in, 0 for those it has left.",
+			[]string{labelKyma, labelState, labelShoot, labelInstance}, nil),
+		modules: prometheus.NewDesc("lifecycle_mgr_module_state",
+			"Current state of a module of a Kyma: 1 for the state it is in, 0 for those it has left.",
+			[]string{labelModule, labelKyma, labelState, labelShoot, labelInstance}, nil),
 		mandatory: newMandatory(),
-		seen:      map[types.NamespacedName]map[series]struct{}{},
+		seen:      map[types.NamespacedName]*standing{},
 	}
-	for _, collector := range []prometheus.Collector{s.kymas, s.modules, s.mandatory.count, s.mandatory.states} {
+	for _, collector := range []prometheus.Collector{s, s.mandatory.count, s.mandatory.states} {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -57,72 +69,73 @@ func New(registry prometheus.Registerer) (*States, error) {
 	return s, nil
 }
 
-// ObserveKyma publishes the state of a Kyma and of each of its modules.
+// Describe implements prometheus.Collector.
+func (s *States) Describe(into chan<- *prometheus.Desc) {
+	into <- s.kymas
+	into <- s.modules
+}
+
+// Collect implements prometheus.Collector. Two Kymas of one name, in two namespaces, have one series, as upstream has it: the state that
+// one of them is in counts.
+func (s *States) Collect(into chan<- prometheus.Metric) {
+	type series struct{ module, kyma, name, shoot, instance string }
+	told := map[series]bool{}
+	s.mu.Lock()
+	for key, kyma := range s.seen {
+		for _, one := range kyma.states {
+			id := series{one.module, key.Name, one.name, kyma.shoot, kyma.instance}
+			told[id] = told[id] || one.now
+		}
+	}
+	s.mu.Unlock()
+	for id, now := range told {
+		value := 0.0
+		if now {
+			value = 1
+		}
+		if id.module == "" {
+			into <- prometheus.MustNewConstMetric(s.kymas, prometheus.GaugeValue, value, id.kyma, id.name, id.shoot, id.instance)
+		} else {
+			into <- prometheus.MustNewConstMetric(s.modules, prometheus.GaugeValue, value, id.module, id.kyma, id.name, id.shoot, id.instance)
+		}
+	}
+}
+
+// ObserveKyma takes the state of a Kyma and of each of its modules. Those of modules that it has no more go.
 func (s *States) ObserveKyma(kyma *v1beta2.Kyma) {
-	shoot, _, _ := strings.Cut(kyma.Annotations[domainAnnotation], ".")
-	instance := kyma.Labels[instanceIDLabel]
-	now := map[series]struct{}{}
+	now := &standing{instance: kyma.Labels[instanceIDLabel]}
+	now.shoot, _, _ = strings.Cut(kyma.Annotations[domainAnnotation], ".")
 	if kyma.Status.State != "" {
-		now[series{state: string(kyma.Status.State), shoot: shoot, instance: instance}] = struct{}{}
+		now.states = append(now.states, state{"", once(kyma.Status.State), true})
 	}
 	present := map[string]bool{"": true}
 	for i := range kyma.Status.Modules {
 		module := &kyma.Status.Modules[i]
 		present[module.Name] = true
-		now[series{module: module.Name, state: string(module.State), shoot: shoot, instance: instance}] = struct{}{}
+		now.states = append(now.states, state{once(module.Name), once(module.State), true})
 	}
-	s.publish(types.NamespacedName{Namespace: kyma.Namespace, Name: kyma.Name}, now, present)
-}
-
-func (s *States) publish(key types.NamespacedName, now map[series]struct{}, present map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen := s.seen[key]
-	if seen == nil {
-		seen = map[series]struct{}{}
-		s.seen[key] = seen
-	}
-	for old := range seen {
-		if _, still := now[old]; still {
-			continue
+	key := types.NamespacedName{Namespace: kyma.Namespace, Name: kyma.Name}
+	if before := s.seen[key]; before != nil {
+		for _, old := range before.states {
+			left := func(one state) bool { return one.module == old.module && one.name == old.name }
+			if present[old.module] && !slices.ContainsFunc(now.states, left) {
+				now.states = append(now.states, state{old.module, old.name, false})
+			}
 		}
-		if !present[old.module] {
-			s.remove(key.Name, old)
-			delete(seen, old)
-			continue
-		}
-		s.set(key.Name, old, 0)
 	}
-	for current := range now {
-		s.set(key.Name, current, 1)
-		seen[current] = struct{}{}
-	}
+	now.states = slices.Clip(now.states)
+	s.seen[key] = now
 }
 
-func (s *States) set(kyma string, one series, value float64) {
-	if one.module == "" {
-		s.kymas.WithLabelValues(kyma, one.state, one.shoot, one.instance).Set(value)
-		return
-	}
-	s.modules.WithLabelValues(one.module, kyma, one.state, one.shoot, one.instance).Set(value)
-}
-
-func (s *States) remove(kyma string, one series) {
-	if one.module == "" {
-		s.kymas.DeleteLabelValues(kyma, one.state, one.shoot, one.instance)
-		return
-	}
-	s.modules.DeleteLabelValues(one.module, kyma, one.state, one.shoot, one.instance)
-}
+// once is a text that is stored once for all Kymas.
+func once[T ~string](text T) string { return unique.Make(string(text)).Value() }
 
 // ForgetKyma removes the series of a Kyma that is gone.
 func (s *States) ForgetKyma(namespace, name string) {
 	s.ObserveMandatory(namespace, name, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := types.NamespacedName{Namespace: namespace, Name: name}
-	for one := range s.seen[key] {
-		s.remove(name, one)
-	}
-	delete(s.seen, key)
+	delete(s.seen, types.NamespacedName{Namespace: namespace, Name: name})
 }

@@ -43,12 +43,58 @@ lifecycle_mgr_module_state{instance_id="id",kyma_name="one",module_name="istio",
 		t.Fatal(err)
 	}
 	states.ObserveKyma(kyma(v1beta2.StateReady))
-	if got := testutil.CollectAndCount(states.modules); got != 0 {
+	if got := testutil.CollectAndCount(states, "lifecycle_mgr_module_state"); got != 0 {
 		t.Errorf("a removed module leaves %d series, want none", got)
 	}
 	states.ForgetKyma("kcp-system", "one")
-	if got := testutil.CollectAndCount(states.kymas); got != 0 {
+	if got := testutil.CollectAndCount(states); got != 0 {
 		t.Errorf("a deleted Kyma leaves %d series, want none", got)
+	}
+}
+
+func TestTwoKymasOfOneNameHaveOneSeries(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	states, err := New(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := kyma(v1beta2.StateError)
+	other.Namespace = "elsewhere"
+	states.ObserveKyma(kyma(v1beta2.StateError))
+	states.ObserveKyma(kyma(v1beta2.StateReady))
+	states.ObserveKyma(other)
+	want := `
+# HELP lifecycle_mgr_kyma_state Current state of a Kyma: 1 for the state it is in, 0 for those it has left.
+# TYPE lifecycle_mgr_kyma_state gauge
+lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-1",state="Error"} 1
+lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-1",state="Ready"} 1
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "lifecycle_mgr_kyma_state"); err != nil {
+		t.Fatal(err)
+	}
+	states.ForgetKyma("kcp-system", "one")
+	if got := testutil.CollectAndCount(states); got != 1 {
+		t.Errorf("%d series of the one that is left, want 1", got)
+	}
+}
+
+func TestALabelThatNamesTheClusterIsTheNewestOne(t *testing.T) {
+	states, err := New(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	states.ObserveKyma(kyma(v1beta2.StateProcessing))
+	moved := kyma(v1beta2.StateReady)
+	moved.Annotations[domainAnnotation] = "c-2.example.com"
+	states.ObserveKyma(moved)
+	want := `
+# HELP lifecycle_mgr_kyma_state Current state of a Kyma: 1 for the state it is in, 0 for those it has left.
+# TYPE lifecycle_mgr_kyma_state gauge
+lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-2",state="Processing"} 0
+lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-2",state="Ready"} 1
+`
+	if err := testutil.CollectAndCompare(states, strings.NewReader(want), "lifecycle_mgr_kyma_state"); err != nil {
+		t.Fatal(err)
 	}
 }
 

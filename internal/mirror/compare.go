@@ -1,11 +1,11 @@
 package mirror
 
 import (
-	"reflect"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -55,7 +55,34 @@ func content(whole object) map[string]any {
 
 // equal takes nothing for equal to something empty.
 func equal(one, other any) bool {
-	return reflect.DeepEqual(one, other) || empty(one) && empty(other)
+	return alike(one, other) || empty(one) && empty(other)
+}
+
+// alike is reflect.DeepEqual for what JSON decodes to. It allocates nothing: a definition has thousands of values, and every new runtime
+// compares three of them.
+func alike(one, other any) bool {
+	switch one := one.(type) {
+	case map[string]any:
+		other, ok := other.(map[string]any)
+		if !ok || len(one) != len(other) {
+			return false
+		}
+		for key, value := range one {
+			if found, ok := other[key]; !ok || !alike(value, found) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		other, ok := other.([]any)
+		return ok && slices.EqualFunc(one, other, alike)
+	default:
+		switch other.(type) {
+		case map[string]any, []any:
+			return false
+		}
+		return one == other // strings, numbers, booleans and nil
+	}
 }
 
 func empty(value any) bool {
@@ -76,16 +103,20 @@ func defaulted(spec any) any {
 	if !ok {
 		return spec
 	}
-	fields = runtime.DeepCopyJSON(fields)
-	fill := func(value any, path ...string) {
-		if _, found, err := unstructured.NestedFieldNoCopy(fields, path...); err == nil && !found {
-			_ = unstructured.SetNestedField(fields, value, path...) // the parents are maps, or the definition is none
+	fields = maps.Clone(fields) // its schemas, which are large, are shared
+	fill := func(parent, key, value string) {
+		inner, isMap := fields[parent].(map[string]any)
+		if _, found := inner[key]; found || !isMap && fields[parent] != nil {
+			return // or the definition is none
 		}
+		filled := map[string]any{key: value}
+		maps.Copy(filled, inner)
+		fields[parent] = filled
 	}
 	kind, _, _ := unstructured.NestedString(fields, "names", "kind")
-	fill(kind+"List", "names", "listKind")
-	fill(strings.ToLower(kind), "names", "singular")
-	fill("None", "conversion", "strategy")
+	fill("names", "listKind", kind+"List")
+	fill("names", "singular", strings.ToLower(kind))
+	fill("conversion", "strategy", "None")
 	return fields
 }
 
@@ -106,7 +137,7 @@ func difference(from, to map[string]any) map[string]any {
 			if inner := difference(beforeMap, afterMap); len(inner) > 0 {
 				patch[key] = inner
 			}
-		case !reflect.DeepEqual(before, after):
+		case !alike(before, after):
 			patch[key] = after
 		}
 	}

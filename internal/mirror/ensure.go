@@ -225,8 +225,9 @@ func (p *pass) learned(answer object) {
 
 // versionsOf are the names of a definition's versions; storage is the one in which objects are stored.
 func versionsOf(definition object) (names []string, storage string) {
-	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-	for _, version := range versions {
+	versions, _, _ := unstructured.NestedFieldNoCopy(definition.Object, "spec", "versions") // their schemas are large
+	list, _ := versions.([]any)
+	for _, version := range list {
 		fields, _ := version.(map[string]any)
 		name, _, _ := unstructured.NestedString(fields, "name")
 		if stored, _, _ := unstructured.NestedBool(fields, "storage"); stored {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
 	"unique"
@@ -37,6 +38,8 @@ type Copy struct {
 	Manager string
 	// Hash is that of Object and Manager.
 	Hash string
+
+	data []byte // Object as JSON, for thousands of runtimes made once
 }
 
 // Make brings an object into the form in which it is compared and hashes it. The object is not changed.
@@ -49,8 +52,8 @@ func Make(object *unstructured.Unstructured, manager string) (Copy, error) {
 	if err := utiljson.Unmarshal(data, &plain); err != nil {
 		return Copy{}, fmt.Errorf("decode %s: %w", inventory.IDOf(object), err)
 	}
-	sum := sha256.Sum256(append(data, manager...))
-	return Copy{Object: &unstructured.Unstructured{Object: plain}, Manager: manager, Hash: hex.EncodeToString(sum[:16])}, nil
+	sum := sha256.Sum256(slices.Concat(data, []byte(manager)))
+	return Copy{Object: &unstructured.Unstructured{Object: plain}, Manager: manager, Hash: hex.EncodeToString(sum[:16]), data: data}, nil
 }
 
 // Mirror remembers what runtimes were seen to hold. Its zero value is ready, and it may be used by many at once: what is remembered is

@@ -67,12 +67,8 @@ func (p *pass) put(ctx context.Context, client dynamic.ResourceInterface, one *t
 }
 
 func (p *pass) apply(ctx context.Context, client dynamic.ResourceInterface, one *task) (object, error) {
-	data, err := json.Marshal(one.Object)
-	if err != nil {
-		return nil, err
-	}
 	force := true
-	answer, err := client.Patch(ctx, one.id.Name, types.ApplyPatchType, data, metav1.PatchOptions{
+	answer, err := client.Patch(ctx, one.id.Name, types.ApplyPatchType, one.data, metav1.PatchOptions{
 		FieldManager: one.Manager, Force: &force, FieldValidation: metav1.FieldValidationStrict,
 	})
 	if err != nil {

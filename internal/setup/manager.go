@@ -38,8 +38,9 @@ func newManager(hub *rest.Config, c Config, log logr.Logger) (ctrl.Manager, erro
 		return nil, err
 	}
 	return ctrl.NewManager(hub, ctrl.Options{
-		Scheme: Scheme(),
-		Cache:  options,
+		Scheme:         Scheme(),
+		Cache:          options,
+		MapperProvider: newMapper,
 		Client: client.Options{
 			FieldOwner: v1beta2.FieldManagerHub,
 			// A reconcile that follows its own write sees it: without that it would write again.

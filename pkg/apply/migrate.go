@@ -37,7 +37,7 @@ func (w *writing) own(ctx context.Context) move {
 		return moveTakeOver
 	}
 	w.learned(migrated)
-	if !strings.HasPrefix(inventory.FieldsHash(migrated.GetManagedFields(), w.Manager), inventory.FieldsApplied) {
+	if !strings.HasPrefix(inventory.FieldsOf(migrated, w.Manager), inventory.FieldsApplied) {
 		return moveTakeOver
 	}
 	return moveChange

@@ -84,7 +84,7 @@ func (r *run) learned(obj *unstructured.Unstructured) {
 func (r *run) succeeded(id inventory.ID, action Action, obj *unstructured.Unstructured) Outcome {
 	return Outcome{
 		ID: id, Action: action, Object: obj, UID: obj.GetUID(),
-		Fields: inventory.FieldsHash(obj.GetManagedFields(), r.Manager),
+		Fields: inventory.FieldsOf(obj, r.Manager),
 	}
 }
 

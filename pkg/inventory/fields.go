@@ -23,29 +23,41 @@ const (
 // The same set has several spellings: the API server sorts it in an order of its own, and an object that went through a Go map has
 // another one. The hash is the same for all of them.
 func FieldsHash(entries []metav1.ManagedFieldsEntry, manager string) string {
-	var sum uint64
-	found, applied, updated := false, false, false
+	var ours ownership
 	for at := range entries {
 		entry := &entries[at]
-		if entry.Manager != manager || entry.Subresource != "" {
-			continue
+		if entry.Manager == manager && entry.Subresource == "" {
+			ours.add(string(entry.Operation), hashFields(entry.FieldsV1))
 		}
-		found = true
-		if entry.Operation == metav1.ManagedFieldsOperationApply {
-			applied = true
-		} else {
-			updated = true
-		}
-		sum += mix(hashText(string(entry.Operation)) ^ hashFields(entry.FieldsV1))
 	}
-	if !found {
+	return ours.hash()
+}
+
+// ownership sums up the entries of one manager.
+type ownership struct {
+	sum                     uint64
+	found, applied, updated bool
+}
+
+func (o *ownership) add(operation string, fields uint64) {
+	o.found = true
+	if operation == string(metav1.ManagedFieldsOperationApply) {
+		o.applied = true
+	} else {
+		o.updated = true
+	}
+	o.sum += mix(hashText(operation) ^ fields)
+}
+
+func (o *ownership) hash() string {
+	switch {
+	case !o.found:
 		return ""
+	case o.applied && !o.updated:
+		return FieldsApplied + hexOf(o.sum)
+	default:
+		return FieldsCreated + hexOf(o.sum)
 	}
-	prefix := FieldsCreated
-	if applied && !updated {
-		prefix = FieldsApplied
-	}
-	return prefix + hexOf(sum)
 }
 
 func hashFields(fields *metav1.FieldsV1) uint64 {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -159,6 +160,47 @@ func TestFieldsHashDoesNotTrustItsInput(t *testing.T) {
 	}
 }
 
+// decodedObject is an object as a client decodes it.
+func decodedObject(t *testing.T, entries ...metav1.ManagedFieldsEntry) *unstructured.Unstructured {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "a", "managedFields": entries},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(data); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestFieldsOfADecodedObjectAreTheSame(t *testing.T) {
+	foreign, status, odd := appliedFields(ports), appliedFields(ports), appliedFields(`{"f:a":1}`)
+	foreign.Manager, status.Subresource = "kubectl", "status"
+	for name, entries := range map[string][]metav1.ManagedFieldsEntry{
+		"nobody owns a field":           nil,
+		"others do":                     {foreign, status},
+		"we applied it, among others":   {foreign, appliedFields(ports), status},
+		"we created it":                 {createdFields(`{"f:a":{},"f:b":{"k:{\"x\":\"ü\"}":{}}}`)},
+		"we created and applied it":     {createdFields(ports), appliedFields(`{}`)},
+		"an entry has no fields":        {{Manager: manager, Operation: metav1.ManagedFieldsOperationApply}},
+		"an entry has something else":   {appliedFields(ports), odd},
+		"fields that have another name": {appliedFields(`{"f:\u0061":{}}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := decodedObject(t, entries...)
+			if got, want := inventory.FieldsOf(object, manager), inventory.FieldsHash(object.GetManagedFields(), manager); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if got, want := inventory.FieldsOf(object, manager), fieldsHash(entries...); got != want && name != "an entry has something else" {
+				t.Errorf("got %q, want %q, as of the text", got, want)
+			}
+		})
+	}
+}
+
 func TestFieldsHashHardlyAllocates(t *testing.T) {
 	entries := []metav1.ManagedFieldsEntry{appliedFields(ports)}
 	if got := testing.AllocsPerRun(100, func() { inventory.FieldsHash(entries, manager) }); got > 5 {
@@ -187,6 +229,10 @@ func FuzzFieldsHash(f *testing.F) {
 		}
 		if after := fieldsHash(appliedFields(string(again))); after != before {
 			t.Fatalf("%s of %s became %s of %s", before, data, after, again)
+		}
+		decoded := decodedObject(t, appliedFields(string(again)))
+		if after := inventory.FieldsOf(decoded, manager); after != before {
+			t.Fatalf("%s of %s is %s when it is decoded", before, data, after)
 		}
 	})
 }

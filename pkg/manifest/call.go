@@ -187,7 +187,7 @@ func (c *call) live(id inventory.ID) inventory.Live {
 	}
 	return inventory.Live{
 		Presence: inventory.Present, UID: object.GetUID(), Owner: object.GetAnnotations()[c.inst.OwnerKey],
-		Fields:      inventory.FieldsHash(object.GetManagedFields(), c.inst.FieldManager),
+		Fields:      inventory.FieldsOf(object, c.inst.FieldManager),
 		Terminating: object.GetDeletionTimestamp() != nil,
 	}
 }

@@ -19,8 +19,8 @@ const (
 	readyPatience = 3 * time.Minute
 	// readyPoll is how often a manager that starts is asked whether it is ready; times of a start are as exact as that.
 	readyPoll = 5 * time.Millisecond
-	// memoryLimit is what config/manager gives it.
-	memoryLimit = "GOMEMLIMIT=1800MiB"
+	// memoryLimit and collect are what config/manager gives it.
+	memoryLimit, collect = "GOMEMLIMIT=1800MiB", "GOGC=50"
 )
 
 // ManagerOptions say how the manager runs.
@@ -103,7 +103,7 @@ func (w *World) launchManager(ctx context.Context, o ManagerOptions, content str
 		"--pprof", "--pprof-bind-address=" + free[2],
 		"--content-dir=" + content,
 	}, o.Flags...)
-	env := append([]string{"KUBECONFIG=" + kubeconfig, memoryLimit}, o.Env...)
+	env := append([]string{"KUBECONFIG=" + kubeconfig, memoryLimit, collect}, o.Env...)
 	if o.Processors > 0 {
 		env = append(env, fmt.Sprintf("GOMAXPROCS=%d", o.Processors))
 	}
