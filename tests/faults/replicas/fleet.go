@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ type fleet struct {
 func newFleet(ctx context.Context, r *rig.Rig, terms Terms) (*fleet, error) {
 	f := &fleet{rig: r, terms: terms, names: map[string]string{}}
 	for range full {
-		address, err := free(ctx)
+		address, err := rig.FreeAddress(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -67,15 +66,6 @@ func newFleet(ctx context.Context, r *rig.Rig, terms Terms) (*fleet, error) {
 	f.table = follow(ctx, r.Hub.Client)
 	f.remove = r.Hub.Proxy.Use("names of replicas", f.listen)
 	return f, nil
-}
-
-// free is an address on loopback that nobody listens on.
-func free(ctx context.Context) (string, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // listen learns from its heartbeats how each replica is called.

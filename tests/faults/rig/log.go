@@ -46,13 +46,8 @@ func (l *Log) Write(data []byte) (int, error) {
 		if !found {
 			break
 		}
-		switch {
-		case bytes.HasPrefix(line, []byte("fatal error: ")):
-			l.dying = true
-		case bytes.HasPrefix(line, []byte("{")):
-			l.dying = false
-		}
-		if !l.dying {
+		l.dying = l.dying || bytes.HasPrefix(line, []byte("fatal error: "))
+		if !l.dying || bytes.HasPrefix(line, []byte("{")) { // what others log stands in the middle of a dump
 			l.lines++
 		}
 		if l.tail = append(l.tail, string(line)); len(l.tail) > tailLines {
@@ -61,6 +56,13 @@ func (l *Log) Write(data []byte) (int, error) {
 		l.rest = rest
 	}
 	return len(data), nil
+}
+
+// begin takes note of a new process.
+func (l *Log) begin() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.dying = false
 }
 
 // Lines is how many there were, without what Go writes when a program runs out of memory: several for each goroutine.

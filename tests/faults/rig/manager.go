@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +86,15 @@ func (r *Rig) arguments(m *Manager) []string {
 	}
 }
 
+// FreeAddress is one on loopback that nobody listens on, for what a manager serves when it is asked to.
+func FreeAddress(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
 // ShortLease is for replicas that share the work: a dead one is replaced within seconds.
 func ShortLease() []string {
 	return []string{
@@ -131,6 +141,7 @@ func (m *Manager) Start() error {
 	}
 	command := exec.Command(m.program, m.arguments...)
 	command.Env, command.Stdout, command.Stderr = m.env, m.Log, m.Log
+	m.Log.begin()
 	if err := launch(command); err != nil {
 		return fmt.Errorf("cannot start %s: %w", m.Name, err)
 	}

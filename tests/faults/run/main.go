@@ -32,6 +32,7 @@ type options struct {
 	dir        string
 	program    string
 	soak       time.Duration
+	profiles   string // address of the manager's profiles, which only a soak reads
 	forms      bool
 	again      bool
 	list       bool
@@ -105,11 +106,20 @@ func run(ctx context.Context, o options) error {
 	case o.list:
 		return list(book, o)
 	}
+	if slices.Contains(o.suites, "soak") {
+		if o.profiles, err = rig.FreeAddress(ctx); err != nil {
+			return err
+		}
+	}
 	return newSession(book, o).run(ctx)
 }
 
 // rigOptions keep the logs beside the results, in a folder of this very run: what the manager is told lies there too, and several runs may
 // share the results.
 func (o options) rigOptions() rig.Options {
-	return rig.Options{Dir: fmt.Sprintf("%s/logs/%d", o.dir, os.Getpid()), Program: o.program}
+	options := rig.Options{Dir: fmt.Sprintf("%s/logs/%d", o.dir, os.Getpid()), Program: o.program}
+	if o.profiles != "" {
+		options.Arguments = []string{"--pprof", "--pprof-bind-address=" + o.profiles}
+	}
+	return options
 }

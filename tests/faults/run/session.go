@@ -148,13 +148,19 @@ func (s *session) crash(ctx context.Context) error {
 
 func (s *session) soak(ctx context.Context) error {
 	var writing error
-	report, err := soak.Run(ctx, s.lab, s.options.choice.Seed, s.options.soak, func(point record.Point, sample soak.Sample) {
-		fmt.Fprintf(s.options.out, "%8s %4d MiB ", sample.At.Round(time.Second), sample.Bytes>>20)
-		writing = errors.Join(writing, s.keep(point))
+	report, err := soak.Run(ctx, s.lab, soak.Options{
+		Seed: s.options.choice.Seed, Duration: s.options.soak, Profiles: "http://" + s.options.profiles, Dir: s.options.dir,
+		Each: func(point record.Point, sample soak.Sample) {
+			fmt.Fprintf(s.options.out, "%8s %4d MiB ", sample.At.Round(time.Second), sample.Bytes>>20)
+			writing = errors.Join(writing, s.keep(point))
+		},
 	})
-	if len(report.Samples) > 0 {
-		fmt.Fprintf(s.options.out, "soak: %d operations, %d of them with a problem; memory grows by %.0f KiB an hour in the second half\n",
-			len(report.Points), len(s.failed), report.Slope()/1024)
+	for _, sample := range report.Live {
+		fmt.Fprintf(s.options.out, "soak: %8s, %4d operations: %d KiB live\n", sample.At.Round(time.Second), sample.Operations, sample.Bytes>>10)
+	}
+	if len(report.Points) > 0 {
+		fmt.Fprintf(s.options.out, "soak: %d operations, %d of them with a problem; in the second half the process grows by %.0f KiB an hour, "+
+			"what lives in it by %.0f\n", len(report.Points), len(s.failed), soak.Slope(report.Held)/1024, soak.Slope(report.Live)/1024)
 	}
 	return errors.Join(err, writing)
 }

@@ -1,7 +1,8 @@
 // Package soak answers one question: does anything grow, get stuck or go wrong when operations and faults follow each other for hours?
 //
-// One manager process lives through random operations, each under a random fault or none, drawn by a seed. Its memory is looked at
-// after each; what counts is the slope, not the height.
+// One manager process lives through random operations, each under a random fault or none, drawn by a seed. What the process holds is
+// looked at after each operation, and what lives in it after a garbage collection eight times, with a heap profile; what counts is the
+// slope, not the height.
 //
 // What it refuses to do: faults that end the manager are left out, since memory that starts anew has no slope.
 package soak
@@ -10,15 +11,30 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"time"
 
+	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/matrix"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/record"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
-// Sample is the memory of the manager after so many operations.
+// looks at what lives are so many in a soak: a collection is asked for, which the manager would not do by itself then.
+const looks = 8
+
+// Options of a soak.
+type Options struct {
+	Seed     uint64
+	Duration time.Duration
+	// Profiles is the address of the manager's profiles, such as http://127.0.0.1:8084, and Dir the folder for those of its heap.
+	Profiles, Dir string
+	// Each is told every operation as it ends, and what the process holds then.
+	Each func(record.Point, Sample)
+}
+
+// Sample is the memory of the manager after so many operations, in bytes.
 type Sample struct {
 	At         time.Duration
 	Operations int
@@ -27,44 +43,65 @@ type Sample struct {
 
 // Report is how a soak went.
 type Report struct {
-	Points  []record.Point
-	Samples []Sample
+	Points []record.Point
+	// Held is what the machine gave the process, after each operation; Live is what its objects took after a collection.
+	Held, Live []Sample
 }
 
-// Run goes on until the duration is over or the context ends; each is told every trial as it ends.
-func Run(ctx context.Context, lab *trial.Lab, seed uint64, duration time.Duration, each func(record.Point, Sample)) (Report, error) {
+// Run goes on until the duration is over or the context ends.
+func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	var report Report
-	dice := rand.New(rand.NewPCG(seed, 1))
-	operations := operation.All()
-	var cells []matrix.Cell
-	for _, cell := range matrix.Forms(operations) {
-		if survives(cell) {
-			cells = append(cells, cell)
-		}
-	}
+	dice, operations := rand.New(rand.NewPCG(o.Seed, 1)), operation.All()
+	cells := survivable(operations)
 	began := time.Now()
-	for n := 1; time.Since(began) < duration && ctx.Err() == nil; n++ {
-		b, o := trial.Break{Fault: "none", Begin: calm}, operations[dice.IntN(len(operations))]
+	for n := 1; time.Since(began) < o.Duration && ctx.Err() == nil; n++ {
+		b, deed := trial.Break{Fault: "none", Begin: calm}, operations[dice.IntN(len(operations))]
 		if dice.IntN(3) > 0 {
 			cell := cells[dice.IntN(len(cells))]
-			b, o = cell.Break(), cell.Operation
+			b, deed = cell.Break(), cell.Operation
 		}
-		b.Name = fmt.Sprintf("%06d/%s/%s", n, o.Name, b.Fault)
-		point := lab.Run(ctx, "soak", o, b)
-		point.Seed = seed
+		b.Name = fmt.Sprintf("%06d/%s/%s", n, deed.Name, b.Fault)
+		point := lab.Run(ctx, "soak", deed, b)
+		point.Seed = o.Seed
 		bytes, _, err := lab.Rig.Manager.Memory()
 		if err != nil {
 			return report, fmt.Errorf("the manager did not live through %s: %w", b.Name, err)
 		}
 		sample := Sample{At: time.Since(began), Operations: n, Bytes: bytes}
-		report.Points, report.Samples = append(report.Points, point), append(report.Samples, sample)
-		each(point, sample)
+		report.Points, report.Held = append(report.Points, point), append(report.Held, sample)
+		o.Each(point, sample)
+		if sample.At >= time.Duration(len(report.Live)+1)*o.Duration/looks {
+			if err := report.look(ctx, o, sample); err != nil {
+				return report, err
+			}
+		}
 	}
 	return report, nil
 }
 
+// look writes down what lives, and keeps the profile that says what it is. The newest profile less an old one, by
+// go tool pprof -diff_base, is what grew.
+func (r *Report) look(ctx context.Context, o Options, sample Sample) error {
+	memory, err := meter.Live(ctx, o.Profiles)
+	if err != nil {
+		return fmt.Errorf("cannot tell what lives in the manager: %w", err)
+	}
+	sample.Bytes = memory.Live
+	r.Live = append(r.Live, sample)
+	return meter.SaveHeap(ctx, o.Profiles, filepath.Join(o.Dir, fmt.Sprintf("heap-%d.pb.gz", len(r.Live))))
+}
+
 func calm(context.Context, *operation.Scene) (func(context.Context) error, error) {
 	return func(context.Context) error { return nil }, nil
+}
+
+func survivable(operations []operation.Operation) (cells []matrix.Cell) {
+	for _, cell := range matrix.Forms(operations) {
+		if survives(cell) {
+			cells = append(cells, cell)
+		}
+	}
+	return cells
 }
 
 // survives says that a fault neither ends the manager nor lasts longer than the operation is worth.
@@ -77,8 +114,8 @@ func survives(cell matrix.Cell) bool {
 }
 
 // Slope is the growth in bytes per hour, by least squares over the second half of the samples: the first fills caches.
-func (r Report) Slope() float64 {
-	samples := r.Samples[len(r.Samples)/2:]
+func Slope(samples []Sample) float64 {
+	samples = samples[len(samples)/2:]
 	var n, sx, sy, sxx, sxy float64
 	for _, s := range samples {
 		x, y := s.At.Hours(), float64(s.Bytes)
