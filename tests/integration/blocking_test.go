@@ -105,7 +105,7 @@ var _ = Describe("A user's custom resource", func() {
 		Consistently(testkit.Gone(env.Hub, kyma)).Should(BeFalse())
 		expectThere(env.Runtimes[0], append(partsOf(content), mine)...)
 		env.Hub.Delete(testkit.NewAccessSecret(kyma.Name, nil))
-		Eventually(testkit.Gone(env.Hub, kyma), atOnce).Should(BeTrue())
+		expectReleased(kyma)
 		Expect(manifestsOf(kyma)()).To(BeEmpty())
 		env.Runtimes[0].Delete(append(partsOf(content), mine, content.DefaultCR)...)
 	},

@@ -19,6 +19,20 @@ import (
 // atOnce is what an event may take on a busy machine. Every back-off of a cause that it is used for is longer.
 const atOnce = "4s"
 
+// expectReleased waits until a Kyma is let go of at once, and then until it has gone. With a Kyma that is deleted in the foreground that is for
+// Kubernetes' garbage collector to do, which looks every 30 s for kinds that it does not know yet.
+func expectReleased(kyma *v1beta2.Kyma) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		live, err := testkit.Live(env.Hub, kyma)()
+		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
+		if err == nil {
+			g.Expect(live.Finalizers).To(HaveExactElements(metav1.FinalizerDeleteDependents))
+		}
+	}, atOnce).Should(Succeed())
+	Eventually(testkit.Gone(env.Hub, kyma), "1m").Should(BeTrue())
+}
+
 // tells matches a Kyma or Manifest that is in a state for a reason, with a message that holds all the texts.
 func tells(state v1beta2.State, reason string, texts ...string) types.GomegaMatcher {
 	matchers := []types.GomegaMatcher{

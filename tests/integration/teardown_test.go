@@ -194,7 +194,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 			Consistently(testkit.Live(env.Hub, kyma)).Should(blocked)
 			expectThere(runtime, append(partsOf(content), mine)...)
 			runtime.Delete(mine)
-			Eventually(testkit.Gone(env.Hub, kyma), atOnce).Should(BeTrue())
+			expectReleased(kyma)
 			expectGone(runtime, partsOf(content)...)
 			expectBare()
 		},
