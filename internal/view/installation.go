@@ -77,6 +77,10 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	case v1beta2.StateUnmanaged: // it is to be managed again
 		is.State = Installing
 	default:
+		if !stale && !other && ill(e.manifest) {
+			is.State, is.Unready = Installed, true
+			break
+		}
 		is.State = Installing
 		if before := e.manifest != nil && e.manifest.Generation > 1; before || differ(m.Version.Installed, m.Version.Desired) {
 			is.State = Upgrading
@@ -126,6 +130,8 @@ func ofManifest(manifest *v1beta2.Manifest) Installation {
 		is.State, is.Warning = Installed, true
 	case manifest.Status.State == v1beta2.StateError:
 		is.State = Failed
+	case ill(manifest):
+		is.State, is.Unready = Installed, true
 	default:
 		is.State = Installing
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 // Modules are all modules that are in a Kyma or installed, sorted by Kyma and name. What could only be had is Catalog's.
@@ -225,7 +226,14 @@ func (r *reader) installed(e *entry) string {
 // settled says that a Manifest's current spec was seen running.
 func settled(manifest *v1beta2.Manifest) bool {
 	status := &manifest.Status
-	return status.ObservedGeneration == manifest.Generation && (status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning)
+	well := status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning
+	brought := conditions.IsTrueAt(status.Conditions, v1beta2.ConditionInstallation, manifest.Generation)
+	return status.ObservedGeneration == manifest.Generation && (well || brought)
+}
+
+// ill says that all of a Manifest's current spec was brought up, and something of it is not ready now.
+func ill(manifest *v1beta2.Manifest) bool {
+	return manifest != nil && manifest.Status.State == v1beta2.StateProcessing && settled(manifest)
 }
 
 // signedBy is what the reason of a refusal says of the signature.

@@ -58,6 +58,16 @@ func conditioned(state v1beta2.State, reason, message string) func(*v1beta2.Mani
 	}
 }
 
+// illManifest makes a Manifest that was installed and of which an object is not ready any more.
+func illManifest(state v1beta2.State, reason string) func(*v1beta2.Manifest) {
+	return func(m *v1beta2.Manifest) {
+		conditioned(state, reason, "Deployment x has 0 of 1 replicas")(m)
+		m.Status.Conditions = append(m.Status.Conditions, metav1.Condition{
+			Type: v1beta2.ConditionInstallation, Status: metav1.ConditionTrue, ObservedGeneration: 1,
+		})
+	}
+}
+
 func deletedManifest(m *v1beta2.Manifest) { m.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
 func TestManagedModules(t *testing.T) {
@@ -113,6 +123,21 @@ func TestManagedModules(t *testing.T) {
 				m.Status.Synced = []v1beta2.Resource{{Kind: "A", Hash: "x"}, {Kind: "B"}}
 			})},
 			want{state: Processing, phase: Installing, reason: v1beta2.ReasonModuleProcessing, version: "/1.0.0/1.0.0"},
+		},
+		"what was installed and is not ready any more is not being installed": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "Deployment x has 0 of 1 replicas")),
+			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
+			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects, version: "1.0.0/1.0.0/1.0.0"},
+		},
+		"what was installed and fails has its version still": {
+			remoteKyma(stands(v1beta2.StateError, "1.0.0", "Deployment x has 0 of 1 replicas")),
+			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateError, v1beta2.ReasonObjectFailed))},
+			want{state: Error, phase: Failed, reason: v1beta2.ReasonObjectFailed, version: "1.0.0/1.0.0/1.0.0"},
+		},
+		"what is not ready and is to be of another version is being upgraded": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", ""), func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }),
+			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
+			want{state: Processing, phase: Upgrading, version: "1.0.0/1.1.0/1.1.0"},
 		},
 		"a Manifest that was changed is being upgraded": {
 			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) { m.Generation = 2 })},
@@ -201,6 +226,10 @@ func TestMandatoryAndLoneManifests(t *testing.T) {
 		},
 		"a stand-alone Manifest at work": {
 			manifest(lone, func(m *v1beta2.Manifest) { m.Status.State = v1beta2.StateProcessing }), false, false, want{phase: Installing},
+		},
+		"a stand-alone Manifest of which an object is not ready any more": {
+			manifest(lone, illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects)), false, false,
+			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects},
 		},
 		"a stand-alone Manifest that goes": {manifest(lone, deletedManifest), false, false, want{phase: Removing}},
 		"a Manifest without its Kyma is orphaned": {

@@ -63,6 +63,9 @@ func (m *Module) whole() State {
 		state = Unknown
 	case Installed:
 	}
+	if m.Installation.Unready {
+		state = Worse(state, Processing)
+	}
 	if m.Installation.Warning {
 		state = Worse(state, Warning)
 	}

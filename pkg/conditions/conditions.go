@@ -49,6 +49,11 @@ func IsTrue(conds []metav1.Condition, kind string) bool {
 	return found != nil && found.Status == metav1.ConditionTrue
 }
 
+// IsTrueAt says whether the condition of a type is true, and was observed at that generation.
+func IsTrueAt(conds []metav1.Condition, kind string, generation int64) bool {
+	return IsTrue(conds, kind) && Find(conds, kind).ObservedGeneration == generation
+}
+
 // normalise sorts by type and keeps the first of a type; it says whether it had to.
 func normalise(conds *[]metav1.Condition) bool {
 	ascending := true

@@ -114,7 +114,7 @@ func TestSetKeepsTheInvariants(t *testing.T) {
 func TestFindAndIsTrue(t *testing.T) {
 	conds := []metav1.Condition{
 		ready(func(*metav1.Condition) {}),
-		{Type: "Resources", Status: metav1.ConditionTrue},
+		{Type: "Resources", Status: metav1.ConditionTrue, ObservedGeneration: 3},
 		{Type: "Unclear", Status: metav1.ConditionUnknown},
 	}
 	for _, test := range []struct {
@@ -133,6 +133,9 @@ func TestFindAndIsTrue(t *testing.T) {
 			}
 			if got := conditions.IsTrue(conds, test.kind); got != test.isTrue {
 				t.Errorf("got %v, want %v", got, test.isTrue)
+			}
+			if got := conditions.IsTrueAt(conds, test.kind, 3); got != test.isTrue || conditions.IsTrueAt(conds, test.kind, 4) {
+				t.Errorf("at generation 3 it is %v, want %v, and at no other", got, test.isTrue)
 			}
 		})
 	}

@@ -60,6 +60,7 @@ export interface Installation {
   progress?: string
   blockedBy?: string[]
   warning?: boolean
+  unready?: boolean
 }
 export interface Version {
   desired?: string

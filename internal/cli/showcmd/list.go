@@ -133,6 +133,8 @@ func phaseText(m *view.Module) string {
 		text += " (waits for a maintenance window)"
 	case m.Installation.Warning:
 		text += " (Warning)"
+	case m.Installation.Unready:
+		text += " (not ready)"
 	}
 	return text
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -160,6 +161,14 @@ func ofKyma(name, uid string) func(*v1beta2.Manifest) {
 			APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Name: name, UID: types.UID(uid), Controller: &yes,
 		}}
 		m.Labels = map[string]string{v1beta2.LabelKymaName: name}
+	}
+}
+
+// installed says that the spec of that generation was ready once.
+func installed(generation int64) func(*v1beta2.Manifest) {
+	return func(m *v1beta2.Manifest) {
+		conditions.Set(&m.Status.Conditions, v1beta2.ConditionInstallation, metav1.ConditionTrue, v1beta2.ReasonReady,
+			v1beta2.MessageInstallationReady, generation, testTime)
 	}
 }
 

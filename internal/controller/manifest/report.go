@@ -182,11 +182,7 @@ func (w *work) report(found finding) {
 	case contentReasons[found.reason] || conditions.Find(status.Conditions, v1beta2.ConditionResources) == nil:
 		w.setCondition(v1beta2.ConditionResources, metav1.ConditionFalse, found.reason, v1beta2.MessageResourcesNotParsed)
 	}
-	if ready {
-		w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionTrue, found.reason, v1beta2.MessageInstallationReady)
-	} else {
-		w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionFalse, found.reason, v1beta2.MessageInstallationNotReady)
-	}
+	w.reportInstallation(found)
 	if w.hasModuleCR() && !w.moduleCRCreated() {
 		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, found.reason, v1beta2.MessageModuleCRNotCreated)
 	}
@@ -194,6 +190,20 @@ func (w *work) report(found finding) {
 	if operation := conditions.Cut(found.message); status.LastOperation.Operation != operation {
 		status.LastOperation = v1beta2.LastOperation{Operation: operation, LastUpdateTime: w.now}
 	}
+}
+
+// reportInstallation says whether this spec was brought up. What was stays so while an object of it is not ready, or fails: that is no new
+// installation, and whoever shows modules can tell the two apart.
+func (w *work) reportInstallation(found finding) {
+	if found.state == v1beta2.StateReady {
+		w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionTrue, found.reason, v1beta2.MessageInstallationReady)
+		return
+	}
+	ill := found.reason == v1beta2.ReasonWaitingForObjects || found.reason == v1beta2.ReasonObjectFailed
+	if ill && conditions.IsTrueAt(w.manifest.Status.Conditions, v1beta2.ConditionInstallation, w.generation) {
+		return
+	}
+	w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionFalse, found.reason, v1beta2.MessageInstallationNotReady)
 }
 
 // contentReasons are the reasons that speak of the content, not of the cluster.

@@ -61,7 +61,8 @@ export function Signature({ module: m }: { module: Module }) {
 
 /** reasonOf is the sentence that says why a module stands as it does. */
 export function reasonOf(m: Module): string {
-  const installation = phaseWord(m.installation.state).tone === stateWord(m.state).tone || m.installation.warning
+  const unready = m.installation.unready && m.state === 'Processing'
+  const installation = phaseWord(m.installation.state).tone === stateWord(m.state).tone || m.installation.warning || unready
   const first = installation ? m.installation.message : m.module.message
   if (m.state === 'Ready') return ''
   return sentence(first || m.installation.message || m.module.message)
