@@ -312,7 +312,7 @@ uninstall: ## Delete the CRDs and with them every Kyma; the manager must still r
 	$(with-assets) $(kubectl) delete --ignore-not-found -k config/crd
 
 .PHONY: deploy
-deploy: ## Deploy the manager with the image IMG; DEPLOY=local for a single cluster.
+deploy: ## Deploy the manager with the image IMG; DEPLOY=local for a single cluster, DEPLOY=policies with ConfigMaps for windows and signatures.
 	$(with-assets) $(kubectl) kustomize config/$(DEPLOY) | sed 's|image: lifecycle-manager:dev|image: $(IMG)|' | $(kubectl) apply --server-side -f -
 
 .PHONY: undeploy

@@ -1,5 +1,6 @@
 // Package faults_test holds the sample of the fault runs that every CI run has: some deaths, some disturbed views, some cells of the
-// matrix, some replicas that are struck, drawn by a seed that moves with the day, so that a week of CI sees more than one does.
+// matrix, some replicas that are struck, drawn by FAULTS_SEED. CI takes the same one every time, so that what fails there can be repeated;
+// without a seed the day is it.
 package faults_test
 
 import (
