@@ -95,6 +95,7 @@ func (r *Runtime) widen(k *kind, w wish) {
 		if k.cut != nil {
 			k.cut()
 		}
+		k.stir()
 	}
 }
 

@@ -45,7 +45,7 @@ type standing struct {
 
 // state of a Kyma or, with a name, of one of its modules; now says that it is in it, and has not left it.
 type state struct {
-	module, name string
+	module, name unique.Handle[string] // there are few of them, and many Kymas
 	now          bool
 }
 
@@ -83,7 +83,7 @@ func (s *States) Collect(into chan<- prometheus.Metric) {
 	s.mu.Lock()
 	for key, kyma := range s.seen {
 		for _, one := range kyma.states {
-			id := series{one.module, key.Name, one.name, kyma.shoot, kyma.instance}
+			id := series{one.module.Value(), key.Name, one.name.Value(), kyma.shoot, kyma.instance}
 			told[id] = told[id] || one.now
 		}
 	}
@@ -106,13 +106,14 @@ func (s *States) ObserveKyma(kyma *v1beta2.Kyma) {
 	now := &standing{instance: kyma.Labels[instanceIDLabel]}
 	now.shoot, _, _ = strings.Cut(kyma.Annotations[domainAnnotation], ".")
 	if kyma.Status.State != "" {
-		now.states = append(now.states, state{"", once(kyma.Status.State), true})
+		now.states = append(now.states, state{whole, once(kyma.Status.State), true})
 	}
-	present := map[string]bool{"": true}
+	present := map[unique.Handle[string]]bool{whole: true}
 	for i := range kyma.Status.Modules {
 		module := &kyma.Status.Modules[i]
-		present[module.Name] = true
-		now.states = append(now.states, state{once(module.Name), once(module.State), true})
+		name := once(module.Name)
+		present[name] = true
+		now.states = append(now.states, state{name, once(module.State), true})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +130,11 @@ func (s *States) ObserveKyma(kyma *v1beta2.Kyma) {
 	s.seen[key] = now
 }
 
+// whole stands in for the name of a module: it is the Kyma that is in the state.
+var whole = unique.Make("")
+
 // once is a text that is stored once for all Kymas.
-func once[T ~string](text T) string { return unique.Make(string(text)).Value() }
+func once[T ~string](text T) unique.Handle[string] { return unique.Make(string(text)) }
 
 // ForgetKyma removes the series of a Kyma that is gone.
 func (s *States) ForgetKyma(namespace, name string) {

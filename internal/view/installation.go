@@ -77,7 +77,7 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	case v1beta2.StateUnmanaged: // it is to be managed again
 		is.State = Installing
 	default:
-		if !stale && !other && ill(e.manifest) {
+		if !stale && !other && e.manifest != nil && settled(e.manifest) {
 			is.State, is.Unready = Installed, true
 			break
 		}
@@ -130,7 +130,7 @@ func ofManifest(manifest *v1beta2.Manifest) Installation {
 		is.State, is.Warning = Installed, true
 	case manifest.Status.State == v1beta2.StateError:
 		is.State = Failed
-	case ill(manifest):
+	case manifest.Status.State == v1beta2.StateProcessing && settled(manifest):
 		is.State, is.Unready = Installed, true
 	default:
 		is.State = Installing

@@ -105,7 +105,7 @@ type Installation struct {
 	BlockedBy []string `json:"blockedBy,omitempty"`
 	// Warning says that it runs, but not as it was asked for.
 	Warning bool `json:"warning,omitempty"`
-	// Unready says that all of it was brought up, and an object of it is not ready now.
+	// Unready says that all of it was brought up, and an object of it or its custom resource is not ready now.
 	Unready bool `json:"unready,omitempty"`
 }
 

@@ -231,11 +231,6 @@ func settled(manifest *v1beta2.Manifest) bool {
 	return status.ObservedGeneration == manifest.Generation && (well || brought)
 }
 
-// ill says that all of a Manifest's current spec was brought up, and something of it is not ready now.
-func ill(manifest *v1beta2.Manifest) bool {
-	return manifest != nil && manifest.Status.State == v1beta2.StateProcessing && settled(manifest)
-}
-
 // signedBy is what the reason of a refusal says of the signature.
 func signedBy(reason string) Signed {
 	switch reason {

@@ -129,6 +129,10 @@ func TestManagedModules(t *testing.T) {
 			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
 			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects, version: "1.0.0/1.0.0/1.0.0"},
 		},
+		"what is installed and whose own resource is not ready is not being installed": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest()},
+			want{state: Processing, phase: Installed, version: "1.0.0/1.0.0/1.0.0"},
+		},
 		"what was installed and fails has its version still": {
 			remoteKyma(stands(v1beta2.StateError, "1.0.0", "Deployment x has 0 of 1 replicas")),
 			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateError, v1beta2.ReasonObjectFailed))},

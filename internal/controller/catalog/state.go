@@ -56,7 +56,7 @@ func (r *Reconciler) say(kyma types.NamespacedName, now said) {
 	}
 }
 
-// attach keeps the connection, and drops what was remembered of the one before.
+// attach keeps the connection, and drops what was remembered of the one before, its pauses too.
 func (r *Reconciler) attach(kyma types.NamespacedName, runtime Runtime) {
 	r.states.mutex.Lock()
 	known := r.states.of(kyma)
@@ -65,6 +65,7 @@ func (r *Reconciler) attach(kyma types.NamespacedName, runtime Runtime) {
 	r.states.mutex.Unlock()
 	if before != nil && before != runtime {
 		r.Mirror.Forget(before)
+		r.Backoff.DeleteEntry(kyma.String())
 	}
 }
 

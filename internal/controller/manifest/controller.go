@@ -130,6 +130,9 @@ func Bucket(manifest client.Object) int {
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error) {
+	if w.manifest.Status.ObservedGeneration != w.generation {
+		r.Backoff.Reset(w.key.String()) // the pauses were earned by another spec
+	}
 	deleting := !w.manifest.DeletionTimestamp.IsZero()
 	if deleting && !slices.ContainsFunc(w.manifest.Finalizers, isOurs) {
 		return ctrl.Result{}, nil // held by others; what was ours is gone

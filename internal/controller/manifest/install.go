@@ -53,7 +53,7 @@ func (r *Reconciler) converge(ctx context.Context, w *work) (finding, error) {
 		return r.failure(err)
 	}
 	if w.lostCR { // told before it is there again, so that nobody takes the next one for the one before
-		if err := r.tellApplying(ctx, w); err != nil {
+		if err := r.tellApplying(ctx, w, false); err != nil {
 			return r.failure(err)
 		}
 	}
@@ -133,12 +133,13 @@ func (r *Reconciler) plan(ctx context.Context, w *work, steps []inventory.Step) 
 	if !tell {
 		return nil
 	}
-	return r.tellApplying(ctx, w)
+	return r.tellApplying(ctx, w, true)
 }
 
-// tellApplying writes the status in the middle of a pass: what comes next must not be lost with this process.
-func (r *Reconciler) tellApplying(ctx context.Context, w *work) error {
-	found := finding{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: applying, parsed: true}
+// tellApplying writes the status in the middle of a pass: what comes next must not be lost with this process. brings
+// says that it is other content, or more.
+func (r *Reconciler) tellApplying(ctx context.Context, w *work, brings bool) error {
+	found := finding{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: applying, parsed: true, brings: brings}
 	if !w.manifest.DeletionTimestamp.IsZero() {
 		found.state = v1beta2.StateDeleting
 	}

@@ -168,6 +168,39 @@ func TestFailed(t *testing.T) {
 	}
 }
 
+// silent is a Fleet whose clusters do not answer.
+type silent struct{ reached }
+
+func (silent) Get(context.Context, Target) (Runtime, error) {
+	return nil, &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "no", Retry: time.Second}
+}
+
+func TestPausesAreEarnedByASpec(t *testing.T) {
+	for name, test := range map[string]struct {
+		observed int64
+		want     time.Duration
+	}{
+		"a spec that failed before waits as long as it has earned": {3, 8 * time.Second},
+		"a new one begins anew":                                    {2, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			manifest := newManifest(func(m *v1beta2.Manifest) { m.Status.ObservedGeneration = test.observed })
+			r := newReconciler(t, manifest)
+			r.Fleet = silent{}
+			now := clocktesting.NewFakeClock(testTime.Time)
+			r.Backoff = flowcontrol.NewFakeBackOff(time.Second, time.Minute, now)
+			key := client.ObjectKeyFromObject(manifest)
+			for range 3 {
+				now.Step(r.pause(key, finding{retry: time.Second}))
+			}
+			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+			if err != nil || result.RequeueAfter != test.want {
+				t.Errorf("looks again after %s (%v), want %s", result.RequeueAfter, err, test.want)
+			}
+		})
+	}
+}
+
 func TestPause(t *testing.T) {
 	r := newReconciler(t)
 	now := clocktesting.NewFakeClock(testTime.Time)

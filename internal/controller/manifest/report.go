@@ -192,15 +192,15 @@ func (w *work) report(found finding) {
 	}
 }
 
-// reportInstallation says whether this spec was brought up. What was stays so while an object of it is not ready, or fails: that is no new
-// installation, and whoever shows modules can tell the two apart.
+// reportInstallation says whether this spec was brought up. What was stays so, whatever is wrong with it or with its runtime, until other
+// content is brought or it is removed: whoever shows modules can tell that from an installation that is not finished.
 func (w *work) reportInstallation(found finding) {
 	if found.state == v1beta2.StateReady {
 		w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionTrue, found.reason, v1beta2.MessageInstallationReady)
 		return
 	}
-	ill := found.reason == v1beta2.ReasonWaitingForObjects || found.reason == v1beta2.ReasonObjectFailed
-	if ill && conditions.IsTrueAt(w.manifest.Status.Conditions, v1beta2.ConditionInstallation, w.generation) {
+	stays := !found.brings && found.state != v1beta2.StateDeleting
+	if stays && conditions.IsTrueAt(w.manifest.Status.Conditions, v1beta2.ConditionInstallation, w.generation) {
 		return
 	}
 	w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionFalse, found.reason, v1beta2.MessageInstallationNotReady)

@@ -62,6 +62,7 @@ type finding struct {
 	gone            bool          // nothing is to be told: the Manifest is gone or moved on, or its cluster is just being contacted
 	cut             bool          // the manager ends: what was done is recorded, and nothing is told
 	parsed          bool          // the content was fetched, verified, parsed and compared with what is installed
+	brings          bool          // other content than before is about to be applied, or more of it
 }
 
 // failed tells a cause. That a cluster is contacted for the first time is none: its answer brings us back.
