@@ -101,13 +101,29 @@ func explained(where string, err error) error {
 	if refused, ok := errors.AsType[*addressError](err); ok {
 		return invalid("%s: %w", where, refused)
 	}
+	plain := withoutAddresses(err)
 	if typed, ok := errors.AsType[*content.Error](err); ok {
-		return &content.Error{Reason: typed.Reason, RetryAfter: typed.RetryAfter, Err: fmt.Errorf("%s: %w", where, err)}
+		return &content.Error{Reason: typed.Reason, RetryAfter: typed.RetryAfter, Err: fmt.Errorf("%s: %w", where, plain)}
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fail(content.ReasonRegistryUnreachable, "%s cannot be read now: %w", where, err)
+	return fail(content.ReasonRegistryUnreachable, "%s cannot be read now: %w", where, plain)
+}
+
+// withoutAddresses says in plain words why the network failed. Go's texts name the address of this pod and of whoever resolves names for
+// it, which is nobody's business.
+func withoutAddresses(err error) error {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		if lookup.IsNotFound {
+			return fmt.Errorf("there is no host of the name %s", lookup.Name)
+		}
+		return fmt.Errorf("the name %s cannot be resolved now", lookup.Name)
+	}
+	if call, ok := errors.AsType[*net.OpError](err); ok && call.Err != nil {
+		return call.Err
+	}
+	return err
 }
 
 // explainedAnswer is explained for what a registry says.

@@ -1,8 +1,16 @@
 package collection
 
 import (
+	"errors"
+	"fmt"
+	"net"
 	"net/netip"
+	"net/url"
+	"os"
+	"syscall"
 	"testing"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 func TestWhatIsDialled(t *testing.T) {
@@ -48,6 +56,35 @@ func TestWhatIsDialled(t *testing.T) {
 			}
 			if refused := refuse(address, true) != nil; refused != (c.is == never) {
 				t.Errorf("%s is refused although private addresses are allowed: %t", c.address, refused)
+			}
+		})
+	}
+}
+
+func TestNoAddressOfOursIsTold(t *testing.T) {
+	called := func(err error) error { return &url.Error{Op: "Get", URL: "https://modules.example", Err: err} }
+	refused := &net.OpError{
+		Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 4711}, Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 9)},
+		Err: os.NewSyscallError("read", syscall.ECONNRESET),
+	}
+	missing := &net.DNSError{Err: "no such host", Name: "modules.example", Server: "10.0.0.10:53", IsNotFound: true}
+	failing := &net.DNSError{Err: "server misbehaving", Name: "modules.example", Server: "10.0.0.10:53"}
+	const unreachable = content.ReasonRegistryUnreachable
+	for name, c := range map[string]struct {
+		err          error
+		reason, want string
+	}{
+		"a connection that broke":             {called(refused), unreachable, "here cannot be read now: read: connection reset by peer"},
+		"a name that does not exist":          {called(missing), unreachable, "here cannot be read now: there is no host of the name modules.example"},
+		"a resolver that fails":               {called(failing), unreachable, "here cannot be read now: the name modules.example cannot be resolved now"},
+		"a resolver that cannot be reached":   {called(&net.OpError{Op: "dial", Err: failing}), unreachable, "here cannot be read now: the name modules.example cannot be resolved now"},
+		"what has a reason keeps it":          {&content.Error{Reason: content.ReasonContentNotFound, Err: called(missing)}, content.ReasonContentNotFound, "here: there is no host of the name modules.example"},
+		"other failures are told as they are": {fmt.Errorf("the answer is no index"), unreachable, "here cannot be read now: the answer is no index"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			typed, ok := errors.AsType[*content.Error](explained("here", c.err))
+			if !ok || typed.Reason != c.reason || typed.Err.Error() != c.want {
+				t.Errorf("it is told as %v", typed)
 			}
 		})
 	}

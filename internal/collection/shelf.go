@@ -33,6 +33,7 @@ const (
 	keyDigest  = "digest"
 	keyKey     = "key"
 	keyChecked = "checked"
+	keyRead    = "read"
 	keyModules = "modules"
 	keyError   = "error"
 )
@@ -137,7 +138,7 @@ func (s Shelf) Remove(ctx context.Context, name string) error {
 	return s.Client.Delete(ctx, there, options...)
 }
 
-// Note keeps what reading a source gave: how many modules, or why not.
+// Note keeps what reading a source gave: how many modules, or why not. What it gave when that went well last stays known.
 func (s Shelf) Note(ctx context.Context, name string, modules int, trouble error, now time.Time) error {
 	there, err := s.get(ctx, name)
 	if err != nil {
@@ -147,9 +148,11 @@ func (s Shelf) Note(ctx context.Context, name string, modules int, trouble error
 	if there.Data == nil {
 		there.Data = map[string]string{}
 	}
-	there.Data[keyChecked], there.Data[keyModules] = now.UTC().Format(time.RFC3339), strconv.Itoa(modules)
-	delete(there.Data, keyError)
-	if trouble != nil {
+	there.Data[keyChecked] = now.UTC().Format(time.RFC3339)
+	if trouble == nil {
+		there.Data[keyRead], there.Data[keyModules] = there.Data[keyChecked], strconv.Itoa(modules)
+		delete(there.Data, keyError)
+	} else {
 		text := []rune(trouble.Error())
 		there.Data[keyError] = string(text[:min(len(text), maxTrouble)])
 	}
@@ -166,6 +169,15 @@ func (s Shelf) get(ctx context.Context, name string) (*corev1.ConfigMap, error) 
 		return nil, apierrors.NewNotFound(sourceResource, name)
 	}
 	return &there, err
+}
+
+// timeOf reads a time of day; nil where there is none.
+func timeOf(text string) *time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil
+	}
+	return &at
 }
 
 func mapOf(source Source, namespace string) *corev1.ConfigMap {
@@ -190,9 +202,7 @@ func sourceOf(there *corev1.ConfigMap) Source {
 		Name: there.Labels[LabelSource], URL: there.Data[keyURL], Digest: there.Data[keyDigest], Key: there.Data[keyKey],
 		Error: there.Data[keyError],
 	}
-	if checked, err := time.Parse(time.RFC3339, there.Data[keyChecked]); err == nil {
-		source.Checked = &checked
-	}
+	source.Checked, source.Read = timeOf(there.Data[keyChecked]), timeOf(there.Data[keyRead])
 	source.Modules, _ = strconv.Atoi(there.Data[keyModules]) // 0 where nobody has looked
 	judged, err := source.Complete()
 	switch {

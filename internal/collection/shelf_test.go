@@ -58,15 +58,17 @@ func TestShelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := ours
-	want.Kind, want.Checked, want.Modules = HTTPS, &now, 3
+	want.Kind, want.Checked, want.Read, want.Modules = HTTPS, &now, &now, 3
 	if all, err := shelf.List(t.Context()); err != nil || cmp.Diff([]Source{want}, all) != "" {
 		t.Errorf("%v %s", err, cmp.Diff([]Source{want}, all))
 	}
-	if err := shelf.Note(t.Context(), "ours", 0, errors.New(strings.Repeat("x", 5000)), now); err != nil {
+	if err := shelf.Note(t.Context(), "ours", 0, errors.New(strings.Repeat("x", 5000)), now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := shelf.Get(t.Context(), "ours"); err != nil || len(got.Error) != maxTrouble {
 		t.Errorf("%d characters of trouble, %v", len(got.Error), err)
+	} else if got.Modules != 3 || !got.Read.Equal(now) || !got.Checked.Equal(now.Add(time.Hour)) {
+		t.Errorf("what was read before is forgotten: %+v", got)
 	}
 	if err := shelf.Add(t.Context(), other, true); err != nil {
 		t.Fatal(err)

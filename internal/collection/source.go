@@ -33,8 +33,10 @@ type Source struct {
 	Digest string `json:"digest,omitempty"`
 	// Key is a public key in PEM that the catalog must be signed with. Empty asks for no signature.
 	Key string `json:"key,omitempty"`
-	// Checked is when it was read last; Modules is how many it had then, and Error why it could not be read.
+	// Checked is when somebody looked last, and Error why it could not be read then; Read is when it could last, and Modules how many it
+	// had then.
 	Checked *time.Time `json:"checked,omitempty"`
+	Read    *time.Time `json:"read,omitempty"`
 	Modules int        `json:"modules"`
 	Error   string     `json:"error,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -58,17 +59,16 @@ func (s *Server) manager(ctx context.Context, u *User) managerHealth {
 func (s *Server) managerState(ctx context.Context, u *User) managerState {
 	beyond(ctx)
 	is, err := recalled(ctx, u, "manager", func(ctx context.Context) (managerState, error) {
-		alive, known := s.replicas(ctx, u)
+		alive, leases := s.replicas(ctx, u)
 		deployed, found := deployment(ctx, u)
 		switch {
 		case alive > 0:
 			deployed.Ready, deployed.Message = true, fmt.Sprintf("%d running", alive)
 		case found:
-		case known:
+		case leases == nil:
 			deployed.Message = "the lifecycle manager does not run: nothing changes until it does"
 		default:
-			deployed.unknown = true
-			deployed.Message = "it is not known whether the lifecycle manager runs: you may not read its Leases and Deployment"
+			deployed.unknown, deployed.Message = true, "it is not known whether the lifecycle manager runs: "+untold(leases)
 		}
 		return deployed, nil
 	})
@@ -78,12 +78,20 @@ func (s *Server) managerState(ctx context.Context, u *User) managerState {
 	return is
 }
 
+// untold says why nobody can tell: for want of rights, or because the cluster does not answer.
+func untold(err error) string {
+	if apierrors.IsForbidden(err) {
+		return "you may not read its Leases and Deployment"
+	}
+	return problemOf(err).Message
+}
+
 // replicas counts the replicas that gave a sign of life lately.
-func (s *Server) replicas(ctx context.Context, u *User) (alive int, known bool) {
+func (s *Server) replicas(ctx context.Context, u *User) (alive int, err error) {
 	var leases coordinationv1.LeaseList
 	labels := client.MatchingLabels{managerComponent: managerReplicas}
 	if err := u.Client.List(ctx, &leases, client.InNamespace(v1beta2.DefaultNamespace), labels); err != nil {
-		return 0, false
+		return 0, err
 	}
 	for i := range leases.Items {
 		renewed := leases.Items[i].Spec.RenewTime
@@ -91,7 +99,7 @@ func (s *Server) replicas(ctx context.Context, u *User) (alive int, known bool) 
 			alive++
 		}
 	}
-	return alive, true
+	return alive, nil
 }
 
 // deployment is how the Deployment of the lifecycle manager stands.

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
@@ -45,6 +48,16 @@ func TestWhoMayNotLookIsToldOfNoError(t *testing.T) {
 	}
 	if health := get[settings](s, "/api/v1/settings").Health; health[1].State != view.Unknown {
 		t.Errorf("the settings: %+v", health)
+	}
+}
+
+func TestAClusterThatDoesNotAnswerIsNotSaidToForbid(t *testing.T) {
+	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	if got := untold(apierrors.NewForbidden(leases, "", errors.New("no"))); !strings.Contains(got, "may not read") {
+		t.Error(got)
+	}
+	if got := untold(apierrors.NewTooManyRequests("busy", 1)); strings.Contains(got, "may not") || !strings.Contains(got, "busy") {
+		t.Error(got)
 	}
 }
 

@@ -331,7 +331,8 @@ export const sources: Source[] = [
     url: 'https://old.example.com/all-modules.json',
     kind: 'https',
     checked: minutes(3),
-    modules: [],
+    read: minutes(300),
+    modules: ['relic'],
     error: 'https://old.example.com/all-modules.json answers with status 404: check the address',
   },
 ]

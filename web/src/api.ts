@@ -351,6 +351,8 @@ export interface Source {
   digest?: string
   key?: string
   checked?: string
+  /** read is when it could be read last. */
+  read?: string
   modules?: string[] | number | null
   error?: string
 }

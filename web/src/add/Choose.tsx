@@ -6,7 +6,7 @@ import { Store } from 'lucide-react'
 import type { KymaLine, List, Offer } from '../api'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
-import { Avatar, Empty, Tag, TypeTag, NotRead } from '../parts/basics'
+import { Avatar, Empty, Tag, TypeTag, NotRead, hidden } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
 import { SourceSelect, useSourceOffers } from './SourceOffers'
@@ -67,7 +67,8 @@ function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted:
     if (any !== w.kymas) act({ do: 'kymas', any })
   }, [any, w.kymas, act])
   if (known && !any) {
-    return <p className="dim flat">There is no Kyma here: modules are installed directly in this cluster.</p>
+    const why = hidden(known.unread, 'Kyma') ? 'It cannot be read which Kymas there are' : 'There is no Kyma here'
+    return <p className="dim flat">{why}: modules are installed directly in this cluster.</p>
   }
   const ids = [...new Set([...(w.kyma ? [w.kyma] : []), ...items.map((k) => `${k.namespace}/${k.name}`)])]
   return (

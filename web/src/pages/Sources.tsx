@@ -147,6 +147,11 @@ function Since({ source }: { source: Source }) {
     <span className={source.error ? 'dim' : undefined}>
       {source.error && 'tried '}
       <Ago at={source.checked} />
+      {source.error && source.read && (
+        <span className="small">
+          , read <Ago at={source.read} />
+        </span>
+      )}
     </span>
   )
 }

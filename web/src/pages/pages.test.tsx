@@ -54,6 +54,11 @@ describe('every page', () => {
       /^(No modules yet|There is no Kyma|No releases yet|No sources yet|The catalog is empty|None|0 Kymas|0 modules|Everything is )/
     expect(screen.queryByText(claims)).toBeNull()
   })
+  it('adding does not say that there is no Kyma to who may not look', async () => {
+    show('/add', 'blind')
+    expect(await screen.findByText(/It cannot be read which Kymas there are/)).toBeTruthy()
+    expect(screen.queryByText(/There is no Kyma here/)).toBeNull()
+  })
   it('says that the cluster does not answer', async () => {
     show('/', 'error')
     expect(await screen.findByText('The cluster does not answer')).toBeTruthy()

@@ -31,11 +31,11 @@ describe('a source that is read again', () => {
     await waitFor(() => expect(row.textContent).not.toContain('10 h'))
     expect(asked.filter((a) => a.path === '/api/v1/sources/test').map((a) => a.body)).toEqual([{ name: 'our-own' }])
   })
-  it('says why it cannot be read, and that it was tried', async () => {
+  it('says why it cannot be read, that it was tried, and when it could be read', async () => {
     const user = userEvent.setup()
     show('/sources')
     const row = await rowOf('broken')
-    expect(row.textContent).toContain('tried')
+    expect(row.textContent).toMatch(/tried 3 min.*, read 5 h/)
     await user.click(within(row).getByRole('button', { name: 'Read again broken' }))
     expect(await screen.findByText('broken cannot be read')).toBeTruthy()
   })
