@@ -19,6 +19,8 @@ RUN_ARGS ?=
 # Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), or local (one cluster that is hub and
 # runtime).
 DEPLOY ?= default
+# Where `make deploy` finds the components of modules, such as REGISTRY=registry.example.com.
+REGISTRY ?=
 # Further arguments for go test, such as TESTARGS='-run Kyma'; for the integration tests those of ginkgo, such as TESTARGS='--focus Kyma'.
 TESTARGS ?=
 UNIT_TIMEOUT ?= 15m
@@ -303,6 +305,8 @@ docker-push: ## Push the image IMG.
 
 ##@ Deployment to the cluster of the current kubeconfig
 
+deploy-registry = $(if $(REGISTRY),; s|^\( *\)- --leader-elect$$|&\n\1- --oci-registry-host=$(REGISTRY)|)
+
 .PHONY: install
 install: ## Install the CRDs.
 	$(with-assets) $(kubectl) apply --server-side -k config/crd
@@ -312,8 +316,8 @@ uninstall: ## Delete the CRDs and with them every Kyma; the manager must still r
 	$(with-assets) $(kubectl) delete --ignore-not-found -k config/crd
 
 .PHONY: deploy
-deploy: ## Deploy the manager with the image IMG; DEPLOY=local for a single cluster, DEPLOY=policies with ConfigMaps for windows and signatures.
-	$(with-assets) $(kubectl) kustomize config/$(DEPLOY) | sed 's|image: lifecycle-manager:dev|image: $(IMG)|' | $(kubectl) apply --server-side -f -
+deploy: ## Deploy the manager with the image IMG and the registry REGISTRY; DEPLOY=local for a single cluster, DEPLOY=policies with more to edit.
+	$(with-assets) $(kubectl) kustomize config/$(DEPLOY) | sed 's|image: lifecycle-manager:dev|image: $(IMG)|$(deploy-registry)' | $(kubectl) apply --server-side -f -
 
 .PHONY: undeploy
 undeploy: ## Remove the manager, and the dashboard with its records; CRDs, namespace kcp-system and what is in it stay.
