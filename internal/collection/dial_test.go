@@ -2,7 +2,6 @@ package collection
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -79,7 +78,7 @@ func TestNoAddressOfOursIsTold(t *testing.T) {
 		"a resolver that fails":               {called(failing), unreachable, "here cannot be read now: the name modules.example cannot be resolved now"},
 		"a resolver that cannot be reached":   {called(&net.OpError{Op: "dial", Err: failing}), unreachable, "here cannot be read now: the name modules.example cannot be resolved now"},
 		"what has a reason keeps it":          {&content.Error{Reason: content.ReasonContentNotFound, Err: called(missing)}, content.ReasonContentNotFound, "here: there is no host of the name modules.example"},
-		"other failures are told as they are": {fmt.Errorf("the answer is no index"), unreachable, "here cannot be read now: the answer is no index"},
+		"other failures are told as they are": {errors.New("the answer is no index"), unreachable, "here cannot be read now: the answer is no index"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			typed, ok := errors.AsType[*content.Error](explained("here", c.err))

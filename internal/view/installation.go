@@ -77,19 +77,24 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	case v1beta2.StateUnmanaged: // it is to be managed again
 		is.State = Installing
 	default:
-		if !stale && !other && e.manifest != nil && settled(e.manifest) {
-			is.State, is.Unready = Installed, true
-			break
-		}
-		is.State = Installing
-		if before := e.manifest != nil && e.manifest.Generation > 1; before || differ(m.Version.Installed, m.Version.Desired) {
-			is.State = Upgrading
-		}
+		is.State, is.Unready = processing(m, e, stale || other)
 	}
 	if is.Reason == v1beta2.ReasonReady {
 		is.Reason = ""
 	}
 	return is
+}
+
+// processing is the phase of what the status calls Processing: what was brought up in the version that is asked for is installed, and not
+// ready.
+func processing(m *Module, e *entry, changing bool) (phase Phase, unready bool) {
+	switch {
+	case !changing && e.manifest != nil && settled(e.manifest):
+		return Installed, true
+	case e.manifest != nil && e.manifest.Generation > 1, differ(m.Version.Installed, m.Version.Desired):
+		return Upgrading, false
+	}
+	return Installing, false
 }
 
 // removal is a module that goes, and what holds it.

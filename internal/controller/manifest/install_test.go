@@ -181,7 +181,7 @@ func TestPausesAreEarnedByASpec(t *testing.T) {
 		want     time.Duration
 	}{
 		"a spec that failed before waits as long as it has earned": {3, 8 * time.Second},
-		"a new one begins anew":                                    {2, time.Second},
+		"a new one begins anew": {2, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			manifest := newManifest(func(m *v1beta2.Manifest) { m.Status.ObservedGeneration = test.observed })
