@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -95,8 +96,9 @@ var _ = Describe("The access Secret", func() {
 		second := testkit.NewAccessSecret(kyma.Name, goodKubeconfig())
 		second.Name += "-second"
 		env.Hub.Create(second)
-		Eventually(env.ManifestOf(kyma.Name, module), atOnce).Should(
-			tells(v1beta2.StateError, v1beta2.ReasonAccessSecretAmbiguous, kyma.Name+", "+second.Name))
+		Eventually(env.ManifestOf(kyma.Name, module), atOnce).Should(And(
+			tells(v1beta2.StateError, v1beta2.ReasonAccessSecretAmbiguous, kyma.Name+", "+second.Name),
+			testkit.HaveCondition(v1beta2.ConditionInstallation, metav1.ConditionTrue, ""))) // what was installed is there
 		Expect(versionIn(env.Runtimes[0], module+"-0")()).To(Equal("1.0.0"))
 		env.Hub.Delete(second)
 		Eventually(testkit.Live(env.Hub, kyma), atOnce).Should(testkit.HaveState(v1beta2.StateReady))
@@ -105,7 +107,8 @@ var _ = Describe("The access Secret", func() {
 	DescribeTable("tells what is wrong with its kubeconfig, and heals at once when it is corrected",
 		func(kubeconfig func() []byte, reason string) {
 			kyma, module := kymaWith(kubeconfig())
-			Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateError, reason))
+			Eventually(env.ManifestOf(kyma.Name, module)).Should(And(tells(v1beta2.StateError, reason),
+				testkit.HaveCondition(v1beta2.ConditionInstallation, metav1.ConditionFalse, reason)))
 			Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonModuleError, reason))
 			Expect(manifestOf(kyma, module).Status.Synced).To(BeEmpty())
 			rotate(kyma, goodKubeconfig())

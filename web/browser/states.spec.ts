@@ -44,6 +44,9 @@ test.describe('loading and error', () => {
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
       await expect(page.getByRole('status', { name: 'Loading' })).toBeVisible()
     }
+    // The frame has a heading and a shape of its own until the code of the page is there.
+    await expect(page.getByRole('heading', { level: 1, name: 'greeter' })).toBeVisible()
+    await expect(page.getByRole('status', { name: 'Loading' })).toBeVisible()
     await look(page, 'loading')
   })
 
