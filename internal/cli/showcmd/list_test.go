@@ -1,0 +1,34 @@
+package showcmd
+
+import (
+	"testing"
+
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+)
+
+func TestPhaseText(t *testing.T) {
+	for name, c := range map[string]struct {
+		module view.Module
+		want   string
+	}{
+		"what is installed needs no more words": {view.Module{Installation: view.Installation{State: view.Installed}}, "Installed"},
+		"what is under way says how far it is": {
+			view.Module{Installation: view.Installation{State: view.Installing, Progress: "3/7"}}, "Installing 3/7",
+		},
+		"what was installed and is not ready now is no installation": {
+			view.Module{Installation: view.Installation{State: view.Installed, Unready: true}}, "Installed (not ready)",
+		},
+		"what runs otherwise than it was asked for": {
+			view.Module{Installation: view.Installation{State: view.Installed, Warning: true}}, "Installed (Warning)",
+		},
+		"that nobody looks after it counts more": {
+			view.Module{Suspended: true, Installation: view.Installation{State: view.Installed, Unready: true}}, "Installed (suspended)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := phaseText(&c.module); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
