@@ -59,7 +59,9 @@ PURE_COVERAGE := 95
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
 
 # Puts the control planes where tests and scripts look for them, and builds them where they are missing.
-with-assets = KUBEBUILDER_ASSETS=$$(hack/controlplane/build.sh); export KUBEBUILDER_ASSETS;
+# A busy machine may take longer than the 20 s that envtest gives a control plane to start and to stop.
+with-assets = KUBEBUILDER_ASSETS=$$(hack/controlplane/build.sh); export KUBEBUILDER_ASSETS; \
+	export KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=3m KUBEBUILDER_CONTROLPLANE_STOP_TIMEOUT=2m;
 kubectl = "$$KUBEBUILDER_ASSETS/kubectl"
 
 .PHONY: help

@@ -153,10 +153,13 @@ func TestAVersionThatCannotBeInstalledIsReadAnew(t *testing.T) {
 	components.Doubt(key)
 	now = now.Add(doubtPause)
 	components.calls.patience = 0
+	release, next := make(chan struct{}), f.next
+	f.next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-release; next.ServeHTTP(w, r) })
 	got, retry := components.Describe(t.Context(), key)
 	if got.Source == nil || got.Source.Type != v1beta2.RefTypeOCI || retry != pendingPause {
 		t.Errorf("while the registry takes its time: got %+v, retry %s, want what is known and a look soon", got, retry)
 	}
+	close(release)
 	for retry > 0 {
 		got, retry = components.Describe(t.Context(), key)
 	}

@@ -32,7 +32,9 @@ func (f *fake) objects(t *testing.T, secrets ...client.Object) objectReader {
 	t.Helper()
 	oci := &content.OCI{Store: &content.Store{Dir: t.TempDir()}}
 	oci.PlainHTTP = func(string) bool { return true }
-	return objectReader{NewContents(oci, clientfake.NewClientBuilder().WithObjects(secrets...).Build())}
+	contents := NewContents(oci, clientfake.NewClientBuilder().WithObjects(secrets...).Build())
+	contents.calls.patience, contents.trees.patience = time.Minute, time.Minute // a slow machine is no slow registry
+	return objectReader{contents}
 }
 
 // Objects reads a Manifest that installs from one source.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/opencontainers/go-digest"
@@ -57,7 +58,9 @@ func startRegistry(t *testing.T) *fake {
 }
 
 func (f *fake) components() *Components {
-	return NewComponents(&descriptor.Reader{Registry: f.host, Registries: descriptor.Registries{PlainHTTP: true}})
+	components := NewComponents(&descriptor.Reader{Registry: f.host, Registries: descriptor.Registries{PlainHTTP: true}})
+	components.calls.patience = time.Minute // a slow machine is no slow registry
+	return components
 }
 
 // push stores a blob and returns its digest.

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -45,17 +44,13 @@ spec:
 	}
 	check("a new definition", "size: {type: integer}", "")
 	made := f.exists(definition("size: {type: integer}"), manager)
-	for range 1000 {
-		if made = f.get(made); health.Of(made).Status == health.Ready {
-			break
-		}
-	}
+	(&installation{fixture: f}).established(made)
+	made = f.get(made)
 	check("the same", "size: {type: integer}", "")
 	check("a field more", "size: {type: integer}, name: {type: string}", "")
 	check("a field less", "", "FieldRemoved")
 	check("a bound without objects", "size: {type: integer, maximum: 5}", "BoundNarrowed")
 	f.cluster.Resource = f.resource
-	f.mapper.Reset()
 	f.exists(f.object(fmt.Sprintf("{apiVersion: %s/v1, kind: Part, metadata: {name: big}, spec: {size: 7}}", group)), manager)
 	check("a bound that an object breaks", "size: {type: integer, maximum: 5}", "BoundNarrowed ObjectInvalid")
 	_, err := f.cluster.CheckDefinition(t.Context(), definition("size: {description: has no type}"))

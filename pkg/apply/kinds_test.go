@@ -144,10 +144,10 @@ func (i *installation) gone(obj *unstructured.Unstructured) {
 
 func (f *fixture) await(what string, holds func() bool) {
 	f.Helper()
-	err := wait.PollUntilContextTimeout(f.Context(), 25*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(f.Context(), 25*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return holds(), nil
 	})
 	if err != nil {
-		f.Fatalf("not within 10 s: %s", what)
+		f.Fatalf("not within a minute: %s", what)
 	}
 }

@@ -256,7 +256,7 @@ func (b *bench) eventually(said func() string) {
 	b.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.After(30 * time.Second); ; {
+	for end := time.After(2 * time.Minute); ; {
 		last := said()
 		if last == "" {
 			return
@@ -307,10 +307,10 @@ func (b *bench) text(name string) string {
 // rests waits until nothing is asked for a while, and then says what is asked in another while, which should be nothing.
 func (b *bench) rests() {
 	b.t.Helper()
-	const while = 1500 * time.Millisecond
-	for end := time.Now().Add(20 * time.Second); ; {
+	const settle, quiet = 2500 * time.Millisecond, 2 * time.Second // settling: longer than the second truce of a fight
+	for end := time.Now().Add(time.Minute); ; {
 		n := len(b.calls.since(0))
-		<-time.After(while)
+		<-time.After(settle)
 		if len(b.calls.since(n)) == 0 {
 			break
 		}
@@ -319,7 +319,7 @@ func (b *bench) rests() {
 		}
 	}
 	n := len(b.calls.since(0))
-	<-time.After(2 * while)
+	<-time.After(quiet)
 	if more := b.calls.since(n); len(more) > 0 {
 		b.t.Errorf("at rest %d calls were made: %v", len(more), more)
 	}

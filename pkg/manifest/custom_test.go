@@ -94,7 +94,7 @@ func TestUninstallIsBlockedByObjectsOfOthers(t *testing.T) {
 	f.installs(inst)
 	theirs := f.customResource("Sample", "theirs", "size: 1")
 	theirs.SetNamespace(f.namespace)
-	f.must(f.other.Create(t.Context(), theirs))
+	f.must(f.known(func() error { return f.other.Create(t.Context(), theirs) }))
 	report, err := Uninstall(t.Context(), inst)
 	if err != nil || report.Reason != ReasonDeletionBlocked || !strings.Contains(report.Message, "theirs") {
 		t.Errorf("%v\n%s", err, pretty(report))
@@ -102,7 +102,7 @@ func TestUninstallIsBlockedByObjectsOfOthers(t *testing.T) {
 	if f.find("apps/v1", "Deployment", f.namespace, "operator") == nil || f.findCustom("Sample", "default") != nil {
 		t.Error("the operator has to stay, and our own resource to go")
 	}
-	inst.Wait = 10 * time.Second
+	inst.Wait = time.Minute
 	go func() { _ = f.other.Delete(t.Context(), theirs) }()
 	if report, err = Uninstall(t.Context(), inst); err != nil || !report.Ready {
 		t.Errorf("%v\n%s", err, pretty(report))
@@ -116,7 +116,7 @@ func TestACustomResourceOfSomebodyElseIsLeftAlone(t *testing.T) {
 	f.installs(inst)
 	theirs := f.customResource("Sample", "default", "size: 7")
 	theirs.SetNamespace(f.namespace)
-	f.must(f.other.Create(t.Context(), theirs))
+	f.must(f.known(func() error { return f.other.Create(t.Context(), theirs) }))
 	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
 	report := f.installs(inst)
 	if last := report.Objects[1]; last.Action != apply.Unchanged || !strings.HasPrefix(last.Message, "it existed already") {
@@ -153,6 +153,7 @@ func TestContentMayUseKindsThatItDefines(t *testing.T) {
 	inst := f.installation(pretty(f.definition("Inner", "size: {type: integer}").Object) + "\n---\n" +
 		pretty(f.customResource("Inner", "one", "size: 1").Object))
 	f.equal("at once", actions(f.installs(inst))[1:], []string{"Inner one: Created"})
+	inst.Wait = time.Minute // a definition goes when the API server has finalized it
 	report, err := Uninstall(t.Context(), inst)
 	if err != nil || !report.Ready {
 		t.Errorf("%v\n%s", err, pretty(report))
@@ -203,6 +204,7 @@ func TestWhatIsMarkedToBeKeptStays(t *testing.T) {
 		t.Errorf("a definition takes what is kept with it: %v\n%s", err, pretty(report))
 	}
 	f.remove(f.findCustom("Sample", "default"))
+	inst.Wait = time.Minute
 	if report, err = Uninstall(t.Context(), inst); err != nil || !report.Ready || !f.has("kept") {
 		t.Errorf("%v\n%s", err, pretty(report))
 	}

@@ -127,7 +127,7 @@ func TestOwnership(t *testing.T) {
 	f := onServer(t)
 	theirs := object(strings.TrimPrefix(configMap("a", "k=theirs"), "---\n"))
 	theirs.SetNamespace(f.namespace)
-	f.must(f.other.Create(t.Context(), theirs))
+	f.must(f.known(func() error { return f.other.Create(t.Context(), theirs) }))
 	inst := f.installation(configMap("a", "k=ours"))
 	report, err := Install(t.Context(), inst)
 	f.reason(report, err, string(apply.ClassOwnershipConflict))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -142,7 +143,9 @@ func (f *fixture) find(apiVersion, kind, namespace, name string) *unstructured.U
 	f.Helper()
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
-	err := f.other.Get(f.Context(), client.ObjectKey{Namespace: namespace, Name: name}, live)
+	err := f.known(func() error {
+		return f.other.Get(f.Context(), client.ObjectKey{Namespace: namespace, Name: name}, live)
+	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -232,13 +235,20 @@ func (f *fixture) soon(what string, holds func() bool) {
 	f.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for range 1000 {
+	for range 3000 {
 		if holds() {
 			return
 		}
 		<-tick.C
 	}
 	f.Fatalf("did not happen: %s", what)
+}
+
+// known repeats a call until discovery tells of the kind, which may have been defined a moment ago.
+func (f *fixture) known(call func() error) (err error) {
+	f.Helper()
+	f.soon("discovery tells of the kind", func() bool { err = call(); return !meta.IsNoMatchError(err) })
+	return err
 }
 
 // definition is a CustomResourceDefinition of a group of its own for each test.

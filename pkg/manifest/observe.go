@@ -23,7 +23,7 @@ const (
 	// saveTimeout is how long writing the record may take after the caller has given up.
 	saveTimeout = 30 * time.Second
 	// definitionTimeout is how long a definition may take to be established in a call that does not wait.
-	definitionTimeout = 5 * time.Second
+	definitionTimeout = 10 * time.Second
 )
 
 // observe reads objects, a few at a time.

@@ -34,7 +34,12 @@ func TestOperator(t *testing.T) {
 	}
 	run := start(t, config, "1.0.0")
 	beacon := &Beacon{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "north"}, Spec: BeaconSpec{Colour: "red", Lamps: 2}}
-	must(t, admin.Create(t.Context(), beacon))
+	eventually(t, func() string { // its kind was defined a moment ago
+		if err := admin.Create(t.Context(), beacon); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
 	becomes(t, admin, beacon, "Processing")
 	shine(t, admin, 2)
 	becomes(t, admin, beacon, "Ready")
@@ -57,8 +62,9 @@ func TestOperator(t *testing.T) {
 	run = start(t, config, "1.1.0")
 	defer run()
 	must(t, admin.Get(t.Context(), client.ObjectKeyFromObject(beacon), beacon))
+	before := beacon.DeepCopyObject().(*Beacon) // its operator writes the status meanwhile
 	beacon.Spec.Flashing = true
-	must(t, admin.Update(t.Context(), beacon))
+	must(t, admin.Patch(t.Context(), beacon, client.MergeFrom(before)))
 	says(t, admin, "flashing red", "beacon 1.1.0")
 	must(t, admin.Delete(t.Context(), beacon))
 	eventually(t, func() string {

@@ -30,10 +30,10 @@ import (
 )
 
 const (
-	lease  = 8 * time.Second // long enough for a machine that does much else
-	renew  = 6 * time.Second
+	lease  = 15 * time.Second // long enough for a machine that does much else
+	renew  = 11 * time.Second
 	retry  = 400 * time.Millisecond
-	grace  = 5 * time.Second // what a failover may take beyond the lease
+	grace  = 15 * time.Second // what a failover may take beyond the lease
 	longer = 60 * time.Second
 )
 

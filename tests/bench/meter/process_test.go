@@ -17,20 +17,20 @@ func TestWhatThisProcessUses(t *testing.T) {
 		t.Errorf("this process uses %+v", before)
 	}
 	held := make([]byte, 192<<20)
-	for spin := time.Now(); time.Since(spin) < 300*time.Millisecond; {
+	after := before
+	for end := time.Now().Add(time.Minute); after.Since(before).CPU < 300*time.Millisecond && time.Now().Before(end); {
 		for i := range held {
 			held[i]++
 		}
-	}
-	after, err := Of(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
+		if after, err = Of(os.Getpid()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	spent := after.Since(before)
-	if spent.CPU < 100*time.Millisecond || spent.CPU > 10*time.Second || spent.PSS < 128<<20 || len(held) == 0 {
-		t.Errorf("300 ms of work on 192 MiB cost %s and %d bytes", spent.CPU, spent.PSS)
+	if spent.CPU < 300*time.Millisecond || spent.CPU > 10*time.Second || spent.PSS < 128<<20 || len(held) == 0 {
+		t.Errorf("work on 192 MiB cost %s and %d bytes", spent.CPU, spent.PSS)
 	}
-	if cores := after.Cores(before); cores < 0.2 || cores > 64 {
+	if cores := after.Cores(before); cores <= 0 || cores > 64 {
 		t.Errorf("%g cores were busy", cores)
 	}
 	if after.Cores(after) != 0 {
@@ -60,10 +60,10 @@ func TestAProcessIsFollowedUntilItEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	track := Follow(t.Context(), cat.Process.Pid, 5*time.Millisecond)
-	<-time.After(50 * time.Millisecond)
+	<-time.After(time.Second)
 	_ = in.Close()
 	_ = cat.Wait()
-	<-time.After(20 * time.Millisecond)
+	<-time.After(time.Second)
 	seen, err := track.Stop()
 	if len(seen) < 2 || err == nil || !strings.Contains(err.Error(), "cannot tell what process") {
 		t.Errorf("%d readings, %v", len(seen), err)
@@ -75,7 +75,7 @@ func TestAProcessIsFollowedUntilItEnds(t *testing.T) {
 
 func TestFollowingEndsWhenAsked(t *testing.T) {
 	track := Follow(t.Context(), os.Getpid(), time.Millisecond)
-	<-time.After(20 * time.Millisecond)
+	<-time.After(500 * time.Millisecond)
 	if seen, err := track.Stop(); len(seen) < 2 || err != nil {
 		t.Errorf("%d readings, %v", len(seen), err)
 	}

@@ -105,8 +105,8 @@ func (w *watcher) run(first []event, life time.Duration, bookmarks bool) error {
 		defer ticker.Stop()
 		marks = ticker.C
 	}
-	ok := w.write(first) && w.initialEnd() && w.flush() == nil
-	w.wake()
+	// What happened since is told before the first bookmark.
+	ok := w.write(first) && w.initialEnd() && w.flush() == nil && w.catchUp()
 	for ok {
 		select {
 		case <-w.woken:
