@@ -13,7 +13,7 @@ import (
 )
 
 // completionPatience is how long a shell waits for words: a cluster that does not answer must not hold up who only pressed Tab.
-const completionPatience = 3 * time.Second
+var completionPatience = 3 * time.Second
 
 // completing bounds a command line that asks for completion.
 func completing(ctx context.Context, args []string) (context.Context, context.CancelFunc) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,9 @@ func completed(t *testing.T, line string) []string {
 
 func TestCompletion(t *testing.T) {
 	apiserver.Need(t)
+	usual := completionPatience
+	t.Cleanup(func() { completionPatience = usual })
+	completionPatience = time.Minute // what is offered is looked at here, not how soon
 	plane, err := provision.Start(t.Context(), provision.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +59,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("in a cluster without our kinds %q is completed by %q", line, words)
 		}
 	}
-	install := envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true}
+	install := envtest.CRDInstallOptions{MaxTime: time.Minute, Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true}
 	if _, err := envtest.InstallCRDs(plane.Config, install); err != nil {
 		t.Fatal(err)
 	}

@@ -2,16 +2,20 @@ package direct_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 func names(resources []direct.Resource) []string {
@@ -99,8 +103,17 @@ func TestACascadeWaitsForFinalizersAndSaysWhatHolds(t *testing.T) {
 	shown, err := direct.Preview(t.Context(), removal)
 	f.must(err)
 	removal.Previewed = shown
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	removal.Config = rest.CopyConfig(removal.Config)
+	removal.Config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("watch") != "" && strings.HasSuffix(r.URL.Path, "/samples") {
+				cancel() // it waits
+			}
+			return next.RoundTrip(r)
+		})
+	})
 	report, err := direct.Delete(ctx, removal)
 	f.must(err)
 	if report.Reason != manifest.ReasonWaitingForDeletion || report.Message != "Sample.chain.example.com kyma-system/mine is being deleted, and waits for example.com/work" {
@@ -128,6 +141,7 @@ func TestWhatMayNotBeListedBlocks(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: role.Name},
 		Subjects: []rbacv1.Subject{{Kind: "User", Name: "somebody"}},
 	}))
+	apiserver.Allowed(t, f.other, "somebody", "", role.Rules[0])
 	removal := f.removal("hidden")
 	removal.Config, removal.Cascade = limited, true
 	report, err := direct.Delete(t.Context(), removal)

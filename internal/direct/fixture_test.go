@@ -14,6 +14,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -210,7 +211,11 @@ func (f *fixture) configMap(name string) *unstructured.Unstructured {
 func (f *fixture) create(text string) *unstructured.Unstructured {
 	f.Helper()
 	made := object(text)
-	f.must(f.other.Create(f.Context(), made))
+	err := f.other.Create(f.Context(), made)
+	for late := time.Now().Add(patience); meta.IsNoMatchError(err) && time.Now().Before(late); err = f.other.Create(f.Context(), made) {
+		<-time.After(20 * time.Millisecond) // discovery does not tell yet of a kind that was defined a moment ago
+	}
+	f.must(err)
 	return made
 }
 

@@ -3,6 +3,7 @@ package direct_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +28,7 @@ func TestAModuleThatIsManagedIsNotInstalledDirectly(t *testing.T) {
 		}
 	})
 	f := on(t, plane)
-	_, err = envtest.InstallCRDs(plane.Config, envtest.CRDInstallOptions{Paths: []string{filepath.Join("..", "..", "config", "crd", "bases")}})
+	_, err = envtest.InstallCRDs(plane.Config, envtest.CRDInstallOptions{MaxTime: time.Minute, Paths: []string{filepath.Join("..", "..", "config", "crd", "bases")}})
 	f.must(err)
 	f.create("{apiVersion: v1, kind: Namespace, metadata: {name: kyma-system}}")
 	f.create("{apiVersion: v1, kind: Namespace, metadata: {name: kcp-system}}")
@@ -97,6 +98,7 @@ func TestAModuleThatIsManagedIsNotInstalledDirectly(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: "blind"}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "blind"},
 			Subjects: []rbacv1.Subject{{Kind: "User", Name: "blind"}},
 		}))
+		apiserver.Allowed(t, f.other, "blind", "", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: all, Verbs: all})
 		plan := f.plan("unseen", "0.1.0", configMap("unseen-a", "1"))
 		plan.Config, plan.Unmanaged = blind, true
 		report, err := direct.Install(t.Context(), plan)

@@ -92,9 +92,7 @@ func TestAChangedSecretIsNoticedWithoutDrop(t *testing.T) {
 	_, err := b.Get(t.Context(), target)
 	wantReason(t, err, v1beta2.ReasonKubeconfigInvalid)
 	b.wantWake(t, ownerNamed("unannounced"), "its connection is gone")
-	if n := r.conn.open(); n != 0 {
-		t.Errorf("%d connections with credentials that are no longer there", n)
-	}
+	eventually(t, "no connection is left with credentials that are no longer there", func() bool { return r.conn.open() == 0 })
 }
 
 func TestRefusedCredentialsAreToldAsSuch(t *testing.T) {

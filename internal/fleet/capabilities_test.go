@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -138,7 +139,14 @@ func TestCapabilitiesAreAskedForOnce(t *testing.T) {
 func define(t *testing.T, foreign dynamic.Interface, crd *unstructured.Unstructured) {
 	t.Helper()
 	crds := foreign.Resource(schema.GroupVersionResource{Group: crdKind.Group, Version: "v1", Resource: "customresourcedefinitions"})
-	t.Cleanup(func() { _ = crds.Delete(context.WithoutCancel(t.Context()), crd.GetName(), metav1.DeleteOptions{}) })
+	t.Cleanup(func() { // until it is gone, so that no other test sees it go
+		ctx := context.WithoutCancel(t.Context())
+		_ = crds.Delete(ctx, crd.GetName(), metav1.DeleteOptions{})
+		eventually(t, "the definition goes", func() bool {
+			_, err := crds.Get(ctx, crd.GetName(), metav1.GetOptions{})
+			return apierrors.IsNotFound(err)
+		})
+	})
 	_, err := crds.Create(t.Context(), crd, metav1.CreateOptions{})
 	must(t, err)
 }

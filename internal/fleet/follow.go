@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -207,8 +206,7 @@ func (r *Runtime) unserved(k *kind, learned uint) {
 		r.assign()
 	}
 	r.mu.Unlock()
-	r.conn.tell(urgency.Now, told...)
-	r.conn.tell(urgency.AsBefore, ready...)
+	r.conn.tellOnce(told, ready)
 }
 
 // forbidden notes that the kind cannot be read. What was known of it stays.

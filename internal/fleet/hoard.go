@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
 const (
@@ -116,6 +115,5 @@ func (r *Runtime) barred(k *kind, p *Problem) {
 	}
 	r.assign()
 	r.mu.Unlock()
-	r.conn.tell(urgency.Now, told...)
-	r.conn.tell(urgency.AsBefore, ready...)
+	r.conn.tellOnce(told, ready)
 }

@@ -98,7 +98,7 @@ func TestAServerCannotHoldAWorkerByRetryAfter(t *testing.T) {
 	begun := time.Now()
 	_, err := r.Cluster().Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).
 		Namespace("a").Get(t.Context(), "b", metav1.GetOptions{})
-	if err == nil || time.Since(begun) > 2*time.Second {
+	if err == nil || time.Since(begun) > 10*time.Second {
 		t.Fatalf("%v after %s", err, time.Since(begun))
 	}
 }

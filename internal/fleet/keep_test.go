@@ -204,19 +204,20 @@ func TestWhatHappensWhileAKindIsWidenedIsTold(t *testing.T) {
 func TestLargeObjectsAreListedInSmallPages(t *testing.T) {
 	const me = hubNamespace + "/m"
 	b, stub := newBench(t, func(c *Config) { c.OwnerKey = "owner" }), newStub(t)
-	large := strings.Repeat("x", maxBody/pageSize+1)
+	one := wholeOf("c0", "90", me, strings.Repeat("x", maxBody/pageSize+1), "no")
 	stub.on(listConfigMap, func(w http.ResponseWriter, req *http.Request) {
 		limit, err := strconv.Atoi(req.URL.Query().Get("limit"))
 		must(t, err)
 		items := make([]string, 0, limit)
 		for i := range limit {
-			items = append(items, wholeOf(fmt.Sprintf("c%d", i), "90", me, large, "no"))
+			items = append(items, strings.Replace(one, "c0", fmt.Sprintf("c%d", i), 1))
 		}
 		jsonAnswer(`{"metadata":{"resourceVersion":"100"},"items":[`+strings.Join(items, ",")+`]}`)(w, req)
 	})
 	stub.on(watchMap, newFeed().serve)
 	r := b.mustGet(t, b.remote(t, "large", stub.config()))
-	b.trackAll(t, r, ownerNamed("m"), Interest{GroupVersionKind: configMaps, Mode: Workload}) // read as a whole, and not kept so
+	r.Track(ownerNamed("m"), []Interest{{GroupVersionKind: configMaps, Mode: Workload}}) // read as a whole, and not kept so
+	eventuallyWithin(t, time.Minute, "all is read", func() bool { synced, _ := r.Synced(ownerNamed("m")); return synced })
 	if live := r.Live(mapID("c19")); live.Presence != inventory.Present {
 		t.Errorf("Live = %+v, want it listed", live)
 	}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -196,8 +195,7 @@ func (r *Runtime) listed(k *kind, resource *apply.Resource, w wish, found *gathe
 	r.settleDown(k)
 	r.assign()
 	r.mu.Unlock()
-	r.conn.tell(urgency.Now, told...)
-	r.conn.tell(urgency.AsBefore, ready...)
+	r.conn.tellOnce(told, ready)
 	return nil
 }
 

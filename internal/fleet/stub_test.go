@@ -98,7 +98,7 @@ func (f *feed) serve(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	flush := w.(http.Flusher)
 	flush.Flush()
-	for {
+	for req.Context().Err() == nil { // one that is over takes nothing from the next
 		select {
 		case event := <-f.events:
 			if event == "" {

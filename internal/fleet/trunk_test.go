@@ -107,7 +107,7 @@ func TestAServerThatLeavesIsLetGo(t *testing.T) {
 }
 
 func TestASilentServerIsAskedAndThenLeft(t *testing.T) {
-	p := newPeer(t, func(tr *trunk) { tr.ask, tr.wait = 200*time.Millisecond, 200*time.Millisecond })
+	p := newPeer(t, func(tr *trunk) { tr.ask, tr.wait = time.Second, time.Second })
 	c := p.opened(t.Context(), t, 1)
 	p.expect(t, "PING ack=false")
 	must(t, p.WritePing(true, [8]byte{}))

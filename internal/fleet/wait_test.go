@@ -65,7 +65,7 @@ func TestAPassThatWaitsForALateAnswerYields(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.tempo.mean.Store(int64(100 * time.Millisecond)) // a busy machine answers as late as this itself
+	b.tempo.mean.Store(int64(time.Hour)) // a busy machine may answer late itself
 
 	ctx, end := p.begin(t, "fast")
 	if err := readMapOf(ctx, r, "fast"); err != nil {
@@ -255,11 +255,11 @@ func TestAServerThatFallsSilentIsFoundOutOnceForAll(t *testing.T) {
 		})
 	}
 	eventually(t, "all passes yield", func() bool { return p.turns.Yielded() == 4 })
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > pingCalls {
 		t.Errorf("they yielded after %s", took)
 	}
 	calls.Wait()
-	if took := time.Since(begun); took > pingCalls+pongCalls+time.Second {
+	if took := time.Since(begun); took > pingCalls+pongCalls+10*time.Second {
 		t.Errorf("found out after %s", took)
 	}
 	asked := time.Now()

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
-const (
+var (
 	// echoGrace is how long after a write of ours an event may still be its echo: the time between the answer's first byte and Learn.
 	echoGrace = 100 * time.Millisecond
 	// echoLimit is the longest that an event is held back, however busy we are writing.
@@ -100,6 +100,12 @@ func (r *Runtime) release() {
 	}
 	r.mu.Unlock()
 	r.conn.tell(urgency.Now, told...)
+}
+
+// tellOnce enqueues those whom something new concerns at once, and those whose wait is over; who is both, once.
+func (c *connection) tellOnce(told, ready []types.NamespacedName) {
+	c.tell(urgency.Now, told...)
+	c.tell(urgency.AsBefore, slices.DeleteFunc(ready, func(owner types.NamespacedName) bool { return slices.Contains(told, owner) })...)
 }
 
 // queues are the controllers' queues that are fed.

@@ -76,11 +76,11 @@ func TestWait(t *testing.T) {
 		},
 		"Ready of the generation before is not": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
-			Ask{Modules: notes(Want{}), Generation: 2, Timeout: 700 * time.Millisecond}, "Processing", "not seen the change", true,
+			Ask{Modules: notes(Want{}), Generation: 2, Timeout: 2 * time.Second}, "Processing", "not seen the change", true,
 		},
 		"Ready in another version is not": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
-			Ask{Modules: notes(Want{Version: "1.1.0"}), Timeout: 700 * time.Millisecond}, "Processing", "version 1.0.0 runs, 1.1.0 was asked for", true,
+			Ask{Modules: notes(Want{Version: "1.1.0"}), Timeout: 2 * time.Second}, "Processing", "version 1.0.0 runs, 1.1.0 was asked for", true,
 		},
 		"a refusal is an Error at once": {
 			func(t *testing.T, k *v1beta2.Kyma) {
@@ -109,7 +109,7 @@ func TestWait(t *testing.T) {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Error", "", "RegistryUnreachable", "no answer"))
 			},
-			Ask{Modules: notes(Want{}), Timeout: 700 * time.Millisecond}, "Error", "RegistryUnreachable: no answer", true,
+			Ask{Modules: notes(Want{}), Timeout: 2 * time.Second}, "Error", "RegistryUnreachable: no answer", true,
 		},
 		"an Error that passes is none": {
 			func(t *testing.T, k *v1beta2.Kyma) {
@@ -129,7 +129,7 @@ func TestWait(t *testing.T) {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Processing", "1.0.0", "WaitingForObjects", "Deployment notes/notes"))
 			},
-			Ask{Modules: notes(Want{}), Timeout: 700 * time.Millisecond}, "Processing", "WaitingForObjects: Deployment notes/notes", true,
+			Ask{Modules: notes(Want{}), Timeout: 2 * time.Second}, "Processing", "WaitingForObjects: Deployment notes/notes", true,
 		},
 		"a module is gone when the status has it no more": {
 			func(t *testing.T, k *v1beta2.Kyma) {
@@ -179,7 +179,10 @@ func TestWait(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			var told []Line
-			begun := false
+			begun := x.late
+			if x.late { // it has happened, and Wait waits in vain
+				x.story(t, kyma.DeepCopy())
+			}
 			var story sync.WaitGroup
 			outcome, err := Wait(ctx, c, ask, func(line Line) {
 				told = append(told, line)
@@ -191,6 +194,9 @@ func TestWait(t *testing.T) {
 			story.Wait()
 			if err != nil {
 				t.Fatalf("%v, after %v", err, told)
+			}
+			if len(outcome.Lines) == 0 {
+				t.Fatalf("nothing was seen: %+v", outcome)
 			}
 			last := outcome.Lines[len(outcome.Lines)-1]
 			gone := x.state == StateGone && outcome.State == v1beta2.StateReady && last.State == StateGone

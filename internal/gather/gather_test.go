@@ -3,6 +3,7 @@ package gather
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -207,7 +208,7 @@ func TestDirectInstallationsAreReadFromTheirRecords(t *testing.T) {
 			create(t, c, namespace(view.DirectNamespace))
 			for _, s := range k.secrets {
 				create(t, c, s)
-				t.Cleanup(func() { _ = c.Delete(t.Context(), s) })
+				t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), s) })
 			}
 			in, err := Gather(t.Context(), c, Scope{CatalogOnly: true})
 			if err != nil {

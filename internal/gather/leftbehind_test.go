@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -34,7 +35,7 @@ func TestWhatAModuleLeftBehindIsFound(t *testing.T) {
 			},
 		}
 		create(t, c, template)
-		t.Cleanup(func() { _ = c.Delete(t.Context(), template) })
+		t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), template) })
 	}
 	var asked atomic.Int64
 	config, _ := server()

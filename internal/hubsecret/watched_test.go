@@ -153,8 +153,8 @@ func TestOneSecretIsKnownAsItIsNow(t *testing.T) {
 	var seen sync.Map // passwords that the hook was told
 	named.OnChange(func() {
 		password := passwordOf(named.Get(context.Background()))
-		told.Store(password)
 		seen.Store(password, true)
+		told.Store(password)
 	})
 	var late atomic.Bool
 	names := f.wakes(named.Watched, func(secret client.Object) {

@@ -271,6 +271,12 @@ func TestWhatOthersKeepChangingIsPutBackMoreSeldom(t *testing.T) {
 		ensure(t, m, c, one)
 	}
 	change()
+	mem, id := m.of(c), inventory.IDOf(one.Object)
+	mem.mutex.Lock()
+	fight := mem.putBacks[id]
+	fight.last = time.Now() // however long the machine took since
+	mem.putBacks[id] = fight
+	mem.mutex.Unlock()
 	var outcome Outcome
 	var err error
 	cost := c.costs(func() { outcome, err = m.Ensure(t.Context(), c, []Copy{one}) })

@@ -18,7 +18,7 @@ const (
 	// tailBytes of a log go into the message about a process that failed.
 	tailBytes = 2000
 	// killPatience bounds the wait for a killed process to be gone.
-	killPatience = 2 * time.Second
+	killPatience = 10 * time.Second
 )
 
 // launcher starts processes whose lives are bound to ours. It does so on one thread of the operating system that never ends, because

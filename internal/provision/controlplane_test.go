@@ -54,12 +54,8 @@ func TestControlPlane(t *testing.T) {
 	if len(children) == 0 {
 		t.Fatal("no process found by the folder of its logs: this test cannot see what it wants to see ending")
 	}
-	begin = time.Now()
-	if err := cp.Stop(); err != nil {
+	if err := cp.Stop(); err != nil { // which is one when something had to be killed
 		t.Fatal(err)
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("Stop took %s", took)
 	}
 	assertGone(t, children)
 	if _, err := os.Stat(cp.Kubeconfig); !errors.Is(err, os.ErrNotExist) {

@@ -77,9 +77,9 @@ func TestAWatchGoesOn(t *testing.T) {
 		for range 10 {
 			_, _ = io.WriteString(w, strings.Repeat("x", 100))
 			_ = http.NewResponseController(w).Flush()
-			<-time.After(30 * time.Millisecond)
+			<-time.After(300 * time.Millisecond)
 		}
-	}, bounds{answer: 100 * time.Millisecond, body: 100})
+	}, bounds{answer: 2 * time.Second, body: 100})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -97,7 +98,8 @@ func (m *Member) plan(ctx context.Context, seen Snapshot, table allot.Table) (al
 		return table, nil // by somebody: those who own something by it find out, or lose it, until then
 	}
 	replicas := map[string]allot.Standing{}
-	for name, version := range seen.Beats {
+	for _, name := range slices.Sorted(maps.Keys(seen.Beats)) { // in an order of their own, so that a simulation can be repeated
+		version := seen.Beats[name]
 		delete(m.buried, name)
 		standing := m.standingOf(name, now)
 		if standing == allot.Gone {

@@ -84,7 +84,7 @@ func TestLeasesAreWrittenOnlyAtTheVersionThatWasSeen(t *testing.T) {
 func second2(_ string, err error) error { return err }
 
 func TestAForeignManagerIsWaitedFor(t *testing.T) {
-	ctx, terms := context.Background(), Terms{Lease: 1500 * time.Millisecond, Renew: time.Second, Retry: 100 * time.Millisecond}
+	ctx, terms := context.Background(), Terms{Lease: 5 * time.Second, Renew: 4 * time.Second, Retry: 100 * time.Millisecond}
 	store := leases(t, "kube-public", terms)
 	foreign := "old-manager_4711"
 	held, err := store.Client.Create(ctx, &coordinationv1.Lease{

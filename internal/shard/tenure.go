@@ -259,6 +259,8 @@ func (t *tenure) rearm() {
 			defer t.mu.Unlock()
 			t.lapse()
 		})
+	} else {
+		t.lapse() // it has passed meanwhile
 	}
 }
 

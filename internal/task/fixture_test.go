@@ -129,6 +129,7 @@ func (b *bench) may(user Actor, rules ...rbacv1.PolicyRule) {
 		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user.Name}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 	})
+	apiserver.Allowed(b, b, user.Name, "", rules[0])
 }
 
 func rule(group, resources, verbs string) rbacv1.PolicyRule {

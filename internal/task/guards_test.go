@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
@@ -197,6 +198,38 @@ func TestARecordIsDecodedOnce(t *testing.T) {
 	}
 	if put("2") == first || r.all()[0].version != "2" {
 		t.Error("what somebody wrote is not seen")
+	}
+}
+
+// TestWhoseWordCounts decides between what is recorded and what this server remembers: whoever wrote last knows.
+func TestWhoseWordCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		holder string
+		own    string // the version that this server wrote last
+		want   State
+	}{
+		"a record of this server is behind its memory":               {"me", "5", Succeeded},
+		"another one took the operation over afterwards":             {"another", "5", Interrupted},
+		"this server resumed it, and the cache does not know it yet": {"another", "15", Succeeded},
+	} {
+		r, err := newRecords(&rest.Config{Host: "127.0.0.1:1"}, "here", func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := record{Operation: Operation{ID: "abc", State: Interrupted, Deed: Deed{Kind: Delete, Module: "notes"}}, Holder: c.holder}
+		made, err := written.encode("here")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.ResourceVersion = "10"
+		if err := r.store.GetStore().Add(made); err != nil {
+			t.Fatal(err)
+		}
+		own := &live{version: c.own, op: Operation{ID: "abc", State: Succeeded}}
+		e := &Engine{holder: "me", now: time.Now, lapse: lapse, records: r, own: map[string]*live{"abc": own}}
+		if known := e.known(); len(known) != 1 || known[0].State != c.want {
+			t.Errorf("%s: got %+v, want %s", name, known, c.want)
+		}
 	}
 }
 

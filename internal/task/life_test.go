@@ -253,7 +253,7 @@ func TestWhatEndedLongAgoIsForgotten(t *testing.T) {
 	for i := range kept + 5 {
 		state, renewed := Succeeded, time.Now()
 		if i == 0 {
-			state = Running
+			state, renewed = Running, time.Now().Add(time.Hour) // somebody is at it, however long this takes
 		}
 		old := record{
 			Operation: Operation{

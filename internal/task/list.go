@@ -49,7 +49,7 @@ func of(op Operation) string {
 // known are all operations, of this server and of others, in no order:
 //
 //  1. what is recorded, as the record says
-//  2. for what this server carries out, its memory, which is newer, unless somebody else is at it by now
+//  2. for what this server carries out, its memory, which is newer, unless somebody else has written the record since
 //  3. what is not recorded; what was, and is gone, was taken off the list elsewhere
 func (e *Engine) known() []entry {
 	all := map[string]entry{}
@@ -61,7 +61,7 @@ func (e *Engine) known() []entry {
 		for _, r := range e.records.all() {
 			all[r.ID] = entry{r.read(now, e.lapse), r.Elsewhere, r.Here, true}
 			l, theirs := own[r.ID], r.Holder != e.holder
-			if atIt := r.State == Running && !r.lapsed(now, e.lapse); l != nil && (!theirs || l.state() == Running && !atIt) {
+			if atIt := r.State == Running && !r.lapsed(now, e.lapse); l != nil && (!theirs || l.state() == Running && !atIt || l.wroteAfter(r.version)) {
 				all[r.ID] = entry{l.operation(), l.elsewhere, l.here, false}
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -77,6 +79,14 @@ func (l *live) state() State {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.op.State
+}
+
+// wroteAfter says that this server has written the record since a version of it, which is then an old one of the cache.
+func (l *live) wroteAfter(version string) bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	order, err := resourceversion.CompareResourceVersion(version, l.version)
+	return err == nil && order < 0
 }
 
 // change changes how it stands, and tells.

@@ -3,6 +3,7 @@ package task
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -32,7 +33,7 @@ spec:
 `, "GROUP", group)), made); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := envtest.InstallCRDs(b.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{made}}); err != nil {
+	if _, err := envtest.InstallCRDs(b.config, envtest.CRDInstallOptions{MaxTime: time.Minute, CRDs: []*apiextensionsv1.CustomResourceDefinition{made}}); err != nil {
 		b.Fatal(err)
 	}
 	template := &v1beta2.ModuleTemplate{}

@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/task"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // acting gives a site what changes something.
@@ -188,6 +189,7 @@ func (s *site) mayWrite(name, where string) {
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: name}},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name + "-writes"},
 		})
+	apiserver.Allowed(s, s.admin, "system:serviceaccount:default:"+name, where, rules[0])
 }
 
 func TestSourcesOfModules(t *testing.T) {

@@ -92,7 +92,7 @@ func TestAModuleInThisVeryCluster(t *testing.T) {
 	if err := s.admin.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
-	s.until(messages, 2*time.Second, "that its custom resource is in Error", func(m message) bool {
+	s.until(messages, 20*time.Second, "that its custom resource is in Error", func(m message) bool {
 		return strings.Contains(string(m.Body), `"module":{"state":"Error"`)
 	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // world is a namespace with something of everything: Kymas in good and bad states, modules, templates, releases and events.
@@ -273,7 +274,7 @@ func TestTheSameRightsShareOneComputation(t *testing.T) {
 		s.enterAs(s.token(fmt.Sprintf("shares-%d", i), "*"))
 		get[List[view.KymaLine]](s, "/api/v1/kymas")
 	}
-	eventually(t, 5*time.Second, "one computation serves all", func() bool {
+	eventually(t, 20*time.Second, "one computation serves all", func() bool {
 		beat := s.server.pulse.number()
 		s.server.mutex.Lock()
 		defer s.server.mutex.Unlock()
@@ -290,9 +291,8 @@ func TestTheSameRightsShareOneComputation(t *testing.T) {
 func TestWhoLeavesTakesNothingFromOthers(t *testing.T) {
 	s := open(t, ModeCluster)
 	s.world("stay")
-	s.make(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "secret-reader"}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"list", "watch"}},
-	}})
+	secrets := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"list", "watch"}}
+	s.make(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "secret-reader"}, Rules: []rbacv1.PolicyRule{secrets}})
 	var browsers []*http.Client
 	for _, name := range []string{"leaves", "stays"} {
 		s.browser()
@@ -301,6 +301,7 @@ func TestWhoLeavesTakesNothingFromOthers(t *testing.T) {
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: name}},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "secret-reader"},
 		})
+		apiserver.Allowed(t, s.admin, "system:serviceaccount:default:"+name, "", secrets)
 		s.enterAs(s.token(name, "*"))
 		browsers = append(browsers, s.http)
 		list := get[List[view.KymaLine]](s, "/api/v1/kymas?namespace=stay")
@@ -318,7 +319,7 @@ func TestWhoLeavesTakesNothingFromOthers(t *testing.T) {
 	}, Data: map[string][]byte{"record.json": []byte(`{}`)}}
 	record.Annotations, _ = view.DirectNote{Version: "1.0.0", Complete: true}.Annotations()
 	s.make(namespace("kyma-system"), record)
-	s.until(messages, 3*time.Second, "a module that was installed directly", func(m message) bool {
+	s.until(messages, 20*time.Second, "a module that was installed directly", func(m message) bool {
 		return strings.Contains(string(m.Body), `"name":"handmade"`)
 	})
 	if d := get[moduleDetail](s, "/api/v1/direct/handmade"); d.Module.Record == nil || d.Flow.Delete.Step != view.DeleteObjects {

@@ -216,6 +216,9 @@ func (s *site) token(name, where string) string {
 	default:
 		s.make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: name}, Subjects: subject, RoleRef: role})
 	}
+	if where != "" {
+		apiserver.Allowed(s, s.admin, "system:serviceaccount:default:"+name, strings.TrimPrefix(where, "*"), reader().Rules[0])
+	}
 	request := &authenticationv1.TokenRequest{}
 	if err := s.admin.SubResource("token").Create(s.Context(), account, request); err != nil {
 		s.Fatal(err)

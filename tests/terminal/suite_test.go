@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -36,7 +37,7 @@ var (
 		if started, err = provision.Start(context.Background(), provision.Options{Name: "terminal"}); err != nil {
 			return nil, err
 		}
-		_, err = envtest.InstallCRDs(started.Config, envtest.CRDInstallOptions{
+		_, err = envtest.InstallCRDs(started.Config, envtest.CRDInstallOptions{MaxTime: time.Minute,
 			Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true,
 		})
 		return started, err

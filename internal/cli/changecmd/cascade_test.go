@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,7 +35,7 @@ func (b *bench) papers(names ...string) {
 	if err := yaml.Unmarshal([]byte(definition), made); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := envtest.InstallCRDs(b.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{made}}); err != nil {
+	if _, err := envtest.InstallCRDs(b.config, envtest.CRDInstallOptions{MaxTime: time.Minute, CRDs: []*apiextensionsv1.CustomResourceDefinition{made}}); err != nil {
 		b.Fatal(err)
 	}
 	for _, name := range names {

@@ -164,7 +164,7 @@ func TestExitCodesOfWaiting(t *testing.T) {
 		"Ready is 0":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Ready", Version: "1.0.0"}, "", 0, "Ready        notes: version 1.0.0"},
 		"Warning is 2":           {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Warning", Message: "lower"}, "Downgrade", 2, "Downgrade: lower"},
 		"Error is 1":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Error", Message: "not signed"}, "SignatureMissing", 1, "notes is in state Error: SignatureMissing: not signed"},
-		"a timeout is 3":         {"add notes --timeout 1s", &v1beta2.ModuleStatus{Name: "notes", State: "Processing", Message: "Deployment x"}, "WaitingForObjects", 3, "notes is still Processing within 1s"},
+		"a timeout is 3":         {"add notes --timeout 3s", &v1beta2.ModuleStatus{Name: "notes", State: "Processing", Message: "Deployment x"}, "WaitingForObjects", 3, "notes is still Processing within 3s"},
 		"gone is 0":              {"delete beacon --yes", nil, "", 0, "Gone         beacon"},
 		"what is let go of is 0": {"unmanage beacon --yes", &v1beta2.ModuleStatus{Name: "beacon", State: "Unmanaged"}, "", 0, "Unmanaged    beacon"},
 	} {

@@ -29,7 +29,7 @@ func TestInstallation(t *testing.T) {
 		}
 	})
 	t.Setenv("KUBECONFIG", plane.Kubeconfig)
-	flags := []string{"--registry", "registry.example.com", "--image", "example.com/lm:1.0.0", "--timeout", "40s"}
+	flags := []string{"--registry", "registry.example.com", "--image", "example.com/lm:1.0.0", "--timeout", "3m"}
 
 	verdicts(t, console.CodeOK, nil, "check", "--pre")
 	verdicts(t, console.CodeError, []string{"definitions", "manager"}, "check")

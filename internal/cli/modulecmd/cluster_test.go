@@ -3,6 +3,7 @@ package modulecmd_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,7 +16,9 @@ import (
 
 func TestReleasesAndTrialsInACluster(t *testing.T) {
 	apiserver.Need(t)
-	server := &envtest.Environment{CRDDirectoryPaths: []string{"../../../config/crd/bases"}}
+	server := &envtest.Environment{
+		CRDDirectoryPaths: []string{"../../../config/crd/bases"}, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
+	}
 	config, err := server.Start()
 	if err != nil {
 		t.Fatal(err)

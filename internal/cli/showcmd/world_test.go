@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
@@ -59,7 +60,7 @@ func world(t *testing.T) *rest.Config {
 	t.Helper()
 	config := administrator(t)
 	furnish.Do(func() {
-		if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{beaconKind()}}); err != nil {
+		if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{MaxTime: time.Minute, CRDs: []*apiextensionsv1.CustomResourceDefinition{beaconKind()}}); err != nil {
 			t.Fatal(err)
 		}
 		c, err := target.Of(config).Client()

@@ -22,15 +22,14 @@ func key(i int) types.NamespacedName {
 	return types.NamespacedName{Namespace: "kcp-system", Name: fmt.Sprintf("kyma-%d", i)}
 }
 
-// take waits for n Kymas and says how long that took.
-func take(to queue, n int) (names []string, took time.Duration) {
-	begun := time.Now()
+// take waits for n Kymas.
+func take(to queue, n int) (names []string) {
 	for range n {
 		request, _ := to.Get()
 		to.Done(request)
 		names = append(names, request.Name)
 	}
-	return names, time.Since(begun)
+	return names
 }
 
 func TestPacePassesOnNoFasterThanItMay(t *testing.T) {
@@ -38,14 +37,16 @@ func TestPacePassesOnNoFasterThanItMay(t *testing.T) {
 	if err := p.source().Start(t.Context(), to); err != nil {
 		t.Fatal(err)
 	}
+	begun := time.Now()
 	for i := range burst + 10 {
 		p.add(key(i), key(i)) // however often it is added
 	}
-	names, took := take(to, burst+10)
+	names := take(to, burst+10)
+	took := time.Since(begun)
 	if names[0] != "kyma-0" || names[burst+9] != fmt.Sprintf("kyma-%d", burst+9) {
 		t.Errorf("the order is %v", names)
 	}
-	if took < 150*time.Millisecond || took > 5*time.Second {
+	if took < 150*time.Millisecond || took > 30*time.Second {
 		t.Errorf("20 Kymas at 50 a second, 10 of them at once, took %s", took)
 	}
 	if len(p.waiting) != 0 || to.Len() != 0 {
@@ -62,12 +63,12 @@ func TestPaceKeepsWhatIsAddedBeforeItRunsAndDropsWhatWasDone(t *testing.T) {
 	if err := p.source().Start(ctx, to); err != nil {
 		t.Fatal(err)
 	}
-	names, _ := take(to, 2)
+	names := take(to, 2)
 	if fmt.Sprint(names) != "[kyma-1 kyma-3]" {
 		t.Errorf("passed on %v", names)
 	}
 	p.add(key(2))
-	if names, _ = take(to, 1); names[0] != "kyma-2" {
+	if names = take(to, 1); names[0] != "kyma-2" {
 		t.Errorf("passed on %v", names)
 	}
 }
@@ -83,7 +84,7 @@ func TestABellWakesThoseWhoListen(t *testing.T) {
 	}
 	b.ring(key(2))
 	for _, to := range []queue{first, second} {
-		if names, _ := take(to, 1); names[0] != "kyma-2" || to.Len() != 0 {
+		if names := take(to, 1); names[0] != "kyma-2" || to.Len() != 0 {
 			t.Errorf("heard %v and %d more", names, to.Len())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -80,7 +81,9 @@ func (h *Hub) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "config", "crd", "bases")}, ErrorIfPathMissing: true}
+	crds := envtest.CRDInstallOptions{
+		Paths: []string{filepath.Join(root, "config", "crd", "bases")}, ErrorIfPathMissing: true, MaxTime: time.Minute,
+	}
 	if _, err := envtest.InstallCRDs(h.Config, crds); err != nil {
 		return err
 	}

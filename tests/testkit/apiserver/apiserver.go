@@ -6,13 +6,18 @@
 package apiserver
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,6 +34,9 @@ var (
 
 // Start gives the way to the API server, starting it at the first call.
 var Start = sync.OnceValues(func() (*rest.Config, error) {
+	// Test machines are small and shared.
+	environment.ControlPlaneStartTimeout, environment.ControlPlaneStopTimeout = 3*time.Minute, 2*time.Minute
+	environment.CRDInstallOptions.MaxTime = time.Minute
 	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
 	for _, prepare := range prepared {
 		if err := prepare(&environment); err != nil {
@@ -83,6 +91,24 @@ func Client(t testing.TB) client.WithWatch {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// Allowed waits until the API server lets a user do the first thing that a rule allows, in a namespace or, with "", everywhere: its
+// authorizer learns of roles and bindings a moment after they were written.
+func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rbacv1.PolicyRule) {
+	t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0],
+		},
+	}}
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := admin.Create(ctx, review)
+		return review.Status.Allowed, err
+	})
+	if err != nil {
+		t.Fatalf("%s may not do what %v allows: %v", user, rule, err)
+	}
 }
 
 // OurKinds prepares an API server that knows Kyma, Manifest, ModuleTemplate and ModuleReleaseMeta.
