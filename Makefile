@@ -194,11 +194,11 @@ test-browser: ## Use the dashboard of a playground in a real browser (needs chro
 
 .PHONY: test-e2e
 test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
-	$(with-assets) $(GO) test -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/... ./tests/terminal/...
+	$(with-assets) $(GO) test -p 1 -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/... ./tests/terminal/...
 
 .PHONY: test-faults
 test-faults: build-manager ## Kill, blind and break the manager at a sample of all points; FAULTS_SEED=5 is another one, empty that of the day.
-	$(with-assets) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(GO) test -count=1 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
+	$(with-assets) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(GO) test -p 1 -count=1 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
 
 .PHONY: faults
 faults: build-manager ## The same at every point there is: hours; it goes on where it was interrupted. FAULTS_ARGS=-slice=1/4 is a part.

@@ -17,7 +17,7 @@ const (
 	// startTimeout bounds the start of one program. It is long because test machines are small and shared.
 	startTimeout = 2 * time.Minute
 	// stopTimeout bounds the wait for killed processes to be gone.
-	stopTimeout = 4 * time.Second
+	stopTimeout = 20 * time.Second
 	// adminUser is the user of the admin kubeconfig; its group may do everything.
 	adminUser  = "admin"
 	adminGroup = "system:masters"

@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -37,6 +39,9 @@ func everythingIn(cluster *testkit.Cluster) []string {
 				continue
 			}
 			objects, err := reader.Resource(group.WithResource(kind.Name)).List(context.Background(), metav1.ListOptions{})
+			if apierrors.IsNotFound(err) { // its definition has just gone
+				continue
+			}
 			Expect(err).NotTo(HaveOccurred(), kind.Name)
 			for j := range objects.Items {
 				object := &objects.Items[j]
@@ -44,6 +49,23 @@ func everythingIn(cluster *testkit.Cluster) []string {
 			}
 		}
 	}
+	return found
+}
+
+// firstIn is what a cluster holds by itself, once nothing more comes.
+func firstIn(cluster *testkit.Cluster) []string {
+	GinkgoHelper()
+	var found []string
+	Eventually(func(g Gomega) {
+		before := len(found)
+		found = everythingIn(cluster)
+		for _, name := range found {
+			if namespace, is := strings.CutPrefix(name, "namespaces/"); is {
+				g.Expect(found).To(ContainElements("serviceaccounts/"+namespace+"/default", "configmaps/"+namespace+"/kube-root-ca.crt"))
+			}
+		}
+		g.Expect(found).To(HaveLen(before), "more since the last look")
+	}).WithPolling(time.Second).WithTimeout(inTime).Should(Succeed())
 	return found
 }
 

@@ -42,7 +42,7 @@ var _ = Describe("The playground", Ordered, func() {
 	}
 
 	It("brings a remote and a local Kyma to Ready", func() {
-		first.hub("wait", untilReady, "--timeout=1s", "kyma/demo", "kyma/local-demo")
+		first.hub("wait", untilReady, minute, "kyma/demo", "kyma/local-demo")
 		Expect(first.hub("get", "kymas", "--no-headers", "-o", "custom-columns=:.metadata.name,:.status.state,:.status.modulesReady")).
 			To(And(MatchRegexp(`demo +Ready +2/2`), MatchRegexp(`local-demo +Ready +1/1`)))
 	})
@@ -220,7 +220,7 @@ func tryAsPrinted(p *program) {
 		for _, command := range group {
 			line := command
 			if strings.HasSuffix(command, "--watch") { // it goes on until somebody ends it
-				line = "timeout --preserve-status 2 " + command
+				line = "timeout --preserve-status 10 " + command
 			}
 			out, err := p.shell(line)
 			if line == command {

@@ -64,7 +64,7 @@ func setScene() *scene {
 	hosts := fmt.Appendf(nil, "registries: [{host: %q, plainHTTP: true}]\n", s.Registry.Host)
 	Expect(os.WriteFile(kubeconfig, access, 0o600)).To(Succeed())
 	Expect(os.WriteFile(registries, hosts, 0o600)).To(Succeed())
-	s.before = everythingIn(s.Hub)
+	s.before = firstIn(s.Hub)
 	s.Hub.Create(s.dockerSecret(loginSecret, "one"), s.dockerSecret(pullSecret, "one"))
 	s.manager = newManager(dir, kubeconfig,
 		"--registries-file="+registries, "--oci-registry-cred-secret="+loginSecret, "--skr-image-pull-secret="+pullSecret,
@@ -97,7 +97,7 @@ func newMember(name string, runtime *testkit.Cluster, modules []v1beta2.Module) 
 	GinkgoHelper()
 	address, err := url.Parse(runtime.Config.Host)
 	Expect(err).NotTo(HaveOccurred())
-	m := &member{runtime: runtime, line: layLine(address.Host), before: everythingIn(runtime)}
+	m := &member{runtime: runtime, line: layLine(address.Host), before: firstIn(runtime)}
 	DeferCleanup(m.line.cut)
 	m.kyma = testkit.Kyma(name, testkit.Labelled(account, "one"), testkit.Labelled("kyma-project.io/broker-plan-name", "azure"),
 		testkit.Labelled("kyma-project.io/instance-id", "instance-of-"+name))

@@ -57,6 +57,7 @@ func TestSample(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	lab.Converges = 2 * trial.Converges // among other work; the whole run holds everything to what is promised
 	all := operation.All()
 	record.Shuffle(number, all)
 	picked := all[:operations]

@@ -61,6 +61,7 @@ func painted(content testkit.Content, name, colour string) *unstructured.Unstruc
 
 var _ = Describe("A change of a definition", func() {
 	It("that removes a field is refused before anything is written, is allowed by name, and a compatible one goes through", func() {
+		emptyHub() // what was refused in another spec is tried again now and then
 		name := testkit.Unique("widget")
 		old := widget(name, "1.0.0", nil)
 		manifest := standAlone(publish(testkit.RawManifest(old.YAML())))

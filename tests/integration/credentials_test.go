@@ -107,7 +107,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(missing)
 		Consistently(testkit.Live(env.Hub, kyma)).Should(missing)
 		env.Hub.Create(testkit.NewAccessSecret(kyma.Name, kubeconfigOf(runtime)))
-		Eventually(testkit.Live(env.Hub, kyma), "8s").Should(testkit.HaveState(v1beta2.StateReady)) // a new definition is held back for two seconds
+		Eventually(testkit.Live(env.Hub, kyma), atOnce).Should(testkit.HaveState(v1beta2.StateReady))
 		expectThere(runtime, copied())
 		remove(kyma)
 	})
@@ -121,7 +121,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Expect(versionIn(runtime, maps+"-0")()).To(Equal("1.0.0"))
 		reader, _ := userOf(runtime, "get", "list", "watch")
 		rotate(kyma, reader)
-		Eventually(testkit.Live(env.Hub, kyma), "10s").Should(testkit.HaveState(v1beta2.StateReady), "there is nothing to write")
+		Eventually(testkit.Live(env.Hub, kyma), atOnce).Should(testkit.HaveState(v1beta2.StateReady), "there is nothing to write")
 		Eventually(func() error { return runtime.Client.Delete(ctx(), copied()) }).Should(Succeed())
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateProcessing),
 			testkit.HaveCondition(v1beta2.ConditionSpecSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)))

@@ -221,7 +221,10 @@ var _ = Describe("A Manifest", func() {
 		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) {
 			metav1.SetMetaDataLabel(&m.ObjectMeta, v1beta2.LabelSkipReconciliation, "true")
 		})
-		env.Runtimes[0].Delete(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name + "-0"}})
+		Eventually(func(g Gomega) { // the label comes by another way than the deletion, and may come later
+			env.Runtimes[0].Delete(configMap(name + "-0"))
+			g.Consistently(versionIn(env.Runtimes[0], name+"-0"), "1s").Should(BeEmpty())
+		}).Should(Succeed())
 		Consistently(versionIn(env.Runtimes[0], name+"-0")).Should(BeEmpty())
 		env.Hub.Delete(manifest)
 		Consistently(testkit.Gone(env.Hub, manifest)).Should(BeFalse())

@@ -78,7 +78,10 @@ var _ = Describe("Objects in a runtime", func() {
 
 		By("being respected when it goes")
 		pause(manifest)
-		testkit.Edit(runtime, configMap(name+"-0"), unmark)
+		Eventually(func(g Gomega) { // the label comes by another way than the edit, and may come later
+			testkit.Edit(runtime, configMap(name+"-0"), unmark)
+			g.Consistently(ownerOf(runtime, name+"-0"), "1s").Should(BeEmpty())
+		}).Should(Succeed())
 		env.Hub.Delete(manifest)
 		unpause(manifest)
 		Eventually(testkit.Gone(env.Hub, manifest)).Should(BeTrue())

@@ -46,7 +46,9 @@ var _ = Describe("A credential", func() {
 		second, _ := userOf(env.Runtimes[0], "*")
 		kyma, module := kymaWith(first)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+		seen := runtimeCalls.Snapshot()
 		rotate(kyma, second)
+		Eventually(func() int { return runtimeCalls.Since(seen).Total() }).ShouldNot(BeZero(), "the new one is tried")
 		// What the first user may no longer do, an old connection can no longer do either.
 		env.Runtimes[0].Delete(rights)
 		expectHealed(env.Runtimes[0], configMap(module+"-0"))

@@ -88,10 +88,7 @@ var _ = Describe("The Kyma in a runtime", Ordered, func() {
 
 	It("costs nothing at rest", func() {
 		ready()
-		runtimeSeen, hubSeen := runtimeCalls.Snapshot(), hubCalls.Snapshot()
-		Consistently(func() string {
-			return countable(runtimeCalls.Since(runtimeSeen)).String() + countable(hubCalls.Since(hubSeen)).String()
-		}, "3s").Should(BeEmpty())
+		expectNoCalls()
 	})
 
 	It("has the say: an edit in the runtime takes effect, and the hub's spec stays as it is", func() {

@@ -17,7 +17,10 @@ var _ = Describe("The label skip-reconciliation", func() {
 		kyma := readyKyma(runtime, testkit.WithModule(module))
 		manifest := manifestOf(kyma, module)
 		labelled(manifest, v1beta2.LabelSkipReconciliation, true)
-		runtime.Delete(deployment(module))
+		Eventually(func(g Gomega) { // the label comes by another way than the deletion, and may come later
+			runtime.Delete(deployment(module))
+			g.Consistently(testkit.Gone(runtime, deployment(module)), "1s").Should(BeTrue())
+		}).Should(Succeed())
 		env.Offer(module, "1.1.0", testkit.Deployment(module, "1.1.0"), "regular")
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveVersion("1.1.0"))
 		Consistently(testkit.Gone(runtime, deployment(module))).Should(BeTrue())

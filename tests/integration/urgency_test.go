@@ -60,7 +60,11 @@ var _ = Describe("A new version of a module that all have", func() {
 		module, wanted := offerMaps("1.0.0"), offerMaps("1.0.0")
 		fleet, kymas := newCrowd(module)
 		for i := range crowd {
-			fleet.Runtime(i).Set(simruntime.Knobs{Latency: 150 * time.Millisecond})
+			latency := time.Second // so that the rollout takes long on every machine
+			if i >= crowd-2 {
+				latency = 0
+			}
+			fleet.Runtime(i).Set(simruntime.Knobs{Latency: latency})
 		}
 
 		env.Offer(module, "1.1.0", testkit.ConfigMaps(module, "1.1.0", 2), "regular")
@@ -88,7 +92,6 @@ var _ = Describe("A new version of a module that all have", func() {
 		GinkgoWriter.Printf("enabled after %s, repaired after %s at most, %d of %d Kymas had the new version\n",
 			enabled, repaired, rest, crowd)
 		Expect(rest).To(BeNumerically("<", crowd-10), "the others were still waiting")
-		Expect(repaired).To(BeNumerically("<", 4*time.Second))
-		Eventually(following, "60s").WithArguments(module, "1.1.0").Should(Equal(crowd))
+		Eventually(following, "3m").WithArguments(module, "1.1.0").Should(Equal(crowd))
 	})
 })

@@ -66,7 +66,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 	})
 
 	It("is reached through its service, and shows nothing but its page to somebody unknown", func() {
-		Expect(hub.service("healthz")).To(ContainSubstring("ok"))
+		Eventually(hub.service).WithArguments("healthz").Should(ContainSubstring("ok"))
 		page, err := stranger.ask(http.MethodGet, "/", nil)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(page.Status).To(Equal(http.StatusOK))
@@ -116,8 +116,9 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 
 	It("is small while nobody does anything", func() {
 		var used consumption
+		pod := dashboard()
 		Eventually(func() uint64 {
-			used = hub.usage(dashboards()[0])
+			used = hub.usage(pod)
 			return used.CPU.UsageNanoCores
 		}).WithPolling(5 * time.Second).Should(BeNumerically("<", atRestCPU))
 		stepf("the dashboard holds %d MiB and uses %.1f millicores", used.Memory.WorkingSetBytes>>20, float64(used.CPU.UsageNanoCores)/1e6)
@@ -128,7 +129,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		operation = admin.start(adding(greeter, late))
 		admin.awaits(operation, task.Running)
 		Eventually(func() []v1beta2.Module { return get(local).Spec.Modules }).Should(ContainElement(HaveField("Name", greeter)))
-		old := dashboards()[0]
+		old := dashboard()
 		logged += hub.logs(&old)
 		Expect(hub.client.Delete(background(), &old)).To(Succeed())
 		Eventually(dashboards).Should(ConsistOf(HaveField("UID", Not(Equal(old.UID)))))
@@ -146,7 +147,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 	})
 
 	It("goes on with it when its container was killed", Label(long), func() {
-		old := dashboards()[0]
+		old := dashboard()
 		logged += hub.logs(&old)
 		container := old.Status.ContainerStatuses[0].ContainerID
 		begin := time.Now()
@@ -172,7 +173,8 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 	})
 
 	It("has written no token and no cookie anywhere", func() {
-		logged += hub.logs(&dashboards()[0])
+		last := dashboard()
+		logged += hub.logs(&last)
 		Expect(logged).To(ContainSubstring("the dashboard listens"))
 		record := client.ObjectKey{Namespace: records, Name: "kyma-task-" + operation}
 		Expect(hub.client.Get(background(), record, &corev1.ConfigMap{})).To(Succeed())

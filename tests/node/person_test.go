@@ -175,9 +175,12 @@ func (p *person) start(deed task.Deed) string {
 // awaits waits until the list has an operation in a state.
 func (p *person) awaits(id string, state task.State) {
 	GinkgoHelper()
-	Eventually(func() map[string]task.State {
+	Eventually(func(g Gomega) map[string]task.State {
+		got, err := p.ask(http.MethodGet, "/api/v1/operations", nil)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(got.Status).To(Equal(http.StatusOK), got.Text)
 		var list struct{ Items []task.Operation }
-		p.get("/api/v1/operations", &list)
+		g.Expect(json.Unmarshal([]byte(got.Text), &list)).To(Succeed(), got.Text)
 		found := map[string]task.State{}
 		for i := range list.Items {
 			found[list.Items[i].ID] = list.Items[i].State

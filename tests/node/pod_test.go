@@ -32,6 +32,17 @@ func dashboards() []corev1.Pod {
 	return pods.Items
 }
 
+// dashboard is the pod of the dashboard, as soon as there is one that is ready.
+func dashboard() (pod corev1.Pod) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		all := dashboards()
+		g.Expect(all).To(HaveLen(1))
+		pod = all[0]
+	}).Should(Succeed())
+	return pod
+}
+
 // logs are what a pod has said so far.
 func (c *cluster) logs(pod *corev1.Pod) string {
 	GinkgoHelper()
@@ -46,13 +57,13 @@ func (c *cluster) logs(pod *corev1.Pod) string {
 }
 
 // service asks the dashboard by way of the endpoints that its service has.
-func (c *cluster) service(path string) string {
-	GinkgoHelper()
+func (c *cluster) service(path string) (string, error) {
 	core, err := kubernetes.NewForConfig(c.config)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		return "", err
+	}
 	text, err := core.CoreV1().Services(v1beta2.DefaultNamespace).ProxyGet("https", "klm-dashboard", "https", path, nil).DoRaw(background())
-	Expect(err).NotTo(HaveOccurred())
-	return string(text)
+	return string(text), err
 }
 
 // consumption is what the kubelet says of a container.

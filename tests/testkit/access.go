@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -54,5 +55,10 @@ func (e *Env) ManagerConfig(kustomization string) *rest.Config {
 	defer cancel()
 	config, err := e.Hub.ServiceAccountConfig(ctx, v1beta2.DefaultNamespace, ManagerServiceAccount)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	manager, err := client.New(config, client.Options{})
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	gomega.Eventually(func() error { // the API server learns of rights a moment after they were given
+		return manager.List(ctx, &corev1.SecretList{}, client.InNamespace(v1beta2.DefaultNamespace), client.Limit(1))
+	}).Should(gomega.Succeed())
 	return config
 }

@@ -2,22 +2,27 @@ package testkit
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
+// insistent is for an object that a manager writes meanwhile.
+var insistent = wait.Backoff{Steps: 20, Duration: 10 * time.Millisecond, Factor: 1.3, Jitter: 0.2}
+
 // Edit changes an object as it is now, as often as somebody else is faster, and leaves the result in object.
 func Edit[T client.Object](c *Cluster, object T, change func(T)) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
 	defer cancel()
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.RetryOnConflict(insistent, func() error {
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ var runtimeCRDs = []string{"kymas", "moduletemplates", "modulereleasemetas"}
 // AddRuntime starts one more runtime, for the running spec.
 func (e *Env) AddRuntime(name string) *Cluster {
 	ginkgo.GinkgoHelper()
-	ctx, cancel := background()
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
 	defer cancel()
 	assets, err := provision.Assets(ctx)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
@@ -93,6 +94,13 @@ func (u *Upstream) leaveDefinition(plural string) {
 			found, err := Live(u.Runtime, live)()
 			return err == nil && apihelpers.IsCRDConditionTrue(found, apiextensionsv1.Established), err
 		}).Should(gomega.BeTrue())
+		kind := &metav1.PartialObjectMetadataList{}
+		kind.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(live.Spec.Names.Kind + "List"))
+		gomega.Eventually(func() error { // discovery tells of it a moment later
+			ctx, cancel := background()
+			defer cancel()
+			return u.Runtime.Client.List(ctx, kind, client.Limit(1))
+		}).Should(gomega.Succeed())
 	}
 }
 

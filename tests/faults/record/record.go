@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -143,8 +144,8 @@ func Pick[T any](c Choice, all []T, name func(T) string) []T {
 		}
 	}
 	if c.Sample > 0 && c.Sample < len(picked) {
-		random := rand.New(rand.NewPCG(c.Seed, 0))
-		random.Shuffle(len(picked), func(i, j int) { picked[i], picked[j] = picked[j], picked[i] })
+		order := func(i int) uint64 { return drawn(c.Seed, name(all[i])) }
+		slices.SortFunc(picked, func(a, b int) int { return cmp.Compare(order(a), order(b)) })
 		picked = picked[:c.Sample]
 		slices.Sort(picked)
 	}
@@ -155,6 +156,13 @@ func Pick[T any](c Choice, all []T, name func(T) string) []T {
 		}
 	}
 	return result
+}
+
+// drawn is where a seed puts a name. It does not depend on the others, of which there may be more or fewer in another run.
+func drawn(seed uint64, name string) uint64 {
+	hash := fnv.New64a()
+	_, _ = fmt.Fprintf(hash, "%d/%s", seed, name)
+	return hash.Sum64()
 }
 
 // Shuffle puts all into an order that a seed decides.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// grace is what a failover may take beyond the lease, until all that was asked for is there.
+	// grace is what a failover may take beyond the lease, until all that was asked for is there; more where a Lab has more patience.
 	grace = 5 * time.Second
 	// moment is how long a write of a replica that was asked to end is held after that.
 	moment = 300 * time.Millisecond
@@ -36,7 +36,7 @@ type operated struct {
 func (t *attempt) operate(ctx context.Context) <-chan operated {
 	done := make(chan operated, 1)
 	go func() {
-		err := t.Operation.Run(ctx, t.scene, t.Terms.Lease+trial.Converges)
+		err := t.Operation.Run(ctx, t.scene, t.Terms.Lease+t.suite.lab.Converges)
 		done <- operated{time.Now(), err}
 	}()
 	return done
@@ -247,6 +247,7 @@ func (t *attempt) failover(ctx context.Context) error {
 	t.point.Converged = over.at.Sub(struck).Seconds()
 	served := t.served(struck)
 	t.notef("served after", "%.1f s", served.Seconds())
+	grace := grace * t.suite.lab.Converges / trial.Converges
 	limit := t.Terms.Lease + grace
 	if served == 0 || served > limit {
 		t.blame(fmt.Sprintf("the first write for the Kyma came %s after the death of its replica, more than its lease of %s and %s",

@@ -146,7 +146,7 @@ func (t *attempt) run(ctx context.Context) (err error) {
 	if err := t.during(ctx); err != nil {
 		return err
 	}
-	_, problems := judge.End(ctx, t.suite.clean[t.Operation.Name].State, trial.Converges, oracle.Usual())
+	_, problems := judge.End(ctx, t.suite.clean[t.Operation.Name].State, t.suite.lab.Converges, oracle.Usual())
 	t.blame(problems...)
 	t.blame(t.refused(ctx)...)
 	return nil

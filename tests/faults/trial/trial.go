@@ -26,7 +26,7 @@ const (
 	shortest = 1500 * time.Millisecond
 	// A call to a server that says nothing is given up after half a minute.
 	patience = 45 * time.Second
-	// Converges is how long everything may take to be whole again.
+	// Converges is how long everything may take to be whole again, unless a Lab says otherwise.
 	Converges = 60 * time.Second
 	// look is the pause between two looks at a status.
 	look = 50 * time.Millisecond
@@ -51,6 +51,8 @@ type Break struct {
 type Lab struct {
 	Rig      *rig.Rig
 	Watchdog *oracle.Watchdog
+	// Converges is how long everything may take to be whole again.
+	Converges time.Duration
 
 	clean map[string]*Clean
 }
@@ -75,7 +77,7 @@ func New(ctx context.Context, options rig.Options) (*Lab, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
-	return &Lab{Rig: r, Watchdog: watchdog, clean: map[string]*Clean{}}, nil
+	return &Lab{Rig: r, Watchdog: watchdog, Converges: Converges, clean: map[string]*Clean{}}, nil
 }
 
 // Clean runs an operation without a fault, once.
@@ -93,7 +95,7 @@ func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) 
 	for _, server := range l.Rig.Servers() {
 		marks[server.Proxy.Name()] = server.Proxy.Last()
 	}
-	if err := o.Run(ctx, s, Converges); err != nil {
+	if err := o.Run(ctx, s, l.Converges); err != nil {
 		stop()
 		return nil, errors.Join(err, s.Close(ctx))
 	}
@@ -181,7 +183,7 @@ func (l *Lab) Run(ctx context.Context, suite string, o operation.Operation, b Br
 	if bounds == (oracle.Bounds{}) {
 		bounds = oracle.Usual()
 	}
-	_, problems := judge.End(ctx, clean.State, max(time.Second, Converges-time.Since(mended)), bounds)
+	_, problems := judge.End(ctx, clean.State, max(time.Second, l.Converges-time.Since(mended)), bounds)
 	point.Converged = time.Since(mended).Seconds()
 	point.Problems = append(point.Problems, problems...)
 	if len(point.Problems) > 0 {
@@ -204,7 +206,7 @@ func (l *Lab) during(ctx context.Context, s *operation.Scene, o operation.Operat
 		return time.Now()
 	}
 	done := make(chan error, 1)
-	go func() { done <- o.Run(ctx, s, lasts+patience+Converges) }()
+	go func() { done <- o.Run(ctx, s, lasts+patience+l.Converges) }()
 	fail(l.watch(ctx, s, b, lasts))
 	if err := mend(ctx); err != nil {
 		fail(fmt.Errorf("cannot mend it: %w", err))
@@ -216,8 +218,8 @@ func (l *Lab) during(ctx context.Context, s *operation.Scene, o operation.Operat
 	if err := <-done; err != nil {
 		fail(err)
 	}
-	if took := time.Since(mended); took > Converges {
-		fail(fmt.Errorf("it took %s after the fault was over, more than %s", took.Round(time.Second), Converges))
+	if took := time.Since(mended); took > l.Converges {
+		fail(fmt.Errorf("it took %s after the fault was over, more than %s", took.Round(time.Second), l.Converges))
 	}
 	return mended
 }
