@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +63,9 @@ func (o *observer) take(ctx context.Context, kyma *v1beta2.Kyma) {
 		now := sighting{module.Version, module.State, module.Message}
 		lie := ""
 		if module.State == v1beta2.StateReady {
-			lie = o.contradiction(ctx, module.Name, module.Version)
+			if lie = o.contradiction(ctx, module.Name, module.Version); lie != "" && o.movedOn(ctx, kyma, module) {
+				lie = "" // the look came later than what was said
+			}
 		}
 		o.mu.Lock()
 		if known := o.seen[module.Name]; len(known) == 0 || known[len(known)-1] != now {
@@ -74,6 +77,17 @@ func (o *observer) take(ctx context.Context, kyma *v1beta2.Kyma) {
 		}
 		o.mu.Unlock()
 	}
+}
+
+// movedOn looks whether the Kyma is about another version of a module by now.
+func (o *observer) movedOn(ctx context.Context, kyma *v1beta2.Kyma, module *v1beta2.ModuleStatus) bool {
+	now := &v1beta2.Kyma{}
+	if err := hub.client.Get(ctx, client.ObjectKeyFromObject(kyma), now); err != nil {
+		return false
+	}
+	return slices.ContainsFunc(now.Status.Modules, func(m v1beta2.ModuleStatus) bool {
+		return m.Name == module.Name && m.Version != module.Version
+	})
 }
 
 // contradiction says what speaks against a module being ready in a version.
