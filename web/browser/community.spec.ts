@@ -117,6 +117,7 @@ test('from the catalog of the cluster: install it my own way, upgrade it, delete
 
 test('past the lifecycle manager: only after a sentence was typed, and never what a Kyma has', async ({ page }) => {
   await page.goto('/add?kyma=kcp-system/local-demo')
+  await expect(page.getByRole('combobox', { name: 'For which Kyma?' })).toHaveValue('kcp-system/local-demo')
   await choose(page, 'notes')
   await next(page, 'Version')
   await page.getByText('Advanced: without the lifecycle manager').click()

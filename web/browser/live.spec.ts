@@ -84,6 +84,7 @@ test('two tabs show the same change; a logout in one ends the other', async ({ b
 
 test('the tab is closed in the middle of an install: it goes on, and another tab shows its end', async ({ page, context }) => {
   await page.goto('/add?kyma=kcp-system/local-demo')
+  await expect(page.getByRole('combobox', { name: 'For which Kyma?' })).toHaveValue('kcp-system/local-demo')
   await choose(page, 'beacon')
   await next(page, 'Version')
   await next(page, 'Configure')

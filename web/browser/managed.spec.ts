@@ -88,7 +88,7 @@ test('delete: what a user made is in the way by name; then exactly what was show
   await picture(page, 'flow-delete-blocked')
 
   await page.getByRole('checkbox', { name: 'Delete this object too, before the module' }).check()
-  await expect(page.getByText('Deleted').first()).toBeVisible()
+  await expect(page.getByText('Deleted', { exact: true }).first()).toBeVisible()
   await kubectl(['create', '-f', '-'], { ...runtime(), stdin: beacon('later') })
   watch.allow(/status of (400|409|422)/)
   await agree(page, 'Delete 1 object and beacon')
@@ -102,6 +102,7 @@ test('delete: what a user made is in the way by name; then exactly what was show
   await finished(page, /beacon/)
   await picture(page, 'flow-delete-done')
   await page.getByRole('link', { name: 'To the modules' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Modules', exact: true })).toBeVisible()
   await settled(page)
   await expect(page.locator(`a[href="${path}"]`)).toHaveCount(0)
   const left = await kubectl(['get', 'crd', 'beacons.samples.kyma-project.io', '--ignore-not-found', '-o', 'name'], runtime())

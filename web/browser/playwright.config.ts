@@ -11,7 +11,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   maxFailures: Number(process.env['MAX_FAILURES'] ?? 0),
-  timeout: 60_000,
+  timeout: 180_000,
   expect: { timeout: 15_000 },
   reporter: [['list'], ['json', { outputFile: artifacts('report.json') }]],
   use: {

@@ -62,8 +62,8 @@ test.describe('loading and error', () => {
       await page.goto(path)
       await expect(page.getByRole('alert').getByRole('heading', { name: 'The cluster does not answer' })).toBeVisible()
       if (path === '/') await look(page, 'error')
+      await page.getByRole('button', { name: 'Try again' }).click() // while it fails: a real answer takes the button away
       await page.unrouteAll()
-      await page.getByRole('button', { name: 'Try again' }).click()
       await settled(page)
       await expect(page.getByRole('alert')).toHaveCount(0)
     }
@@ -71,7 +71,11 @@ test.describe('loading and error', () => {
 
   test('a server that is away is told, and what was seen stays', async ({ page, watch }) => {
     watch.allow(/ERR_FAILED|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED/)
-    await page.goto('/modules')
+    // Both pages are there before the server goes: neither their code nor what they showed can be had after that.
+    await page.goto('/kymas')
+    await settled(page)
+    await page.getByRole('link', { name: 'Modules', exact: true }).click()
+    await expect(page.getByRole('link', { name: 'notes' }).first()).toBeVisible()
     await settled(page)
     await page.context().setOffline(true)
     await page.getByRole('link', { name: 'Kymas', exact: true }).click()
@@ -165,6 +169,7 @@ test.describe('forbidden: somebody who may see nothing', () => {
 
   test('pages say what may not be seen, and never that there is nothing', async ({ page }) => {
     await page.goto(board.found[0])
+    await settled(page) // the login is over
     const base = board.found[1] ?? ''
     for (const path of ['/', '/kymas', '/modules', '/releases', '/catalog', '/upgrade']) {
       await page.goto(base + path)

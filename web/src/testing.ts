@@ -22,6 +22,7 @@ const query = (media: string) => ({
 })
 Object.defineProperty(window, 'matchMedia', { writable: true, value: query })
 window.scrollTo = () => undefined
+Object.defineProperty(document, 'fonts', { value: new EventTarget() })
 globalThis.ResizeObserver ??= class {
   observe() {
     /* nothing has a size */

@@ -3,23 +3,28 @@ import { MantineProvider } from '@mantine/core'
 import { render } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
 import { vi } from 'vitest'
-import { answerTo } from '../mock/answers'
+import { answerTo, type Reply } from '../mock/answers'
 import { World, type Scenario } from '../mock/world'
 import { Pages } from './app/routes'
 import { SessionProvider } from './app/session'
 import { theme } from './app/theme'
 
+/** Instead answers a request in the place of the mock, if it likes; 'never' leaves it without an answer. */
+export type Instead = (method: string, url: URL, body: unknown) => Reply | 'never' | undefined
+
 /** show opens an address in a world. What is asked of the server is kept in asked. */
-export function show(address: string, scenario: Scenario = 'data') {
+export function show(address: string, scenario: Scenario = 'data', instead: Instead = () => undefined) {
   const world = new World(scenario)
   const asked: { method: string; path: string; body: unknown }[] = []
   vi.stubGlobal('fetch', async (path: string, init: RequestInit = {}) => {
     const body: unknown = init.body ? JSON.parse(String(init.body)) : undefined
     asked.push({ method: init.method ?? 'GET', path, body })
-    const reply = answerTo(world, init.method ?? 'GET', new URL(path, 'http://mock'), body)
+    const url = new URL(path, 'http://mock')
+    const reply = instead(init.method ?? 'GET', url, body) ?? answerTo(world, init.method ?? 'GET', url, body)
+    if (reply === 'never') return new Promise<Response>(() => undefined)
     return new Response(reply.body === undefined ? null : JSON.stringify(reply.body), { status: reply.status })
   })
-  vi.stubGlobal('EventSource', streamOf(world))
+  vi.stubGlobal('EventSource', streamOf(world, instead))
   const page = render(
     <MantineProvider theme={theme} env="test">
       <SessionProvider>
@@ -32,7 +37,7 @@ export function show(address: string, scenario: Scenario = 'data') {
   return { world, asked, page }
 }
 
-function streamOf(world: World) {
+function streamOf(world: World, instead: Instead) {
   return class {
     onopen: (() => void) | null = null
     onerror: (() => void) | null = null
@@ -43,7 +48,9 @@ function streamOf(world: World) {
       const queries = new URL(url, 'http://mock').searchParams.getAll('q')
       const look = () =>
         queries.forEach((query, q) => {
-          const reply = answerTo(world, 'GET', new URL(query, 'http://mock'), undefined)
+          const url = new URL(query, 'http://mock')
+          const reply = instead('GET', url, undefined) ?? answerTo(world, 'GET', url, undefined)
+          if (reply === 'never') return
           this.listener?.({ data: JSON.stringify({ q, status: reply.status, body: reply.body }) })
         })
       this.forget = world.watch(look)

@@ -10,7 +10,11 @@ export interface Word {
 
 export const states: Record<State, Word> = {
   Ready: { label: 'Ready', tone: 'ok', means: 'It runs in the version that was asked for.' },
-  Processing: { label: 'Processing', tone: 'busy', means: 'It is being set up or not ready yet. Where this does not pass, the reason says why.' },
+  Processing: {
+    label: 'Processing',
+    tone: 'busy',
+    means: 'It is being set up or not ready yet. Where this does not pass, the reason says why.',
+  },
   Deleting: { label: 'Deleting', tone: 'busy', means: 'It is being removed.' },
   Warning: { label: 'Warning', tone: 'warn', means: 'It runs, but not as it was asked for.' },
   Error: { label: 'Error', tone: 'bad', means: 'It does not work. The reason says what to do.' },

@@ -4,8 +4,8 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { Store } from 'lucide-react'
 import type { KymaLine, List, Offer } from '../api'
-import { query } from '../live/http'
-import { useLive } from '../live/useLive'
+import { at, query } from '../live/http'
+import { useLive, type Answer } from '../live/useLive'
 import { Avatar, Empty, Tag, TypeTag, NotRead, hidden } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
@@ -15,7 +15,7 @@ import { choicesOf, installedIn, keyOf, versionOf, type Move, type Wizard } from
 interface Props {
   w: Wizard
   act: (m: Move) => void
-  wanted: { kyma: string; module: string; source: string }
+  wanted: { kyma: string; module: string; namespace: string; source: string }
 }
 
 export function Choose({ w, act, wanted }: Props) {
@@ -25,10 +25,11 @@ export function Choose({ w, act, wanted }: Props) {
   const here = useLive<List<Offer>>(source ? null : query('/catalog', { search: asked, limit: 60 }), true)
   const there = useSourceOffers(source, asked)
   const answer = source ? there : here
-  const first = useLive<Offer>(wanted.module && !wanted.source ? query('/catalog/' + encodeURIComponent(wanted.module)) : null)
+  const one = query('/catalog/' + encodeURIComponent(wanted.module), { namespace: wanted.namespace })
+  const first = useLive<Offer>(wanted.module && !wanted.source ? one : null)
   const [begun, setBegun] = useState(false)
   useEffect(() => {
-    if (begun || !first.data) return
+    if (begun || !first.data || w.pending) return // whether it is installed depends on the Kyma
     setBegun(true)
     if (!installedIn(w, first.data)) act({ do: 'toggle', offer: first.data })
   }, [begun, first.data, act, w])
@@ -49,25 +50,13 @@ function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted:
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search === w.kyma ? '' : (search.split('/').pop() ?? ''), 200)
   const answer = useLive<List<KymaLine>>(query('/kymas', { search: asked, limit: 20 }), true)
-  const [wantedNs, wantedName] = wanted.split('/')
-  const named = useLive<{ kyma: KymaLine }>(
-    wantedNs && wantedName ? query(`/kymas/${encodeURIComponent(wantedNs)}/${encodeURIComponent(wantedName)}`) : null,
-  )
+  const named = useNamed(wanted)
   const items = answer.data?.items ?? []
-  const [settled, setSettled] = useState(false)
-  const only = named.data?.kyma ?? (wanted ? undefined : items.length === 1 && asked === '' ? items[0] : undefined)
-  useEffect(() => {
-    if (settled || !only || w.kyma) return
-    setSettled(true)
-    act({ do: 'kyma', kyma: only })
-  }, [settled, only, w.kyma, act])
-  const known = asked === '' && !answer.loading ? answer.data : undefined
-  const any = known ? known.total > 0 : w.kymas
-  useEffect(() => {
-    if (any !== w.kymas) act({ do: 'kymas', any })
-  }, [any, w.kymas, act])
-  if (known && !any) {
-    const why = hidden(known.unread, 'Kyma') ? 'It cannot be read which Kymas there are' : 'There is no Kyma here'
+  useOnly(w, act, named.kyma ?? (wanted ? undefined : items.length === 1 && asked === '' ? items[0] : undefined))
+  const known = asked === '' ? knownOf(answer) : undefined
+  useSettled(w, act, named.waits ? undefined : known)
+  if (known && known.total === 0) {
+    const why = answer.error || hidden(known.unread, 'Kyma') ? 'It cannot be read which Kymas there are' : 'There is no Kyma here'
     return <p className="dim flat">{why}: modules are installed directly in this cluster.</p>
   }
   const ids = [...new Set([...(w.kyma ? [w.kyma] : []), ...items.map((k) => `${k.namespace}/${k.name}`)])]
@@ -90,6 +79,41 @@ function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted:
     />
   )
 }
+
+/** useNamed is the Kyma that the address asks for, if it does. */
+function useNamed(wanted: string): { kyma?: KymaLine; waits: boolean } {
+  const [namespace, name] = wanted.split('/')
+  const path = namespace && name ? query('/kymas' + at(namespace, name)) : null
+  const answer = useLive<{ kyma: KymaLine }>(path)
+  return { kyma: answer.data?.kyma, waits: path !== null && answer.loading }
+}
+
+/** useOnly takes a Kyma by itself, once: somebody may take it back. */
+function useOnly(w: Wizard, act: (m: Move) => void, only: KymaLine | undefined) {
+  const [taken, setTaken] = useState(false)
+  useEffect(() => {
+    if (taken || !only || w.kyma) return
+    setTaken(true)
+    act({ do: 'kyma', kyma: only })
+  }, [taken, only, w.kyma, act])
+}
+
+/** useSettled tells the wizard whether there are Kymas, as soon as that is known. */
+function useSettled(w: Wizard, act: (m: Move) => void, known: List<KymaLine> | undefined) {
+  useEffect(() => {
+    if (!known) return
+    const any = known.total > 0
+    if (w.pending || any !== w.kymas) act({ do: 'kymas', any })
+  }, [known, w.kymas, w.pending, act])
+}
+
+/** knownOf is the list of Kymas once it is there. Who may not read it has none; a cluster that does not answer is asked again. */
+function knownOf(answer: Answer<List<KymaLine>>): List<KymaLine> | undefined {
+  if (answer.error?.status === 403) return noKymas
+  return answer.loading ? undefined : answer.data
+}
+
+const noKymas: List<KymaLine> = { items: [], total: 0 }
 
 function Offers({ list, w, act }: { list: List<Offer>; w: Wizard; act: (m: Move) => void }) {
   const items = list.items ?? []
@@ -128,7 +152,7 @@ function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => vo
       <input
         type="checkbox"
         checked={Boolean(pick)}
-        disabled={hindered !== ''}
+        disabled={hindered !== '' && !pick} // what was chosen before the Kyma can always be taken back
         onChange={() => act({ do: 'toggle', offer })}
         aria-label={`${offer.name}${hindered ? ', ' + hindered : ''}`}
       />

@@ -3,6 +3,7 @@ import { NativeSelect } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { List, Offer, Source, SourceTest } from '../api'
 import { query, type Refusal, send } from '../live/http'
+import type { Failure } from '../live/live'
 import { useLive, type Answer } from '../live/useLive'
 
 /** offersOf makes offers of what a source holds: community modules, the newest version first. */
@@ -19,13 +20,16 @@ export function offersOf(test: SourceTest, source: string): Offer[] {
 /** SourceSelect chooses where modules come from; it is not there while there is only one place. */
 export function SourceSelect({ value, change }: { value: string; change: (name: string) => void }) {
   const answer = useLive<List<Source>>(query('/sources'), true)
-  const sources = (answer.data?.items ?? []).filter((source) => source.kind !== 'cluster')
-  if (sources.length === 0 && value === '') return null
-  const data = [
-    { value: '', label: 'The catalog of this cluster' },
-    ...sources.map((s) => ({ value: s.name, label: `Source ${s.name}` })),
-  ]
+  const names = (answer.data?.items ?? []).filter((source) => source.kind !== 'cluster').map((source) => source.name)
+  if (names.length === 0 && value === '') return null
+  if (value !== '' && !names.includes(value)) names.push(value) // the one of the address may be gone: then one has to get away from it
+  const data = [{ value: '', label: 'The catalog of this cluster' }, ...names.map((name) => ({ value: name, label: `Source ${name}` }))]
   return <NativeSelect label="Modules from" value={value} data={data} maw={420} onChange={(event) => change(event.currentTarget.value)} />
+}
+
+/** goneSource is the answer of a source that an old address names. */
+function goneSource(name: string): Failure {
+  return { status: 404, reason: 'NotFound', message: `there is no source ${name} any more: choose another place above` }
 }
 
 /** useSourceOffers reads a source. */
@@ -53,6 +57,7 @@ export function useSourceOffers(name: string, words: string): Answer<List<Offer>
     }
   }, [body])
   if (error) return { error, loading: false, stale: false }
+  if (sources.data && !sources.stale && !source) return { error: goneSource(name), loading: false, stale: false }
   if (!test) return { loading: true, stale: false, error: sources.error }
   const items = offersOf(test, name).filter((offer) => offer.name.includes(words.toLowerCase()))
   return { data: { items, total: items.length }, loading: false, stale: false }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Offer } from '../api'
 import { kyma, offers } from '../../mock/fixtures'
-import { choicesOf, deedsOf, empty, hinders, installedIn, move, versionOf, type Move, type Wizard } from './wizard'
+import { begin, choicesOf, deedsOf, empty, hinders, installedIn, move, versionOf, type Move, type Wizard } from './wizard'
 import { offersOf } from './SourceOffers'
 
 const offer = (name: string): Offer => {
@@ -70,6 +70,22 @@ describe('choices', () => {
     const w = play({ do: 'kyma', kyma: demo }, { do: 'toggle', offer: offer('notes') }, { do: 'kyma', kyma: null })
     expect(w.picks[0]?.from).toBe('channel:regular')
   })
+  it('follows the Kyma that is chosen afterwards, unless somebody chose a channel or a version', () => {
+    const fast = kyma('fast', { channel: 'fast' })
+    const late = play({ do: 'toggle', offer: offer('notes') }, { do: 'kyma', kyma: fast })
+    expect(late.picks[0]?.from).toBe('')
+    const back: Move[] = [
+      { do: 'direct', on: true },
+      { do: 'direct', on: false },
+    ]
+    expect(back.reduce(move, late).picks[0]?.from).toBe('')
+    const own = play(
+      { do: 'toggle', offer: offer('notes') },
+      { do: 'from', name: 'notes', from: 'channel:regular' },
+      { do: 'kyma', kyma: fast },
+    )
+    expect(own.picks[0]?.from).toBe('channel:regular')
+  })
   it('takes a pick back when it is toggled again', () => {
     expect(play({ do: 'toggle', offer: offer('notes') }, { do: 'toggle', offer: offer('notes') }).picks).toEqual([])
   })
@@ -83,6 +99,13 @@ describe('choices', () => {
     expect(hinders(w)).toContain('Choose for which Kyma')
     expect(hinders(move(w, { do: 'kyma', kyma: demo }))).toBe('')
     expect(hinders(play({ do: 'kymas', any: true }, { do: 'toggle', offer: offer('registry-proxy') }))).toBe('')
+  })
+  it('waits until it is known which Kymas there are, for what could go into one', () => {
+    const w = move(begin, { do: 'toggle', offer: offer('notes') })
+    expect(hinders(w)).toContain('not known yet')
+    expect(hinders(move(w, { do: 'kymas', any: false }))).toBe('')
+    expect(hinders(move(w, { do: 'kymas', any: true }))).toContain('Choose for which Kyma')
+    expect(hinders(move(begin, { do: 'toggle', offer: offer('registry-proxy') }))).toBe('')
   })
   it('does not go on without a module, or with half a configuration', () => {
     expect(hinders(empty)).not.toBe('')

@@ -11,6 +11,8 @@ export interface Pick {
   offer: Offer
   /** from is "" (the channel of the Kyma), "channel:NAME" or "version:X". */
   from: string
+  /** chosen says that somebody chose it; what is only suggested follows the Kyma. */
+  chosen: boolean
   setup: Setup
   resource?: JsonObject
 }
@@ -23,6 +25,8 @@ export interface Wizard {
   direct: boolean
   /** kymas says that there are Kymas: then what one can have goes into one, unless somebody asks for the way past it. */
   kymas: boolean
+  /** pending says that nobody knows yet which Kymas there are, or the one that was asked for: who is quick would go past it. */
+  pending: boolean
 }
 
 export type Move =
@@ -34,7 +38,10 @@ export type Move =
   | { do: 'direct'; on: boolean }
   | { do: 'kymas'; any: boolean }
 
-export const empty: Wizard = { step: 'choose', kyma: '', kymaChannel: '', picks: [], direct: false, kymas: false }
+export const empty: Wizard = { step: 'choose', kyma: '', kymaChannel: '', picks: [], direct: false, kymas: false, pending: false }
+
+/** begin is the wizard before the cluster has answered. */
+export const begin: Wizard = { ...empty, pending: true }
 
 /** keyOf tells offers apart: one name can be offered in several namespaces. */
 export function keyOf(offer: Offer): string {
@@ -51,30 +58,35 @@ export function move(w: Wizard, m: Move): Wizard {
     case 'toggle':
       return settle({ ...w, picks: toggled(w, m.offer) })
     case 'from':
-      return {
-        ...w,
-        picks: w.picks.map((p) => (p.offer.name === m.name ? { ...p, from: m.from, resource: undefined, setup: 'suggested' } : p)),
-      }
+      return changed(w, m.name, { from: m.from, chosen: true, resource: undefined, setup: 'suggested' })
     case 'setup':
-      return { ...w, picks: w.picks.map((p) => (p.offer.name === m.name ? { ...p, setup: m.setup, resource: m.resource } : p)) }
+      return changed(w, m.name, { setup: m.setup, resource: m.resource })
     case 'kymas':
-      return { ...w, kymas: m.any }
+      return { ...w, kymas: m.any, pending: false }
     case 'direct':
       return settle({ ...w, direct: m.on })
   }
 }
 
+function changed(w: Wizard, name: string, over: Partial<Pick>): Wizard {
+  return { ...w, picks: w.picks.map((p) => (p.offer.name === name ? { ...p, ...over } : p)) }
+}
+
 function toggled(w: Wizard, offer: Offer): Pick[] {
   if (w.picks.some((p) => keyOf(p.offer) === keyOf(offer))) return w.picks.filter((p) => keyOf(p.offer) !== keyOf(offer))
   const others = w.picks.filter((p) => p.offer.name !== offer.name) // one module of a name
-  return [...others, { offer, from: '', setup: 'suggested' }]
+  return [...others, { offer, from: '', chosen: false, setup: 'suggested' }]
 }
 
-/** settle gives every pick a source that it may have: only what goes into a Kyma can follow the Kyma's channel. */
+/**
+ * settle gives every pick a source that it may have: the first one, unless somebody chose another. Only what goes into a Kyma can follow
+ * the Kyma's channel.
+ */
 function settle(w: Wizard): Wizard {
   const picks = w.picks.map((p) => {
     const choices = choicesOf(w, p.offer)
-    return choices.some((choice) => choice.value === p.from) ? p : { ...p, from: choices[0]?.value ?? '' }
+    const stays = p.chosen && choices.some((choice) => choice.value === p.from)
+    return stays ? p : { ...p, from: choices[0]?.value ?? '', chosen: false }
   })
   return { ...w, picks }
 }
@@ -154,8 +166,9 @@ function asked(pick: Pick): AddModule {
 /** hinders says why somebody cannot go on from a step; "" when they can. */
 export function hinders(w: Wizard): string {
   if (w.picks.length === 0) return 'Choose at least one module.'
-  const homeless = w.kymas && w.kyma === '' ? w.picks.find((p) => p.offer.type !== 'community') : undefined
-  if (homeless) return `Choose for which Kyma ${homeless.offer.name} is.`
+  const homeless = w.kyma === '' ? w.picks.find((p) => p.offer.type !== 'community') : undefined
+  if (homeless && w.pending) return 'It is not known yet which Kymas there are.'
+  if (homeless && w.kymas) return `Choose for which Kyma ${homeless.offer.name} is.`
   if (w.step === 'version' || w.step === 'review') {
     const none = w.picks.find((p) => choicesOf(w, p.offer).length === 0)
     if (none) return `There is no version of ${none.offer.name} that can be had.`

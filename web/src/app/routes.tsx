@@ -1,47 +1,38 @@
 // Which address shows which page. Every page but the first is loaded when somebody goes there.
-import { lazy, Suspense, type ComponentType } from 'react'
+import type { ReactNode } from 'react'
 import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
-import { Loading } from '../parts/loaded'
 import { Overview } from '../pages/Overview'
+import { codeOf, Opened } from './code'
 import { Failsafe } from './failsafe'
 import { Entrance, Shell } from './shell'
 
-function page(load: () => Promise<{ Page: ComponentType }>) {
-  const Page = lazy(async () => ({ default: (await load()).Page }))
-  return <Page />
-}
-
-const login = page(() => import('../pages/Login'))
+const login = codeOf(() => import('../pages/Login'))
 
 const pages = {
-  kymas: page(() => import('../pages/Kymas')),
-  'kymas/:ns/:kyma': page(() => import('../pages/Kyma')),
-  modules: page(() => import('../pages/Modules')),
-  'modules/:name': page(() => import('../pages/FindModule')),
-  'modules/:name/delete': page(() => import('../pages/FindModule')),
-  'modules/:ns/:kyma/:name': page(() => import('../pages/Module')),
-  'modules/:ns/:kyma/:name/delete': page(() => import('../pages/DeleteModule')),
-  'direct/:name': page(() => import('../pages/Module')),
-  'direct/:name/delete': page(() => import('../pages/DeleteModule')),
-  catalog: page(() => import('../pages/Catalog')),
-  'catalog/:name': page(() => import('../pages/Offer')),
-  add: page(() => import('../pages/Add')),
-  upgrade: page(() => import('../pages/Upgrade')),
-  sources: page(() => import('../pages/Sources')),
-  releases: page(() => import('../pages/Releases')),
-  operations: page(() => import('../pages/Operations')),
-  'operations/:id': page(() => import('../pages/Operation')),
-  settings: page(() => import('../pages/Settings')),
-  '*': page(() => import('../pages/NotFound')),
+  kymas: codeOf(() => import('../pages/Kymas')),
+  'kymas/:ns/:kyma': codeOf(() => import('../pages/Kyma')),
+  modules: codeOf(() => import('../pages/Modules')),
+  'modules/:name': codeOf(() => import('../pages/FindModule')),
+  'modules/:name/delete': codeOf(async () => ({ Page: (await import('../pages/FindModule')).DeletePage })),
+  'modules/:ns/:kyma/:name': codeOf(() => import('../pages/Module')),
+  'modules/:ns/:kyma/:name/delete': codeOf(() => import('../pages/DeleteModule')),
+  'direct/:name': codeOf(() => import('../pages/Module')),
+  'direct/:name/delete': codeOf(() => import('../pages/DeleteModule')),
+  catalog: codeOf(() => import('../pages/Catalog')),
+  'catalog/:name': codeOf(() => import('../pages/Offer')),
+  add: codeOf(() => import('../pages/Add')),
+  upgrade: codeOf(() => import('../pages/Upgrade')),
+  sources: codeOf(() => import('../pages/Sources')),
+  releases: codeOf(() => import('../pages/Releases')),
+  operations: codeOf(() => import('../pages/Operations')),
+  'operations/:id': codeOf(() => import('../pages/Operation')),
+  settings: codeOf(() => import('../pages/Settings')),
+  '*': codeOf(() => import('../pages/NotFound')),
 }
 
-function Framed({ element }: { element: React.ReactNode }) {
+function Framed({ children }: { children: ReactNode }) {
   const { pathname } = useLocation()
-  return (
-    <Failsafe key={pathname}>
-      <Suspense fallback={<Loading />}>{element}</Suspense>
-    </Failsafe>
-  )
+  return <Failsafe key={pathname}>{children}</Failsafe>
 }
 
 /** ToLogin remembers where somebody wanted to go. */
@@ -54,7 +45,7 @@ function ToLogin() {
 export function Pages() {
   return (
     <Routes>
-      <Route path="/login" element={<Suspense fallback={<Loading />}>{login}</Suspense>} />
+      <Route path="/login" element={<Opened code={login} />} />
       <Route
         element={
           <Entrance login={<ToLogin />}>
@@ -62,9 +53,24 @@ export function Pages() {
           </Entrance>
         }
       >
-        <Route index element={<Framed element={<Overview />} />} />
-        {Object.entries(pages).map(([path, element]) => (
-          <Route key={path} path={path} element={<Framed element={element} />} />
+        <Route
+          index
+          element={
+            <Framed>
+              <Overview />
+            </Framed>
+          }
+        />
+        {Object.entries(pages).map(([path, code]) => (
+          <Route
+            key={path}
+            path={path}
+            element={
+              <Framed>
+                <Opened code={code} />
+              </Framed>
+            }
+          />
         ))}
       </Route>
     </Routes>

@@ -157,16 +157,18 @@ function useSlash() {
   }, [navigate])
 }
 
-/** useArrival moves the focus to the new page, so that a screen reader reads it, and names the window. */
+/** useArrival moves the focus to the new page, so that a screen reader reads it. The page's header names the window. */
 function useArrival() {
   const { pathname, state } = useLocation()
   const main = useRef<HTMLElement>(null)
-  const first = useRef(true)
+  const last = useRef('')
   useEffect(() => {
+    const before = last.current
+    if (before === pathname) return // only what the address says of the list is other: whoever writes there keeps the focus
+    last.current = pathname
     window.scrollTo(0, 0)
     const searching = (state as { search?: boolean } | null)?.search // then the search takes the focus itself
-    if (!searching && !first.current) main.current?.focus({ preventScroll: true })
-    first.current = false
+    if (!searching && before !== '') main.current?.focus({ preventScroll: true })
   }, [pathname, state])
   return main
 }

@@ -5,7 +5,7 @@ import type { Change, Deed, Json, Operation, Preview } from '../api'
 import { Notice, Tag } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
 import { count, refText, sentence } from '../words'
-import { ask, asking, hindrance, sorted, start, toType, wayText, type Review } from './review'
+import { ask, asking, hindrance, refusedOf, sorted, start, toType, wayText, type Refused, type Review } from './review'
 
 /** useReview tries the deeds whenever they are others, and starts them. */
 export function useReview(deeds: Deed[]) {
@@ -28,11 +28,11 @@ export function useReview(deeds: Deed[]) {
   return {
     review,
     again: () => void look(),
-    begin: async (typed: string): Promise<Operation[]> => {
+    begin: async (typed: string): Promise<Review> => {
       setReview({ ...review, phase: 'starting', error: undefined })
       const after = await start(deeds, review.previews, typed)
       setReview(after)
-      return after.operations
+      return after
     },
   }
 }
@@ -43,7 +43,8 @@ interface Props {
   verb: string
   danger?: boolean
   back?: ReactNode
-  started(operations: Operation[]): void
+  /** started gets what began, and what of several deeds did not. */
+  started(operations: Operation[], refused?: Refused): void
 }
 
 export function ReviewPanel({ deeds, verb, danger, back, started }: Props) {
@@ -52,8 +53,8 @@ export function ReviewPanel({ deeds, verb, danger, back, started }: Props) {
   const text = toType(review.previews)
   const hindered = hindrance(review, typed)
   const go = async () => {
-    const operations = await begin(typed.trim())
-    if (operations.length > 0) started(operations)
+    const after = await begin(typed.trim())
+    if (after.operations.length > 0) started(after.operations, refusedOf(deeds, after))
   }
   if (review.phase === 'failed' && review.previews.length === 0 && review.error) return <Trouble error={review.error} again={again} />
   return (

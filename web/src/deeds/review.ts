@@ -35,6 +35,17 @@ export async function start(deeds: Deed[], previews: Preview[], typed: string): 
   }
 }
 
+/** Refused is what did not begin although something else did: the first of the deeds was refused, the others were not tried. */
+export interface Refused {
+  deeds: Deed[]
+  error: Refusal
+}
+
+/** refusedOf is what did not begin of some deeds. */
+export function refusedOf(deeds: Deed[], after: Review): Refused | undefined {
+  return after.error && { deeds: deeds.slice(after.operations.length), error: after.error }
+}
+
 /** confirmed adds what was typed to a deed that asked for it. */
 export function confirmed(deed: Deed, preview: Preview | undefined, typed: string): Deed {
   return preview?.confirm ? { ...deed, confirmation: typed } : deed

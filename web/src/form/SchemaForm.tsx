@@ -1,9 +1,10 @@
 // A form for an object of a schema. It shows what a form can show; the rest is named, and is edited as YAML.
-import { Button, Fieldset, NativeSelect, NumberInput, Switch, TagsInput, TextInput, Textarea } from '@mantine/core'
-import { Plus, Trash2 } from 'lucide-react'
+import { Fieldset, NativeSelect, NumberInput, Switch, TagsInput, TextInput, Textarea } from '@mantine/core'
 import { useMemo } from 'react'
 import type { Json, Schema } from '../api'
-import { fieldsOf, get, put, type Field, type Mistake } from './schema'
+import { Add, Remove } from './buttons'
+import { Pairs } from './Pairs'
+import { fieldsOf, get, put, text, type Field, type Mistake } from './schema'
 
 interface Props {
   schema: Schema
@@ -44,9 +45,6 @@ function Fields({ fields, inner }: { fields: Field[]; inner: Inner }) {
     </>
   )
 }
-
-const text = (value: Json | undefined) =>
-  value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 function One({ field, inner }: { field: Field; inner: Inner }) {
   const value = get(inner.value, field.path)
@@ -153,46 +151,6 @@ function List({ field, shared, value, set }: OneProps) {
   )
 }
 
-function Pairs({
-  field,
-  value,
-  set,
-  disabled,
-}: {
-  field: Field
-  value: Json | undefined
-  set(to: Json | undefined): void
-  disabled?: boolean
-}) {
-  const pairs = Object.entries(value && typeof value === 'object' && !Array.isArray(value) ? value : {})
-  const write = (next: [string, Json | undefined][]) => set(next.length > 0 ? Object.fromEntries(next) : undefined)
-  return (
-    <Fieldset legend={field.label}>
-      {field.help && <p className="dim small">{field.help}</p>}
-      <div className="stack tight">
-        {pairs.map(([name, own], i) => (
-          <div key={i} className="row">
-            <TextInput
-              aria-label={`Name ${i + 1} of ${field.label}`}
-              value={name}
-              disabled={disabled}
-              onChange={(event) => write(pairs.map((pair, j) => (j === i ? [event.currentTarget.value, pair[1]] : pair)))}
-            />
-            <TextInput
-              aria-label={`Value of ${name || 'it'}`}
-              value={text(own)}
-              disabled={disabled}
-              onChange={(event) => write(pairs.map((pair, j) => (j === i ? [pair[0], event.currentTarget.value] : pair)))}
-            />
-            <Remove label={`Remove ${name}`} disabled={disabled} onClick={() => write(pairs.filter((_, j) => j !== i))} />
-          </div>
-        ))}
-        <Add disabled={disabled || pairs.some(([name]) => name === '')} onClick={() => write([...pairs, ['', '']])} />
-      </div>
-    </Fieldset>
-  )
-}
-
 function Groups({ field, inner, value, set }: { field: Field; inner: Inner; value: Json | undefined; set(to: Json | undefined): void }) {
   const items = Array.isArray(value) ? value : []
   const schema = field.schema.items ?? {}
@@ -218,30 +176,5 @@ function Groups({ field, inner, value, set }: { field: Field; inner: Inner; valu
         <Add disabled={inner.disabled} onClick={() => set([...items, {}])} />
       </div>
     </Fieldset>
-  )
-}
-
-function Add({ onClick, disabled }: { onClick: () => void; disabled?: boolean }) {
-  return (
-    <div>
-      <Button size="compact-sm" variant="light" leftSection={<Plus size={14} aria-hidden />} disabled={disabled} onClick={onClick}>
-        Add one
-      </Button>
-    </div>
-  )
-}
-
-function Remove({ label, onClick, disabled }: { label: string; onClick: () => void; disabled?: boolean }) {
-  return (
-    <Button
-      size="compact-sm"
-      variant="subtle"
-      color="gray"
-      disabled={disabled}
-      onClick={onClick}
-      leftSection={<Trash2 size={14} aria-hidden />}
-    >
-      {label}
-    </Button>
   )
 }

@@ -59,6 +59,9 @@ describe('values at paths', () => {
   it('takes away what becomes empty', () => {
     expect(put({ a: { b: 1 }, c: 1 }, ['a', 'b'], undefined)).toEqual({ c: 1 })
   })
+  it('leaves an item of a list in its place when its only field is emptied', () => {
+    expect(put({ list: [{ a: 1 }, { a: 2 }] }, ['list', '0', 'a'], undefined)).toEqual({ list: [{}, { a: 2 }] })
+  })
   it('does not write to the prototype, and does not read from it', () => {
     put({}, ['__proto__', 'hacked'], true)
     expect(({} as Record<string, unknown>)['hacked']).toBeUndefined()
@@ -75,6 +78,7 @@ describe('what does not fit', () => {
       n: { type: 'integer', minimum: 1, maximum: 3 },
       kind: { type: 'string', enum: ['x', 'y'] },
       list: { type: 'array', maxItems: 1, items: { type: 'integer' } },
+      groups: { type: 'array', items: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } },
     },
   }
   const cases: [string, unknown, string[]][] = [
@@ -87,6 +91,9 @@ describe('what does not fit', () => {
     ['a word is not one of those', { name: 'ab', kind: 'z' }, ['kind']],
     ['a list is too long', { name: 'ab', list: [1, 2] }, ['list']],
     ['a list holds something else', { name: 'ab', list: ['x'] }, ['list.0']],
+    ['a list holds nothing', { name: 'ab', list: [null] }, ['list.0']],
+    ['a needed field is null', { name: null }, ['name']],
+    ['a needed field of an item is missing', { name: 'ab', groups: [{}] }, ['groups.0.a']],
     ['a pattern is the server’s to check: it could take for ever', { name: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' }, []],
   ]
   it.each(cases)('%s', (_, value, paths) => expect(mistakesOf(value as never, schema).map((mistake) => mistake.path)).toEqual(paths))

@@ -109,6 +109,12 @@ function helpOf(schema: Schema): string | undefined {
   return hints.length > 0 ? hints.join(' ') : undefined
 }
 
+/** text is a value as a field shows it. */
+export function text(value: Json | undefined): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
 /** get reads a value at a path. */
 export function get(value: Json | undefined, path: string[]): Json | undefined {
   let at: Json | undefined = value
@@ -124,7 +130,8 @@ export function put(value: Json | undefined, path: string[], to: Json | undefine
   const [name, ...rest] = path
   if (name === undefined) return to
   if (forbidden.has(name)) return value
-  if (Array.isArray(value)) return value.map((one, i) => (i === Number(name) ? (put(one, rest, to) ?? null) : one))
+  // An item that becomes empty stays in its place: null would be no item, and the ones after it would move up.
+  if (Array.isArray(value)) return value.map((one, i) => (i === Number(name) ? (put(one, rest, to) ?? (rest.length > 0 ? {} : null)) : one))
   const copy: JsonObject = value !== null && typeof value === 'object' ? { ...value } : {}
   const inner = put(Object.hasOwn(copy, name) ? copy[name] : undefined, rest, to)
   if (inner === undefined) Reflect.deleteProperty(copy, name)
@@ -188,11 +195,21 @@ function itemsOf(value: Json[], schema: Schema, path: string[], wrong: Wrong): M
   if (schema.minItems !== undefined && value.length < schema.minItems) return wrong(`At least ${schema.minItems} are needed.`)
   if (schema.maxItems !== undefined && value.length > schema.maxItems) return wrong(`At most ${schema.maxItems} fit.`)
   const items = schema.items
-  return items ? value.flatMap((one, i) => mistakesOf(one, items, [...path, String(i)])) : []
+  if (!items) return []
+  return value.flatMap((one, i) => {
+    const where = [...path, String(i)]
+    return one === null && !items.nullable ? [{ path: where.join('.'), message: 'This is empty.' }] : mistakesOf(one, items, where)
+  })
+}
+
+/** lacks says that a needed part is not there, or is there and empty. */
+function lacks(value: JsonObject, name: string, schema: Schema | undefined): boolean {
+  const own = Object.hasOwn(value, name) ? value[name] : undefined
+  return own === undefined || own === '' || (own === null && !schema?.nullable)
 }
 
 function partsOf(value: JsonObject, schema: Schema, path: string[]): Mistake[] {
-  const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(value, name) || value[name] === undefined || value[name] === '')
+  const missing = (schema.required ?? []).filter((name) => lacks(value, name, schema.properties?.[name]))
   const mistakes: Mistake[] = missing.map((name) => ({ path: [...path, name].join('.'), message: 'This is needed.' }))
   for (const name of Object.keys(schema.properties ?? {})) {
     const own = schema.properties?.[name]

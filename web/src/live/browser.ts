@@ -9,6 +9,7 @@ export function liveOfTab(ended: () => void): Live {
     open: (url) => new EventSource(url) as unknown as Source,
     later: (what, ms) => window.setTimeout(what, ms),
     forget: (timer) => window.clearTimeout(timer),
+    now: () => performance.now(),
     random: Math.random,
     hidden: () => document.visibilityState === 'hidden',
     loggedIn: async () => (await send<Session>('GET', '/api/v1/session')).loggedIn,

@@ -22,6 +22,7 @@ function world(over: Partial<Surroundings> = {}) {
   const sources: Fake[] = []
   const timers: { what: () => void; ms: number; dead: boolean }[] = []
   let ended = 0
+  let clock = 0
   const live = new Live({
     open: (url) => {
       const made = new Fake(url)
@@ -33,6 +34,7 @@ function world(over: Partial<Surroundings> = {}) {
       const one = timers[timer]
       if (one) one.dead = true
     },
+    now: () => clock,
     random: () => 0.5,
     hidden: () => false,
     loggedIn: async () => true,
@@ -49,7 +51,19 @@ function world(over: Partial<Surroundings> = {}) {
     if (!one) throw new Error('no connection')
     return one
   }
-  return { live, sources, timers, run, last, ended: () => ended }
+  const pass = (ms: number) => {
+    clock += ms
+  }
+  /** cut lets the server accept, answer, and break off after a while. It returns how long the tab waits before it asks again. */
+  const cut = async (after: number) => {
+    last().onopen?.(undefined as never)
+    last().say('result', { q: 0, status: 200, body: 1 })
+    pass(after)
+    last().onerror?.(undefined as never)
+    await settled()
+    return timers.at(-1)?.ms
+  }
+  return { live, sources, timers, run, last, cut, ended: () => ended }
 }
 
 const settled = () =>
@@ -118,6 +132,36 @@ describe('the connection of a tab', () => {
     w.last().onerror?.(undefined as never)
     await settled()
     expect(w.timers.at(-1)?.ms).toBe(backoff(1, 0.5))
+  })
+
+  it('asks a server that answers and cuts at once later and later, and one that was there for a while soon', async () => {
+    const w = world()
+    w.live.subscribe('/a', () => undefined)
+    for (const [after, tries] of [
+      [0, 0],
+      [100, 1],
+      [4999, 2],
+      [5000, 0],
+      [10, 1],
+    ] as const) {
+      w.run()
+      expect(await w.cut(after)).toBe(backoff(tries, 0.5))
+    }
+  })
+
+  it('is lost until something was answered again, also when somebody goes to another page meanwhile', async () => {
+    const w = world()
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    await w.cut(0)
+    w.run()
+    w.last().onopen?.(undefined as never)
+    expect(w.live.connection).toBe('lost')
+    w.last().say('result', { q: 0, status: 200, body: 2 })
+    expect(w.live.connection).toBe('open')
+    w.live.subscribe('/b', () => undefined)
+    w.run()
+    expect(w.live.connection).toBe('connecting')
   })
 
   it('ends the session when a break turns out to be a logout', async () => {

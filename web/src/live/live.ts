@@ -27,6 +27,8 @@ export interface Source {
 export interface Surroundings {
   open(url: string): Source
   later(what: () => void, ms: number): number
+  /** now is a clock in milliseconds. */
+  now(): number
   forget(timer: number): void
   random(): number
   hidden(): boolean
@@ -46,6 +48,7 @@ const mostKept = 40
 const settle = 15 // ms: a page that mounts asks several things at once
 const firstWait = 500
 const longestWait = 15_000
+const proven = 5_000 // ms: who accepts and cuts at once is asked later and later, as who does not accept
 
 /** backoff is how long to wait before try number n: it doubles, up to 15 s, and half of it is random. */
 export function backoff(n: number, random: number): number {
@@ -58,6 +61,7 @@ export class Live {
   private readonly queries = new Map<string, Query>()
   private readonly watchers = new Set<() => void>()
   private source?: Source
+  private since?: number // when the first result came on this connection
   private asked: string[] = []
   private timer?: number
   private tries = 0
@@ -155,7 +159,7 @@ export class Live {
     if (this.source && wanted.join('\n') === this.asked.join('\n')) return
     this.close()
     this.asked = wanted
-    this.become(this.tries > 0 ? 'lost' : 'connecting')
+    this.become(this.connection === 'lost' && this.tries > 0 ? 'lost' : 'connecting')
     this.refuse(wanted.slice(mostQueries))
     const served = wanted.slice(0, mostQueries)
     const source = this.around.open('/api/v1/stream?' + served.map((query) => 'q=' + encodeURIComponent(query)).join('&'))
@@ -167,23 +171,20 @@ export class Live {
       if (this.source === source) this.over()
     })
     source.onopen = () => {
-      if (this.source === source) this.opened()
+      // After a break the page is live with the first result, and not before: the notice would come and go.
+      if (this.source === source && this.connection !== 'lost') this.become('open')
     }
     source.onerror = () => {
       if (this.source === source) void this.broke()
     }
   }
 
-  private opened(): void {
-    this.tries = 0
-    this.become('open')
-  }
-
   private take(served: string[], text: string): void {
     const answer = parse(text)
     const query = answer && this.queries.get(served[answer.q] ?? '')
     if (!answer || !query) return
-    if (this.connection !== 'open') this.opened()
+    this.since ??= this.around.now()
+    this.become('open')
     if (answer.status === 401) return this.over()
     query.result = { status: answer.status, body: answer.body, stale: false }
     query.listeners.forEach((listen) => listen())
@@ -217,6 +218,8 @@ export class Live {
   }
 
   private close(): void {
+    if (this.since !== undefined && this.around.now() - this.since >= proven) this.tries = 0
+    this.since = undefined
     this.source?.close()
     this.source = undefined
     this.asked = []

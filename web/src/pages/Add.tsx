@@ -5,11 +5,13 @@ import { useSearchParams } from 'react-router'
 import { Choose } from '../add/Choose'
 import { Setups } from '../add/Setups'
 import { VersionStep } from '../add/VersionStep'
-import { deedsOf, empty, hinders, move, steps, type Move, type Step, type Wizard } from '../add/wizard'
+import { begin, deedsOf, hinders, move, steps, type Move, type Step, type Wizard } from '../add/wizard'
 import type { Operation } from '../api'
 import { Progress } from '../deeds/Progress'
+import type { Refused } from '../deeds/review'
 import { ReviewPanel } from '../deeds/ReviewPanel'
-import { Header } from '../parts/basics'
+import { Header, Notice } from '../parts/basics'
+import { sentence } from '../words'
 
 const names: Record<Step, string> = { choose: 'Choose', version: 'Version', configure: 'Configure', review: 'Check and add' }
 const titles: Record<Step, string> = {
@@ -19,16 +21,23 @@ const titles: Record<Step, string> = {
   review: 'Check and add',
 }
 
+interface Begun {
+  operations: Operation[]
+  refused?: Refused
+}
+
 export function Page() {
   const [parameters] = useSearchParams()
-  const [w, act] = useReducer(move, empty)
-  const [operations, setOperations] = useState<Operation[]>([])
-  const wanted = { kyma: parameters.get('kyma') ?? '', module: parameters.get('module') ?? '', source: parameters.get('source') ?? '' }
-  if (operations.length > 0) {
+  const [w, act] = useReducer(move, begin)
+  const [begun, setBegun] = useState<Begun>()
+  const asked = (name: string) => parameters.get(name) ?? ''
+  const wanted = { kyma: asked('kyma'), module: asked('module'), namespace: asked('namespace'), source: asked('source') }
+  if (begun) {
     return (
       <>
         <Header title="Adding modules" lead="You may close this page: it goes on, and stands below Operations." />
-        {operations.map((operation) => (
+        {begun.refused && <NotBegun refused={begun.refused} />}
+        {begun.operations.map((operation) => (
           <Progress key={operation.id} id={operation.id} />
         ))}
       </>
@@ -42,9 +51,19 @@ export function Page() {
       {w.step === 'choose' && <Choose w={w} act={act} wanted={wanted} />}
       {w.step === 'version' && <VersionStep w={w} act={act} />}
       {w.step === 'configure' && <Setups w={w} act={act} />}
-      {w.step === 'review' && <ReviewStep w={w} act={act} started={setOperations} />}
+      {w.step === 'review' && <ReviewStep w={w} act={act} started={(operations, refused) => setBegun({ operations, refused })} />}
       {w.step !== 'review' && <Onward w={w} act={act} />}
     </>
+  )
+}
+
+/** NotBegun names what was refused while the rest began: what began has a card of its own below. */
+function NotBegun({ refused }: { refused: Refused }) {
+  const left = refused.deeds.flatMap((deed) => (deed.kind === 'add' ? deed.modules.map((m) => m.name) : []))
+  return (
+    <Notice tone="bad" title={`Not added: ${left.join(', ')}`}>
+      <p>{sentence(refused.error.message)} The others began, and go on. Add what is missing again once that is put right.</p>
+    </Notice>
   )
 }
 
@@ -107,7 +126,13 @@ function Onward({ w, act }: { w: Wizard; act: (m: Move) => void }) {
   )
 }
 
-function ReviewStep({ w, act, started }: { w: Wizard; act: (m: Move) => void; started: (operations: Operation[]) => void }) {
+interface ReviewProps {
+  w: Wizard
+  act: (m: Move) => void
+  started: (operations: Operation[], refused?: Refused) => void
+}
+
+function ReviewStep({ w, act, started }: ReviewProps) {
   const [deeds] = useState(() => deedsOf(w))
   return (
     <section className="stack" aria-label={names.review}>

@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import type { List, Offer } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, hidden, NotRead, Tag, TypeTag, Unseen } from '../parts/basics'
-import { Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { count } from '../words'
 
@@ -50,6 +50,7 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Offer>; state: ListState }) {
   const items = list.items ?? []
+  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'ModuleReleaseMeta', 'ModuleTemplate')
   return (
     <>

@@ -71,12 +71,16 @@ function useBlocking(id: string, name: string) {
 }
 
 function Steps({ id, name, started }: { id: string; name: string; started: (operations: Operation[]) => void }) {
-  const { preview, error, again } = useBlocking(id, name)
+  const { preview, error, again: look } = useBlocking(id, name)
   const [cascade, setCascade] = useState(false)
+  const again = () => {
+    setCascade(false) // the tick was for what was listed then, and not for what appears now
+    look()
+  }
   if (error) return <Trouble error={error} again={again} />
   if (!preview)
     return (
-      <div className="card pad row" role="status">
+      <div className="card pad row" role="status" aria-label="Loading">
         <Loader size="sm" />
         <span>Looking for what people made with {name}…</span>
       </div>

@@ -6,7 +6,7 @@ import { at } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
-import { Filter, listQuery, Pages, Search, Table, useListState, type Column, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, Table, useListState, type Column, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { count, sentence, stateWord } from '../words'
 
@@ -39,6 +39,7 @@ export function Page() {
 
 function Body({ list, state }: { list: List<KymaLine>; state: ListState }) {
   const items = list.items ?? []
+  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma')
   return (
     <>

@@ -1,13 +1,13 @@
 // The configuration of a module: its own custom resource, as a form or as YAML.
 import { lazy, Suspense, useState } from 'react'
-import type { Deed, ModuleDetail, Resource } from '../api'
+import type { Deed, JsonObject, ModuleDetail, Resource } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Notice } from '../parts/basics'
 import { Loaded, Loading } from '../parts/loaded'
 import { sentence } from '../words'
-import { stateOf, trimmed, whole } from '../yaml/trim'
+import { holds, same, stateOf, trimmed, whole } from '../yaml/trim'
 
 const Configure = lazy(async () => ({ default: (await import('../yaml/Configure')).Configure }))
 
@@ -16,19 +16,29 @@ export function ConfigurationTab({ data, path }: { data: ModuleDetail; path: str
   return <Loaded answer={answer}>{(resource) => <Body data={data} resource={resource} />}</Loaded>
 }
 
-function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
-  const { module: m, access } = data
-  const [deed, setDeed] = useState<Deed | null>(null)
+/** useBegun is what somebody edits: it stays as it was when they began, until they take over what changed meanwhile, or saved it. */
+function useBegun(resource: Resource, looking: boolean) {
   const now = resource.object ?? resource.default
-  // What somebody edits stays as it was when they began, until they take over what changed meanwhile.
   const [begun, setBegun] = useState(now)
-  const [saved, setSaved] = useState(false)
+  const [saved, setSaved] = useState<JsonObject>()
   const moved = Boolean(resource.object && begun && stateOf(resource.object) !== stateOf(begun))
-  if (saved && moved && !deed) {
-    // It is what was just saved: the form goes on with it.
-    setSaved(false)
+  if (now && !begun) setBegun(now) // the page was opened before there was anything
+  // What came after a save is the saved one only when it has all of it: a save can fail, and then somebody else made the change.
+  if (moved && saved && now && !looking && holds(trimmed(now), trimmed(saved))) {
+    setSaved(undefined)
     setBegun(now)
   }
+  const save = (object: JsonObject) => {
+    const idle = begun && stateOf(begun) !== '' && same(trimmed(begun), trimmed(object)) // nothing comes of it
+    setSaved(idle ? undefined : object)
+  }
+  return { now, begun, moved, takeOver: () => setBegun(now), save }
+}
+
+function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
+  const { module: m, access } = data
+  const [deed, setDeed] = useState<Extract<Deed, { kind: 'configure' }> | null>(null)
+  const { now, begun, moved, takeOver, save } = useBegun(resource, deed !== null)
   if (!now || !begun) {
     return (
       <div className="card">
@@ -58,7 +68,7 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
         <Notice tone="warn">
           <p>
             Somebody changed it meanwhile.{' '}
-            <button type="button" className="linklike" onClick={() => setBegun(now)}>
+            <button type="button" className="linklike" onClick={takeOver}>
               Take over what is there now
             </button>
           </p>
@@ -77,7 +87,13 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
           />
         </Suspense>
       </div>
-      <DeedModal title={`Configure ${m.name}`} verb="Save" deed={deed} close={() => setDeed(null)} started={() => setSaved(true)} />
+      <DeedModal
+        title={`Configure ${m.name}`}
+        verb="Save"
+        deed={deed}
+        close={() => setDeed(null)}
+        started={() => deed && save(deed.object)}
+      />
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { Boxes, PackagePlus } from 'lucide-react'
 import type { List, Module } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
-import { Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { ModuleTable } from '../parts/modules'
 import { severity, stateWord, types } from '../words'
@@ -50,6 +50,7 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Module>; state: ListState }) {
   const items = list.items ?? []
+  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma', 'Manifest')
   return (
     <>

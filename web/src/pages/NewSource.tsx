@@ -1,6 +1,6 @@
 // A new source: where it is, whether it can be read, and what stands in it.
 import { Button, Loader, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { SourceTest } from '../api'
 import { type Refusal, send } from '../live/http'
 import { Notice } from '../parts/basics'
@@ -20,10 +20,13 @@ export function NewSource({ close }: { close: () => void }) {
   const [test, setTest] = useState<SourceTest>()
   const [error, setError] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
+  const asked = useRef(0) // which body the form holds: the result of an older one says nothing about this one
   const set: Set = (name) => (event) => {
     const { value } = event.currentTarget
+    asked.current++
     setBody({ ...body, [name]: name === 'key' ? value : value.trim() })
     setTest(undefined)
+    setError(undefined)
   }
   const run = async (what: () => Promise<void>) => {
     setBusy(true)
@@ -32,12 +35,15 @@ export function NewSource({ close }: { close: () => void }) {
     setBusy(false)
   }
   const { url, digest, key } = body
-  const look = () => run(async () => setTest(await send<SourceTest>('POST', '/api/v1/sources/test', { url, digest, key })))
-  const keep = () =>
+  const look = () =>
     run(async () => {
-      await send('POST', '/api/v1/sources', body)
-      close()
+      const mine = asked.current
+      const found = await tested({ url, digest, key })
+      if (mine !== asked.current) return
+      setTest(found.test)
+      setError(found.error)
     })
+  const keep = () => run(() => send('POST', '/api/v1/sources', body).then(close))
   const good = test && (test.problems ?? []).length === 0
   return (
     <form
@@ -94,6 +100,14 @@ export function NewSource({ close }: { close: () => void }) {
         </Button>
       </div>
     </form>
+  )
+}
+
+/** tested reads a source without keeping it. */
+function tested(body: Omit<SourceBody, 'name'>): Promise<{ test?: SourceTest; error?: Refusal }> {
+  return send<SourceTest>('POST', '/api/v1/sources/test', body).then(
+    (test) => ({ test }),
+    (error: Refusal) => ({ error }),
   )
 }
 

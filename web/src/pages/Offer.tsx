@@ -23,6 +23,12 @@ export function Page() {
   )
 }
 
+/** addLink is the wizard with this very offer: one name can be offered in several namespaces. */
+function addLink(offer: Offer): string {
+  const where = offer.namespace ? `&namespace=${encodeURIComponent(offer.namespace)}` : ''
+  return `/add?module=${encodeURIComponent(offer.name)}${where}`
+}
+
 function Body({ offer }: { offer: Offer }) {
   const versions = offer.versions ?? []
   const meaning = Object.hasOwn(types, offer.type) ? types[offer.type].means : ''
@@ -40,7 +46,7 @@ function Body({ offer }: { offer: Offer }) {
         lead={meaning}
         actions={
           !offer.mandatory && (
-            <Action to={`/add?module=${encodeURIComponent(offer.name)}`} leftSection={<PackagePlus size={17} aria-hidden />}>
+            <Action to={addLink(offer)} leftSection={<PackagePlus size={17} aria-hidden />}>
               Add it
             </Action>
           )

@@ -6,7 +6,7 @@ import { at } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, OperationBadge, To } from '../parts/basics'
 import { Ago } from '../parts/details'
-import { Filter, listQuery, Pages, Table, useListState, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { operationStates, sentence } from '../words'
 
@@ -35,6 +35,7 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Operation>; state: ListState }) {
   const items = list.items ?? []
+  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
   if (items.length === 0) {
     return (
       <div className="card">

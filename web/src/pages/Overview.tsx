@@ -50,7 +50,7 @@ function Body({ data }: { data: OverviewBody }) {
       ) : nothing ? (
         <FirstSteps />
       ) : (
-        <Needs items={data.attention.items ?? []} total={data.attention.total} />
+        <Needs items={data.attention.items ?? []} total={data.attention.total} modules={bad(data.modules)} kymas={bad(data.kymas)} />
       )}
       {!blind && (
         <div className="grid grid-two">
@@ -88,7 +88,10 @@ function FirstSteps() {
   )
 }
 
-function Needs({ items, total }: { items: Attention[]; total: number }) {
+/** bad counts what the lists show in the states that need somebody. A Kyma whose modules say more is no thing of its own above. */
+const bad = (of: Partial<Record<State, number>>) => (of.Error ?? 0) + (of.Warning ?? 0)
+
+function Needs({ items, total, modules, kymas }: { items: Attention[]; total: number; modules: number; kymas: number }) {
   if (items.length === 0) {
     return (
       <section className="card pad row" aria-labelledby="needs">
@@ -114,8 +117,9 @@ function Needs({ items, total }: { items: Attention[]; total: number }) {
         ))}
       </ul>
       {total > items.length && (
-        <p className="pad flat">
-          <To to="/modules?state=Error&state=Warning">All {total}</To>
+        <p className="pad flat row">
+          {modules > 0 && <To to="/modules?state=Error&state=Warning">All {count(modules, 'module')} like that</To>}
+          {kymas > 0 && <To to="/kymas?state=Error&state=Warning">All {count(kymas, 'Kyma')} like that</To>}
         </p>
       )}
     </section>

@@ -7,7 +7,7 @@ import { moduleLink, Progress } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
-import { listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
 import { count } from '../words'
@@ -87,6 +87,7 @@ interface Props {
 
 function Body({ list, state, chosen, choose, go }: Props) {
   const items = list.items ?? []
+  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
   if (items.length === 0) {
     return (
       <div className="card">
@@ -102,6 +103,14 @@ function Body({ list, state, chosen, choose, go }: Props) {
   }
   const open = items.filter((m) => !byItself(m))
   const all = open.length > 0 && open.every((m) => chosen.has(keyOf(m)))
+  const flipAll = () => {
+    const next = new Map(chosen) // what was chosen on other pages, or one by one, stays
+    for (const m of open) {
+      if (all) next.delete(keyOf(m))
+      else next.set(keyOf(m), m)
+    }
+    choose(next)
+  }
   return (
     <>
       <NotRead unread={list.unread} />
@@ -110,7 +119,7 @@ function Body({ list, state, chosen, choose, go }: Props) {
           label={`All of this page that need you (${open.length})`}
           checked={all}
           indeterminate={!all && open.some((m) => chosen.has(keyOf(m)))}
-          onChange={() => choose(new Map(all ? [] : [...chosen, ...open.map((m) => [keyOf(m), m] as const)]))}
+          onChange={flipAll}
         />
       )}
       <Outdated items={items} chosen={chosen} flip={flip} />

@@ -1,6 +1,8 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { MantineProvider } from '@mantine/core'
+import { render, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { NewSource } from './NewSource'
 import { show } from '../testpage'
 
 const rowOf = async (name: string) => {
@@ -38,5 +40,31 @@ describe('a source that is read again', () => {
     expect(row.textContent).toMatch(/tried 3 min.*, read 5 h/)
     await user.click(within(row).getByRole('button', { name: 'Read again broken' }))
     expect(await screen.findByText('broken cannot be read')).toBeTruthy()
+  })
+})
+
+describe('a source whose address is changed while it is tested', () => {
+  const found = '{"modules":[{"name":"billing","versions":["1.0.0"],"new":true}],"problems":[],"digest":"sha256:0a"}'
+  const refused = '{"error":{"reason":"Invalid","message":"it cannot be read"}}'
+  it.each([
+    ['was found in', 200, found],
+    ['was wrong with', 400, refused],
+  ])('is not told what %s the old one', async (_, status, body) => {
+    const user = userEvent.setup()
+    let answer: (response: Response) => void = () => undefined
+    vi.stubGlobal('fetch', () => new Promise<Response>((done) => (answer = done)))
+    render(
+      <MantineProvider env="test">
+        <NewSource close={() => undefined} />
+      </MantineProvider>,
+    )
+    await user.type(screen.getByRole('textbox', { name: /^Name/ }), 'new')
+    await user.type(screen.getByRole('textbox', { name: /^Address/ }), 'https://old')
+    await user.click(screen.getByRole('button', { name: 'Test it' }))
+    await user.type(screen.getByRole('textbox', { name: /^Address/ }), 'er')
+    answer(new Response(body, { status }))
+    await waitFor(() => expect(screen.queryByText('Reading it…')).toBeNull())
+    expect(screen.getByRole('button', { name: 'Test it' })).toHaveProperty('disabled', false)
+    expect(screen.queryByText(/1 module found|It cannot be used/)).toBeNull()
   })
 })

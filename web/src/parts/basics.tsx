@@ -1,7 +1,7 @@
 // The small parts that every page is made of.
 import { Anchor, Button, Tooltip, type ButtonProps } from '@mantine/core'
 import { Lock } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { useEffect, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Unread } from '../api'
 import { hue, initials, operationWord, phaseWord, safeLink, sentence, stateWord, types, type Tone, type Word } from '../words'
@@ -68,8 +68,21 @@ export function Notice({ tone = 'idle', title, children }: { tone?: Tone; title?
   )
 }
 
+const windowName = 'Kyma modules'
+
+/** useWindowName names the window as the page, so that tabs and what was visited can be told apart. */
+function useWindowName(title: string) {
+  useEffect(() => {
+    document.title = `${title} · ${windowName}`
+    return () => {
+      document.title = windowName // the page that comes may have no header
+    }
+  }, [title])
+}
+
 /** Header is the first thing on a page: its name, one sentence, what can be done. */
 export function Header(props: { title: string; lead?: ReactNode; mark?: ReactNode; actions?: ReactNode; badges?: ReactNode }) {
+  useWindowName(props.title)
   return (
     <header className="page-head">
       <div className="page-title">

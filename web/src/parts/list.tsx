@@ -1,11 +1,13 @@
 // What every list has: search, filters, columns to sort by, pages. All of it stands in the address, so that a list can be sent to somebody.
 import { Button, CloseButton, Group, Pagination, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { ArrowDown, ArrowUp, Search as SearchIcon } from 'lucide-react'
+import { ArrowDown, ArrowUp, ListEnd, Search as SearchIcon } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
+import type { List } from '../api'
 import { query } from '../live/http'
 import { count } from '../words'
+import { Empty } from './basics'
 
 export const pageSize = 50
 
@@ -72,19 +74,35 @@ export function listQuery(path: string, state: ListState, names: string[], fixed
   return query(path, asked)
 }
 
+/** useSearchText is what stands in the field: what somebody types, and what the address says when it was changed from elsewhere. */
+function useSearchText(state: ListState): [string, (text: string) => void] {
+  const there = state.parameters.get('search') ?? ''
+  const [text, setText] = useState(there)
+  const own = useRef<string[]>([]) // what this field wrote to the address, and has not seen there yet: typing goes on meanwhile
+  useEffect(() => {
+    const at = own.current.indexOf(there)
+    own.current = at < 0 ? [] : own.current.slice(at + 1)
+    if (at < 0) setText(there)
+  }, [there])
+  const say = useDebouncedCallback((value: string) => {
+    if (value.trim() !== there) own.current.push(value.trim())
+    state.set('search', value.trim() || undefined)
+  }, 200)
+  const change = (value: string) => {
+    setText(value)
+    say(value)
+  }
+  return [text, change]
+}
+
 /** Search is the field that / goes to. */
 export function Search({ state, label }: { state: ListState; label: string }) {
-  const [text, setText] = useState(state.parameters.get('search') ?? '')
+  const [text, change] = useSearchText(state)
   const field = useRef<HTMLInputElement>(null)
   const wanted = (useLocation().state as { search?: boolean } | null)?.search
   useEffect(() => {
     if (wanted) field.current?.focus() // somebody pressed / on a page without a search
   }, [wanted])
-  const say = useDebouncedCallback((value: string) => state.set('search', value.trim() || undefined), 200)
-  const change = (value: string) => {
-    setText(value)
-    say(value)
-  }
   return (
     <TextInput
       ref={field}
@@ -170,6 +188,30 @@ function Head({ column, state }: { column: Column; state?: ListState }) {
         {down && <ArrowDown size={13} aria-hidden />}
       </button>
     </th>
+  )
+}
+
+/** beyondEnd says that there is a list, and nothing of it on this page: it has become shorter, or the address is made up. */
+export function beyondEnd(list: List<unknown>, state: ListState): boolean {
+  return (list.items ?? []).length === 0 && list.total > 0 && state.page > 1
+}
+
+/** BeyondEnd stands where one would read that there is nothing, on a page after the last one. */
+export function BeyondEnd({ state }: { state: ListState }) {
+  return (
+    <div className="card">
+      <Empty
+        icon={<ListEnd size={40} aria-hidden />}
+        title="The list ends before this page"
+        action={
+          <Button variant="light" onClick={() => state.set('page', undefined)}>
+            To the first page
+          </Button>
+        }
+      >
+        It has become shorter, or never was that long.
+      </Empty>
+    </div>
   )
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stateOf, trimmed, whole } from './trim'
+import { holds, same, stateOf, trimmed, whole } from './trim'
 
 const live = {
   apiVersion: 'v1',
@@ -28,4 +28,15 @@ it('takes a new status for no change', () => {
   expect(stateOf({ ...live, metadata: { ...live.metadata, resourceVersion: '8' } })).toBe(stateOf(live))
   expect(stateOf({ metadata: { resourceVersion: '8' } })).toBe('8')
   expect(stateOf({})).toBe('')
+})
+
+it('knows again what was saved, also when the cluster added to it', () => {
+  const saved = { spec: { a: 1, list: [{ b: 2 }], none: null } }
+  expect(holds({ spec: { a: 1, list: [{ b: 2, filled: 'in' }], more: true } }, saved)).toBe(true)
+  expect(holds({ spec: { a: 2, list: [{ b: 2 }] } }, saved)).toBe(false)
+  expect(holds({ spec: { a: 1, list: [{ b: 2 }, { b: 3 }] } }, saved)).toBe(false)
+  expect(holds({ spec: { a: 1, list: { 0: { b: 2 } } } }, saved)).toBe(false)
+  expect(holds({}, { toString: 'x' })).toBe(false)
+  expect(same(live, { ...live })).toBe(true)
+  expect(same(live, { ...live, spec: {} })).toBe(false)
 })

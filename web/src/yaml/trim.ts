@@ -1,5 +1,5 @@
 // What people see of an object when they configure it: what is theirs, without what the cluster keeps for itself.
-import type { JsonObject } from '../api'
+import type { Json, JsonObject } from '../api'
 
 const theirs = ['name', 'namespace', 'labels', 'annotations']
 
@@ -25,4 +25,17 @@ export function whole(before: JsonObject, edited: JsonObject): JsonObject {
 export function stateOf(object: JsonObject): string {
   const metadata = metadataOf(object)
   return String(metadata['generation'] ?? metadata['resourceVersion'] ?? '')
+}
+
+/** holds says whether a value has everything of another: the cluster may have added to it. */
+export function holds(value: Json | undefined, other: Json | undefined): boolean {
+  if (other === undefined || other === null) return true
+  if (typeof other !== 'object') return value === other
+  if (value === undefined || value === null || typeof value !== 'object' || Array.isArray(value) !== Array.isArray(other)) return false
+  if (Array.isArray(other)) return (value as Json[]).length === other.length && other.every((one, i) => holds((value as Json[])[i], one))
+  return Object.keys(other).every((name) => holds(Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined, other[name]))
+}
+
+export function same(a: Json | undefined, b: Json | undefined): boolean {
+  return holds(a, b) && holds(b, a)
 }

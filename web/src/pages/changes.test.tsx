@@ -1,0 +1,70 @@
+// What somebody began on a page, while the cluster changes below it.
+import { screen, waitFor } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, Resource } from '../api'
+import { resource as live, schema } from '../../mock/fixtures'
+import { show, type Instead } from '../testpage'
+
+it('asks anew before it deletes what was not listed when somebody agreed', async () => {
+  const user = userEvent.setup()
+  show('/modules/kcp-system/demo/greeter/delete')
+  await user.click(await screen.findByRole('checkbox'))
+  expect(await screen.findByRole('button', { name: 'Delete 2 objects and greeter' })).toBeTruthy()
+  await user.click(screen.getByRole('button', { name: 'Look again' }))
+  expect(await screen.findByRole('checkbox')).toHaveProperty('checked', false)
+  expect(screen.queryByRole('button', { name: /^Delete/ })).toBeNull()
+})
+
+describe('the configuration', () => {
+  const object = (spec: JsonObject, generation: number): JsonObject => ({ ...live, spec, metadata: { name: 'default', generation } })
+  const before = object({ greeting: 'Hello' }, 1)
+  const open = async (first: JsonObject | null) => {
+    let now: Resource = { object: first, default: null, schema, editable: true }
+    const instead: Instead = (_, url) => (url.pathname.endsWith('/greeter/resource') ? { status: 200, body: now } : undefined)
+    const { world } = show('/modules/kcp-system/demo/greeter?tab=configuration', 'data', instead)
+    const becomes = (to: JsonObject) => {
+      now = { ...now, object: to }
+      world.changed()
+    }
+    return { user: userEvent.setup(), becomes }
+  }
+  const greeting = () => screen.findByRole<HTMLInputElement>('textbox', { name: 'Greeting' })
+  const save = async (user: ReturnType<typeof userEvent.setup>) => {
+    await user.click(screen.getByRole('button', { name: 'See what would change' }))
+    await user.click(await screen.findByRole('button', { name: 'Save' }))
+    await user.click((await screen.findAllByRole('button', { name: 'Close' })).at(-1) as HTMLElement)
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  }
+  const warning = 'Somebody changed it meanwhile.'
+
+  it('is there as soon as the module has one', async () => {
+    const { becomes } = await open(null)
+    expect(await screen.findByText('Nothing to configure')).toBeTruthy()
+    becomes(before)
+    expect((await greeting()).value).toBe('Hello')
+  })
+  it('goes on with what was saved', async () => {
+    const { user, becomes } = await open(before)
+    await user.type(await greeting(), '!')
+    await save(user)
+    const old = await greeting()
+    becomes(object({ greeting: 'Hello!', added: 'by the cluster' }, 2))
+    await waitFor(async () => expect(await greeting()).not.toBe(old)) // the form begins anew
+    expect((await greeting()).value).toBe('Hello!')
+    expect(screen.queryByText(warning)).toBeNull()
+  })
+  it.each([
+    ['changed nothing', ''],
+    ['failed', '!'],
+  ])('warns of the change of somebody else after a save that %s', async (_, typed) => {
+    const { user, becomes } = await open(before)
+    if (typed) await user.type(await greeting(), typed)
+    else await greeting()
+    await save(user)
+    await user.type(await greeting(), '?')
+    becomes(object({ greeting: 'Good day' }, 2))
+    expect(await screen.findByText(warning)).toBeTruthy()
+    expect((await greeting()).value).toBe(`Hello${typed}?`)
+  })
+})
