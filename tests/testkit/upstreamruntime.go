@@ -94,8 +94,9 @@ func (u *Upstream) leaveDefinition(plural string) {
 			found, err := Live(u.Runtime, live)()
 			return err == nil && apihelpers.IsCRDConditionTrue(found, apiextensionsv1.Established), err
 		}).Should(gomega.BeTrue())
+		name, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
 		kind := &metav1.PartialObjectMetadataList{}
-		kind.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(live.Spec.Names.Kind + "List"))
+		kind.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(name + "List"))
 		gomega.Eventually(func() error { // discovery tells of it a moment later
 			ctx, cancel := background()
 			defer cancel()
