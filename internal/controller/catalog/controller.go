@@ -135,7 +135,7 @@ func (r *Reconciler) write(ctx context.Context, runtime Runtime, wanted *view) (
 	return outcome, err
 }
 
-// patience is the back-off from which on something that passes is told: after 1, 2 and 4 s, and the pause that follows them.
+// patience is how long something that passes is not told, however much else is written meanwhile.
 const patience = 8 * time.Second
 
 // conclude keeps what there is to say and says when to look again.
@@ -143,7 +143,7 @@ func (r *Reconciler) conclude(key types.NamespacedName, outcome mirror.Outcome, 
 	switch {
 	case err != nil:
 		r.say(key, said{reason: v1beta2.ReasonSyncFailed, message: v1beta2.MessageCatalogNotSynced + ": " + line(err)})
-	case !outcome.Synced() && r.Backoff.Get(key.String()) < patience:
+	case !outcome.Synced() && r.lacks(key) < patience:
 		// Not at once: after a start, and on a new connection, the runtime is being listed, which is over in a moment, or in some when a
 		// whole fleet is. What was said before stands meanwhile.
 	case !outcome.Synced():

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -46,6 +47,7 @@ type fleet struct {
 	stamps  map[inventory.ID]string
 	tracked map[types.NamespacedName]bool
 	listed  bool
+	unread  string // a kind that is not listed
 }
 
 func (f *fleet) Get(context.Context, Target) (Runtime, error) {
@@ -63,7 +65,7 @@ func (f *fleet) Report(error)                            {}
 func (f *fleet) Stamp(id inventory.ID) (string, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	return f.stamps[id], f.listed
+	return f.stamps[id], f.listed && id.Kind != f.unread
 }
 
 func (f *fleet) Copies(gk schema.GroupKind) (ids []inventory.ID, synced bool) {
@@ -74,7 +76,7 @@ func (f *fleet) Copies(gk schema.GroupKind) (ids []inventory.ID, synced bool) {
 			ids = append(ids, id)
 		}
 	}
-	return ids, f.listed
+	return ids, f.listed && gk.Kind != f.unread
 }
 
 func (f *fleet) Track(owner types.NamespacedName, _ []schema.GroupVersionKind) {
@@ -265,6 +267,24 @@ func TestACatalogIsBroughtAndThenLeftAlone(t *testing.T) {
 	b.pass()
 	b.pass()
 	b.expect(true, false, v1beta2.ReasonRuntimeUnreachable, 1)
+}
+
+func TestWhatIsMissingIsToldHoweverMuchElseIsWritten(t *testing.T) {
+	b := newBench(t)
+	b.runtime.unread = "ModuleReleaseMeta"
+	b.pass()
+	b.expect(false, false, "", 0)
+	for version := range 3 { // somebody edits another object, again and again
+		b.clock.Step(4 * time.Second)
+		template := &v1beta2.ModuleTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "kyma-system", Name: "sample-1.0.0"}}
+		patch := fmt.Appendf(nil, `{"spec":{"version":"9.0.%d"}}`, version)
+		if err := b.hub.Patch(t.Context(), template, client.RawPatch(types.MergePatchType, patch)); err != nil {
+			t.Fatal(err)
+		}
+		b.runtime.see(t)
+		b.pass()
+	}
+	b.expect(true, false, v1beta2.ReasonSyncPending, 1)
 }
 
 func TestManyEventsOfAFaultThatLastsAMomentMakeNoLongPause(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -17,6 +18,7 @@ type states struct {
 
 type state struct {
 	runtime Runtime
+	lacking time.Time // since when something is missing, on this connection
 	said
 }
 
@@ -50,6 +52,9 @@ func (r *Reconciler) say(kyma types.NamespacedName, now said) {
 	known := r.states.of(kyma)
 	news := known.said != now
 	known.said = now
+	if now.synced {
+		known.lacking = time.Time{}
+	}
 	r.states.mutex.Unlock()
 	if news {
 		r.notices.ring(kyma)
@@ -62,11 +67,25 @@ func (r *Reconciler) attach(kyma types.NamespacedName, runtime Runtime) {
 	known := r.states.of(kyma)
 	before := known.runtime
 	known.runtime = runtime
+	if before != runtime {
+		known.lacking = time.Time{}
+	}
 	r.states.mutex.Unlock()
 	if before != nil && before != runtime {
 		r.Mirror.Forget(before)
 		r.Backoff.DeleteEntry(kyma.String())
 	}
+}
+
+// lacks says for how long something has been missing in a runtime.
+func (r *Reconciler) lacks(kyma types.NamespacedName) time.Duration {
+	r.states.mutex.Lock()
+	defer r.states.mutex.Unlock()
+	known, now := r.states.of(kyma), r.Backoff.Clock.Now()
+	if known.lacking.IsZero() {
+		known.lacking = now
+	}
+	return now.Sub(known.lacking)
 }
 
 // known are the Kymas of which something is known.

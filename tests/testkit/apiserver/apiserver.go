@@ -103,8 +103,9 @@ func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rba
 		},
 	}}
 	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := admin.Create(ctx, review)
-		return review.Status.Allowed, err
+		asked := review.DeepCopy()
+		err := admin.Create(ctx, asked)
+		return asked.Status.Allowed, err
 	})
 	if err != nil {
 		t.Fatalf("%s may not do what %v allows: %v", user, rule, err)
