@@ -51,7 +51,7 @@ func TestARotatedSecretMakesANewConnection(t *testing.T) {
 	b.remote(t, "rotation", user.Config())
 	b.Drop(target.Namespace, target.Name)
 	b.wantWake(t, owner, "its connection is gone")
-	eventually(t, "the old connection is closed", func() bool { return r.conn.open() == 0 })
+	eventuallyWithin(t, idleTimeout/2, "the old connection is closed", func() bool { return r.conn.open() == 0 })
 	if live := r.Live(inventory.ID{Kind: "ConfigMap", Namespace: "a", Name: "b"}); live.Presence != inventory.Unknown {
 		t.Errorf("Live of the old connection = %+v, want unknown", live)
 	}
@@ -92,7 +92,7 @@ func TestAChangedSecretIsNoticedWithoutDrop(t *testing.T) {
 	_, err := b.Get(t.Context(), target)
 	wantReason(t, err, v1beta2.ReasonKubeconfigInvalid)
 	b.wantWake(t, ownerNamed("unannounced"), "its connection is gone")
-	eventually(t, "no connection is left with credentials that are no longer there", func() bool { return r.conn.open() == 0 })
+	eventuallyWithin(t, idleTimeout/2, "no connection is left with credentials that are no longer there", func() bool { return r.conn.open() == 0 })
 }
 
 func TestRefusedCredentialsAreToldAsSuch(t *testing.T) {

@@ -46,7 +46,7 @@ func TestStreamsWorkWithoutATrunk(t *testing.T) {
 			b.Drop(hubNamespace, "plain")
 			b.secrets.remove("access-plain")
 			b.Drop(hubNamespace, "plain")
-			eventually(t, "nothing is open", func() bool { return r.conn.open() == 0 })
+			eventuallyWithin(t, idleTimeout/2, "nothing is open", func() bool { return r.conn.open() == 0 })
 		})
 	}
 }

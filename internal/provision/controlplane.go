@@ -86,8 +86,8 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 }
 
 // Stop ends the processes and deletes their data and the kubeconfig; logs stay when Options named a folder for them.
-// It takes well under five seconds, because nothing of what is stopped has to be saved. A further call does nothing
-// and returns the same.
+// Nothing of what is stopped has to be saved, so it takes a second or two, and is an error when something still runs after 20 s. A further
+// call does nothing and returns the same.
 func (cp *ControlPlane) Stop() error {
 	cp.once.Do(func() {
 		cp.scratch.kill()

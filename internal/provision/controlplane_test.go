@@ -54,7 +54,7 @@ func TestControlPlane(t *testing.T) {
 	if len(children) == 0 {
 		t.Fatal("no process found by the folder of its logs: this test cannot see what it wants to see ending")
 	}
-	if err := cp.Stop(); err != nil { // which is one when something had to be killed
+	if err := cp.Stop(); err != nil { // such as that something still runs
 		t.Fatal(err)
 	}
 	assertGone(t, children)

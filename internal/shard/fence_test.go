@@ -179,6 +179,22 @@ func TestTheEndOfTheTimeIsNoticedByItself(t *testing.T) {
 	}
 }
 
+func TestATimeThatEndsWhileItIsExtendedIsNoticed(t *testing.T) {
+	clock, pace := time.Now(), time.Duration(0)
+	tenure := &tenure{
+		now: func() time.Time { clock = clock.Add(pace); return clock },
+		arm: func(time.Duration, func()) func() bool { return func() bool { return true } },
+	}
+	tenure.extend(clock.Add(time.Hour), all, certainly)
+	ctx, end, _ := tenure.begin(context.Background(), 7)
+	defer end()
+	pace = time.Second // for every look at the clock: one whether the old time is over, one whether the new one is, one how much is left
+	tenure.extend(clock.Add(2500*time.Millisecond), all, certainly)
+	if ctx.Err() == nil {
+		t.Error("the pass goes on, and nobody will look again")
+	}
+}
+
 func TestAClockThatIsSetDoesNotExtendTheTime(t *testing.T) {
 	start := time.Now()
 	until := start.Add(10 * time.Second)

@@ -82,7 +82,9 @@ func (e *Engine) take(ctx context.Context, l, before *live) error {
 	case found.State == Succeeded, found.State == Running && !found.lapsed(e.now(), e.lapse):
 		return refuse(WhyBusy, "%q was resumed by %s meanwhile", found.Title, found.User)
 	}
+	l.mutex.Lock()
 	l.version = found.version
+	l.mutex.Unlock()
 	text, err := e.recordOf(l).encode(e.records.space)
 	if err != nil {
 		return err

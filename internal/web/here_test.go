@@ -56,7 +56,7 @@ func wick() *unstructured.Unstructured {
 }
 
 func TestAModuleInThisVeryCluster(t *testing.T) {
-	s := open(t, ModeLocal)
+	s := open(t, ModeLocal, func(o *Options) { o.glance = time.Hour }) // a watch has to tell
 	s.here("here")
 	s.enter()
 	var d moduleDetail

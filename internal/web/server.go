@@ -71,6 +71,8 @@ type Options struct {
 	Now func() time.Time
 	// readTimeout is how long a request may take to arrive; a minute without it.
 	readTimeout time.Duration
+	// glance is how often what no watch tells of is looked at again; the usual without it.
+	glance time.Duration
 	// linkCA are certificates in PEM that links of templates are trusted with, for tests.
 	linkCA []byte
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -95,7 +96,7 @@ func queriesOf(texts []string) ([]query, error) {
 
 // run sends results until the session, the reader or the server ends.
 func (l *live) run(ctx context.Context, one *session) {
-	breathing, glancing := time.NewTicker(breath), time.NewTicker(glance)
+	breathing, glancing := time.NewTicker(breath), time.NewTicker(cmp.Or(l.server.options.glance, glance))
 	defer breathing.Stop()
 	defer glancing.Stop()
 	next := l.server.pulse.next()

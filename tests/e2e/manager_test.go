@@ -76,7 +76,7 @@ func (m *managerProcess) kill() {
 func (m *managerProcess) stop() {
 	GinkgoHelper()
 	Expect(m.cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
-	Eventually(m.done).WithTimeout(endTime).Should(BeClosed())
+	Eventually(m.done).WithTimeout(30 * time.Second).Should(BeClosed())
 	Expect(m.cmd.ProcessState.ExitCode()).To(Equal(0), m.tail())
 }
 

@@ -42,7 +42,6 @@ var _ = Describe("The playground", Ordered, func() {
 	}
 
 	It("brings a remote and a local Kyma to Ready", func() {
-		first.hub("wait", untilReady, minute, "kyma/demo", "kyma/local-demo")
 		Expect(first.hub("get", "kymas", "--no-headers", "-o", "custom-columns=:.metadata.name,:.status.state,:.status.modulesReady")).
 			To(And(MatchRegexp(`demo +Ready +2/2`), MatchRegexp(`local-demo +Ready +1/1`)))
 	})

@@ -82,6 +82,7 @@ func die(t *testing.T, lab *trial.Lab, number uint64, picked []operation.Operati
 	}
 	summary, err := crash.Sweep(t.Context(), lab.Rig, lab.Watchdog, crash.Options{
 		Dir: t.TempDir(), Book: book, Operations: picked, Choice: record.Choice{Seed: number, Sample: deaths},
+		Within: lab.Converges,
 		Report: func(point record.Point) { judge(t, point) },
 	})
 	if err != nil {

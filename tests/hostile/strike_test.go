@@ -71,10 +71,10 @@ func strike(a attack) {
 	}
 	env.Hub.Create(testkit.NewAccessSecret(victim.Name, t.kubeconfig()), victim)
 	DeferCleanup(letGo, victim)
-	met := make(chan int64, 1)
-	time.AfterFunc(max(a.dwell, time.Second), func() { met <- t.met.Load() })
 
 	Eventually(t.met.Load).ShouldNot(BeZero(), "the attack is met")
+	met := make(chan int64, 1)
+	time.AfterFunc(max(a.dwell, time.Second), func() { met <- t.met.Load() })
 	expectBystander()
 	expectVerdict(a, victim, v.module)
 	Eventually(memory.samples, time.Minute).Should(BeNumerically(">=", max(a.lasts, short)))

@@ -102,7 +102,7 @@ var _ = Describe("The login for the registry", func() {
 		enable(kyma, v1beta2.Module{Name: second})
 		refused := tells(v1beta2.StateError, v1beta2.ReasonRegistryUnauthorized, env.Registry.Host)
 		Eventually(env.ManifestOf(kyma.Name, second)).Should(refused)
-		Consistently(env.ManifestOf(kyma.Name, second), "12s").Should(refused) // its pauses have grown beyond what is waited for next
+		Consistently(env.ManifestOf(kyma.Name, second), "20s").Should(refused) // its pauses have grown beyond what is waited for next
 		testkit.Edit(env.Hub, login, func(s *corev1.Secret) { s.Data = dockerData(env.Registry.Host, "two") })
 		Eventually(env.ManifestOf(kyma.Name, second), atOnce).Should(testkit.HaveState(v1beta2.StateReady))
 		expectNoCalls()

@@ -17,7 +17,7 @@ import (
 )
 
 // atOnce is what an event may take on a busy machine. Every back-off of a cause that it is used for is longer.
-const atOnce = "12s"
+const atOnce = "10s"
 
 // expectReleased waits until a Kyma is let go of at once, and then until it has gone. With a Kyma that is deleted in the foreground that is for
 // Kubernetes' garbage collector to do, which looks every 30 s for kinds that it does not know yet.

@@ -33,7 +33,7 @@ const (
 	lease  = 15 * time.Second // long enough for a machine that does much else
 	renew  = 11 * time.Second
 	retry  = 400 * time.Millisecond
-	grace  = 15 * time.Second // what a failover may take beyond the lease
+	grace  = 10 * time.Second // what a failover may take beyond the lease
 	longer = 60 * time.Second
 )
 

@@ -121,7 +121,7 @@ func TestAManagerThatIsCutOffStopsBeforeOthersTakeOver(t *testing.T) {
 		return nil
 	})
 	stopped := time.Since(begun)
-	shared(t, lease+grace, two)
+	shared(t, lease+grace-stopped, two)
 	t.Logf("it stopped after %s, the other one had taken over after %s, with a lease of %s",
 		stopped.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond), lease)
 	ready(t, longer, "2.0.0", kymas...)

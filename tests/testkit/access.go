@@ -1,6 +1,8 @@
 package testkit
 
 import (
+	"time"
+
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -59,6 +61,6 @@ func (e *Env) ManagerConfig(kustomization string) *rest.Config {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	gomega.Eventually(func() error { // the API server learns of rights a moment after they were given
 		return manager.List(ctx, &corev1.SecretList{}, client.InNamespace(v1beta2.DefaultNamespace), client.Limit(1))
-	}).Should(gomega.Succeed())
+	}).WithTimeout(30 * time.Second).Should(gomega.Succeed())
 	return config
 }

@@ -83,7 +83,7 @@ func (u *Upstream) leaveRuntime() {
 	}
 }
 
-// leaveDefinition copies a definition of the hub, and waits until it is established.
+// leaveDefinition copies a definition of the hub, and waits until its kind can be used.
 func (u *Upstream) leaveDefinition(plural string) {
 	ginkgo.GinkgoHelper()
 	for _, definition := range u.Runtime.Objects("config/crd/bases/" + v1beta2.GroupVersion.Group + "_" + plural + ".yaml") {

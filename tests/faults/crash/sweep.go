@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ const (
 	cleanRuns = 2
 	// tries is how often an operation is run until it makes the call that a point names.
 	tries = 3
-	// within is how long the manager may take to come to the right end.
+	// within is how long the manager may take to come to the right end, unless somebody says otherwise.
 	within = time.Minute
 	// notReached is the detail of a point whose call none of the tries made.
 	notReached = "not reached"
@@ -38,6 +39,8 @@ type Options struct {
 	Operations []operation.Operation
 	// Choice picks points by their ID.
 	Choice record.Choice
+	// Within is how long the manager may take to come to the right end; default a minute.
+	Within time.Duration
 	// Report hears of every point that was run; nil hears nothing.
 	Report func(record.Point)
 }
@@ -64,7 +67,7 @@ type task struct {
 
 // Sweep lists all points of the operations by clean runs, and runs those that were chosen and have not passed yet.
 func Sweep(ctx context.Context, r *rig.Rig, watchdog *oracle.Watchdog, options Options) (Summary, error) {
-	d := &Driver{Rig: r, Watchdog: watchdog, Within: within}
+	d := &Driver{Rig: r, Watchdog: watchdog, Within: cmp.Or(options.Within, within)}
 	if len(options.Operations) == 0 {
 		options.Operations = operation.All()
 	}

@@ -7,10 +7,11 @@ package record
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -160,9 +161,8 @@ func Pick[T any](c Choice, all []T, name func(T) string) []T {
 
 // drawn is where a seed puts a name. It does not depend on the others, of which there may be more or fewer in another run.
 func drawn(seed uint64, name string) uint64 {
-	hash := fnv.New64a()
-	_, _ = fmt.Fprintf(hash, "%d/%s", seed, name)
-	return hash.Sum64()
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%s", seed, name)) // neighbours have nothing in common
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // Shuffle puts all into an order that a seed decides.

@@ -51,6 +51,19 @@ func TestPick(t *testing.T) {
 	if len(sample) != 10 || !slices.IsSorted(sample) || !slices.Equal(sample, pick(record.Choice{Seed: 7, Sample: 10})) {
 		t.Errorf("a sample is of its size, in order, and the same again: %v", sample)
 	}
+	tens := map[byte]bool{}
+	for _, name := range sample {
+		tens[name[len("point-")]] = true
+	}
+	if len(tens) < 5 {
+		t.Errorf("a sample is from everywhere, not a few neighbours: %v", sample)
+	}
+	again := record.Pick(record.Choice{Seed: 7, Sample: 10}, names[20:], func(s string) string { return s })
+	for _, name := range sample {
+		if name >= "point-20" && !slices.Contains(again, name) {
+			t.Errorf("%s was drawn, and is not when there are fewer: %v", name, again)
+		}
+	}
 	if slices.Equal(sample, pick(record.Choice{Seed: 8, Sample: 10})) {
 		t.Error("another seed draws others")
 	}

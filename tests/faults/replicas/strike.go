@@ -76,6 +76,11 @@ func (t *attempt) during(ctx context.Context) error {
 	return errors.Join(err, over.err)
 }
 
+// graceOf is more where there is more patience.
+func graceOf(converges time.Duration) time.Duration {
+	return time.Duration(float64(grace) * converges.Seconds() / trial.Converges.Seconds())
+}
+
 // bucket is that of the Scene's Kyma.
 func (t *attempt) bucket() int { return shard.Bucket(v1beta2.DefaultNamespace, t.scene.Kyma().Name) }
 
@@ -247,7 +252,7 @@ func (t *attempt) failover(ctx context.Context) error {
 	t.point.Converged = over.at.Sub(struck).Seconds()
 	served := t.served(struck)
 	t.notef("served after", "%.1f s", served.Seconds())
-	grace := grace * t.suite.lab.Converges / trial.Converges
+	grace := graceOf(t.suite.lab.Converges)
 	limit := t.Terms.Lease + grace
 	if served == 0 || served > limit {
 		t.blame(fmt.Sprintf("the first write for the Kyma came %s after the death of its replica, more than its lease of %s and %s",
