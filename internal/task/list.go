@@ -61,7 +61,8 @@ func (e *Engine) known() []entry {
 		for _, r := range e.records.all() {
 			all[r.ID] = entry{r.read(now, e.lapse), r.Elsewhere, r.Here, true}
 			l, theirs := own[r.ID], r.Holder != e.holder
-			if atIt := r.State == Running && !r.lapsed(now, e.lapse); l != nil && (!theirs || l.state() == Running && !atIt || l.wroteAfter(r.version)) {
+			atIt := r.State == Running && !r.lapsed(now, e.lapse)
+			if l != nil && (!theirs || l.state() == Running && !atIt || l.wroteAfter(r.version)) {
 				all[r.ID] = entry{l.operation(), l.elsewhere, l.here, false}
 			}
 		}

@@ -179,7 +179,9 @@ func (p *person) awaits(id string, state task.State) {
 		got, err := p.ask(http.MethodGet, "/api/v1/operations", nil)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(got.Status).To(Equal(http.StatusOK), got.Text)
-		var list struct{ Items []task.Operation }
+		var list struct {
+			Items []task.Operation `json:"items"`
+		}
 		g.Expect(json.Unmarshal([]byte(got.Text), &list)).To(Succeed(), got.Text)
 		found := map[string]task.State{}
 		for i := range list.Items {
