@@ -51,7 +51,9 @@ test.describe('loading and error', () => {
   })
 
   test('what failed is told, and can be tried again', async ({ page }) => {
+    let asked = 0
     const failing = (route: Route) => {
+      asked++
       const questions = new URL(route.request().url()).searchParams.getAll('q')
       const error = { reason: 'Unavailable', message: 'the API server does not answer' }
       const results = questions.map((_, q) => `event: result\ndata: ${JSON.stringify({ q, status: 503, body: { error } })}\n\n`)
@@ -61,7 +63,14 @@ test.describe('loading and error', () => {
       await page.route('**/api/v1/stream?*', failing)
       await page.goto(path)
       await expect(page.getByRole('alert').getByRole('heading', { name: 'The cluster does not answer' })).toBeVisible()
-      if (path === '/') await look(page, 'error')
+      if (path === '/') {
+        await look(page, 'error')
+        // By itself the page asks again as well: after five tries, at least 4 s later. What comes sooner after one comes of the click.
+        await expect.poll(() => asked, { intervals: [50], timeout: 20_000 }).toBeGreaterThan(Math.max(asked, 4))
+        asked = 0
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await expect.poll(() => asked, { intervals: [50], timeout: 3_000 }).toBeGreaterThan(0)
+      }
       await page.getByRole('button', { name: 'Try again' }).click() // while it fails: a real answer takes the button away
       await page.unrouteAll()
       await settled(page)

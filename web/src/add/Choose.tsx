@@ -9,16 +9,20 @@ import { useLive, type Answer } from '../live/useLive'
 import { Avatar, Empty, Tag, TypeTag, NotRead, hidden } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
+import { sentence } from '../words'
 import { SourceSelect, useSourceOffers } from './SourceOffers'
-import { choicesOf, installedIn, keyOf, versionOf, type Move, type Wizard } from './wizard'
+import { choicesOf, installedIn, isPicked, keyOf, versionOf, type Move, type Wizard } from './wizard'
 
 interface Props {
   w: Wizard
   act: (m: Move) => void
   wanted: { kyma: string; module: string; namespace: string; source: string }
+  /** begun says that the module of the address was chosen once: somebody may take it back, and come back to this step. */
+  begun: boolean
+  begin: () => void
 }
 
-export function Choose({ w, act, wanted }: Props) {
+export function Choose({ w, act, wanted, begun, begin }: Props) {
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search.trim(), 200)
   const [source, setSource] = useState(wanted.source)
@@ -26,13 +30,13 @@ export function Choose({ w, act, wanted }: Props) {
   const there = useSourceOffers(source, asked)
   const answer = source ? there : here
   const one = query('/catalog/' + encodeURIComponent(wanted.module), { namespace: wanted.namespace })
-  const first = useLive<Offer>(wanted.module && !wanted.source ? one : null)
-  const [begun, setBegun] = useState(false)
+  const first = useLive<Offer>(wanted.module && !wanted.source ? one : null).data
+  const picked = first !== undefined && isPicked(w, first)
   useEffect(() => {
-    if (begun || !first.data || w.pending) return // whether it is installed depends on the Kyma
-    setBegun(true)
-    if (!installedIn(w, first.data)) act({ do: 'toggle', offer: first.data })
-  }, [begun, first.data, act, w])
+    if (begun || !first || (w.pending && !picked)) return // whether it is installed depends on the Kyma
+    begin()
+    if (!picked && !installedIn(w, first)) act({ do: 'toggle', offer: first })
+  }, [begun, begin, first, picked, act, w])
   return (
     <section className="stack" aria-label="Choose modules">
       <div className="side-by-side">
@@ -73,6 +77,7 @@ function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted:
       searchValue={search}
       onSearchChange={setSearch}
       nothingFoundMessage="No Kyma of that name"
+      error={answer.error && sentence(answer.error.message)}
       filter={({ options }) => options}
       clearButtonProps={{ 'aria-label': 'No Kyma' }}
       onChange={(id) => act({ do: 'kyma', kyma: items.find((k) => `${k.namespace}/${k.name}` === id) ?? null })}

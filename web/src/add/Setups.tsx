@@ -1,7 +1,7 @@
 // Step 3: how each module is set up.
 import { Radio } from '@mantine/core'
-import { lazy, Suspense } from 'react'
 import type { OfferedResource } from '../api'
+import { codeOf, Part } from '../app/code'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, Notice } from '../parts/basics'
@@ -9,7 +9,7 @@ import { Loading } from '../parts/loaded'
 import { sentence } from '../words'
 import { detailOf, keyOf, versionOf, viaKyma, type Move, type Pick, type Setup, type Wizard } from './wizard'
 
-const Configure = lazy(async () => ({ default: (await import('../yaml/Configure')).Configure }))
+const configure = codeOf(async () => ({ Page: (await import('../yaml/Configure')).Configure }))
 
 export function Setups({ w, act }: { w: Wizard; act: (m: Move) => void }) {
   return (
@@ -88,7 +88,7 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
       </Notice>
     )
   return (
-    <Suspense fallback={<Loading />}>
+    <>
       {!answer.data?.default && (
         <Notice>
           <p>What this version suggests is not known here, so this begins empty. The cluster checks it when the module is there.</p>
@@ -99,13 +99,17 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
           <p>This begins with what the module suggests. {sentence(answer.data.reason)}</p>
         </Notice>
       )}
-      <Configure
-        start={start}
-        fallback={answer.data?.default}
-        schema={answer.data?.schema ?? null}
-        verb="Keep this configuration"
-        done={(resource) => act({ do: 'setup', name, setup: 'own', resource })}
-      />
-    </Suspense>
+      <Part code={configure}>
+        {(Configure) => (
+          <Configure
+            start={start}
+            fallback={answer.data?.default}
+            schema={answer.data?.schema ?? null}
+            verb="Keep this configuration"
+            done={(resource) => act({ do: 'setup', name, setup: 'own', resource })}
+          />
+        )}
+      </Part>
+    </>
   )
 }

@@ -86,6 +86,17 @@ describe('choices', () => {
     )
     expect(own.picks[0]?.from).toBe('channel:regular')
   })
+  it('forgets a configuration that was made for another version', () => {
+    const own: Move[] = [
+      { do: 'kyma', kyma: demo },
+      { do: 'toggle', offer: offer('notes') },
+      { do: 'setup', name: 'notes', setup: 'own', resource: { kind: 'Notes' } },
+    ]
+    const fast = play(...own, { do: 'kyma', kyma: kyma('fast', { channel: 'fast' }) })
+    expect(fast.picks).toMatchObject([{ setup: 'suggested', resource: undefined }])
+    const same = play(...own, { do: 'kyma', kyma: kyma('other') })
+    expect(same.picks).toMatchObject([{ setup: 'own', resource: { kind: 'Notes' } }])
+  })
   it('takes a pick back when it is toggled again', () => {
     expect(play({ do: 'toggle', offer: offer('notes') }, { do: 'toggle', offer: offer('notes') }).picks).toEqual([])
   })

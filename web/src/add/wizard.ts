@@ -43,6 +43,9 @@ export const empty: Wizard = { step: 'choose', kyma: '', kymaChannel: '', picks:
 /** begin is the wizard before the cluster has answered. */
 export const begin: Wizard = { ...empty, pending: true }
 
+/** anew is how a pick of another version is set up: what somebody wrote was for the one before. */
+const anew = { setup: 'suggested', resource: undefined } as const
+
 /** keyOf tells offers apart: one name can be offered in several namespaces. */
 export function keyOf(offer: Offer): string {
   return `${offer.namespace ?? ''}/${offer.name}`
@@ -54,17 +57,17 @@ export function move(w: Wizard, m: Move): Wizard {
     case 'step':
       return { ...w, step: m.step }
     case 'kyma':
-      return settle({ ...w, kyma: m.kyma ? `${m.kyma.namespace}/${m.kyma.name}` : '', kymaChannel: m.kyma?.channel ?? '' })
+      return settle(w, { ...w, kyma: m.kyma ? `${m.kyma.namespace}/${m.kyma.name}` : '', kymaChannel: m.kyma?.channel ?? '' })
     case 'toggle':
-      return settle({ ...w, picks: toggled(w, m.offer) })
+      return settle(w, { ...w, picks: toggled(w, m.offer) })
     case 'from':
-      return changed(w, m.name, { from: m.from, chosen: true, resource: undefined, setup: 'suggested' })
+      return changed(w, m.name, { from: m.from, chosen: true, ...anew })
     case 'setup':
       return changed(w, m.name, { setup: m.setup, resource: m.resource })
     case 'kymas':
       return { ...w, kymas: m.any, pending: false }
     case 'direct':
-      return settle({ ...w, direct: m.on })
+      return settle(w, { ...w, direct: m.on })
   }
 }
 
@@ -72,21 +75,27 @@ function changed(w: Wizard, name: string, over: Partial<Pick>): Wizard {
   return { ...w, picks: w.picks.map((p) => (p.offer.name === name ? { ...p, ...over } : p)) }
 }
 
+/** isPicked says whether somebody chose an offer. */
+export function isPicked(w: Wizard, offer: Offer): boolean {
+  return w.picks.some((p) => keyOf(p.offer) === keyOf(offer))
+}
+
 function toggled(w: Wizard, offer: Offer): Pick[] {
-  if (w.picks.some((p) => keyOf(p.offer) === keyOf(offer))) return w.picks.filter((p) => keyOf(p.offer) !== keyOf(offer))
+  if (isPicked(w, offer)) return w.picks.filter((p) => keyOf(p.offer) !== keyOf(offer))
   const others = w.picks.filter((p) => p.offer.name !== offer.name) // one module of a name
   return [...others, { offer, from: '', chosen: false, setup: 'suggested' }]
 }
 
 /**
  * settle gives every pick a source that it may have: the first one, unless somebody chose another. Only what goes into a Kyma can follow
- * the Kyma's channel.
+ * the Kyma's channel. What gets another version by that is set up anew.
  */
-function settle(w: Wizard): Wizard {
+function settle(before: Wizard, w: Wizard): Wizard {
   const picks = w.picks.map((p) => {
     const choices = choicesOf(w, p.offer)
     const stays = p.chosen && choices.some((choice) => choice.value === p.from)
-    return stays ? p : { ...p, from: choices[0]?.value ?? '', chosen: false }
+    const settled: Pick = stays ? p : { ...p, from: choices[0]?.value ?? '', chosen: false }
+    return versionOf(before, p) === versionOf(w, settled) ? settled : { ...settled, ...anew }
   })
   return { ...w, picks }
 }

@@ -1,7 +1,8 @@
 import { MantineProvider } from '@mantine/core'
 import { render, screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
 import { expect, it, vi } from 'vitest'
-import { codeOf, Opened } from './code'
+import { codeOf, Opened, Part } from './code'
 import { Failsafe } from './failsafe'
 
 it('loads a page again for who comes back after it could not be loaded, and asks once each time', async () => {
@@ -14,7 +15,7 @@ it('loads a page again for who comes back after it could not be loaded, and asks
   const code = codeOf(load)
   const at = (path: string) => (
     <MantineProvider env="test">
-      <Failsafe key={path}>{path === '/' ? 'another page' : <Opened code={code} />}</Failsafe>
+      <Failsafe key={path}>{path === '/' ? 'another page' : <Opened code={code}>{(Page) => <Page />}</Opened>}</Failsafe>
     </MantineProvider>
   )
   const { rerender } = render(at('/kymas'))
@@ -25,4 +26,29 @@ it('loads a page again for who comes back after it could not be loaded, and asks
   rerender(at('/kymas'))
   expect(await screen.findByText('Here it is')).toBeTruthy()
   expect(load).toHaveBeenCalledTimes(2)
+})
+
+it('keeps the rest of a page when a part of it cannot be loaded, and tries again when somebody asks for it', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const user = userEvent.setup()
+  let away = true
+  const code = codeOf(async () => {
+    if (away) throw new TypeError('Failed to fetch dynamically imported module')
+    return { Page: ({ name }: { name: string }) => <h2>{name}</h2> }
+  })
+  render(
+    <MantineProvider env="test">
+      <Failsafe>
+        <input aria-label="Typed" />
+        <Part code={code}>{(Page) => <Page name="The part" />}</Part>
+      </Failsafe>
+    </MantineProvider>,
+  )
+  await user.type(screen.getByRole('textbox', { name: 'Typed' }), 'kept')
+  await user.click(await screen.findByRole('button', { name: 'Try again' }))
+  expect(await screen.findByText('This part of the page could not be shown')).toBeTruthy()
+  away = false
+  await user.click(screen.getByRole('button', { name: 'Try again' }))
+  expect(await screen.findByText('The part')).toBeTruthy()
+  expect(screen.getByRole('textbox', { name: 'Typed' })).toHaveProperty('value', 'kept')
 })

@@ -1,15 +1,24 @@
-// The code of pages: each is loaded when somebody goes there.
-import { lazy, Suspense, useState, type ComponentType } from 'react'
+// Code that is loaded at its first use: that of pages, and that of large parts of them.
+import { lazy, Suspense, useState, type ComponentType, type ReactNode } from 'react'
 import { Loading } from '../parts/loaded'
+import { Failsafe } from './failsafe'
 
-/** Code is a page that is loaded at its first use. */
-export interface Code {
-  page: ComponentType
+/** Code is a page, or a part of one, that is loaded when it is shown. */
+export interface Code<P extends object> {
+  page: ComponentType<P>
 }
 
-/** codeOf loads a page when it is shown. What could not be loaded is forgotten, so that whoever comes back tries again. */
-export function codeOf(load: () => Promise<{ Page: ComponentType }>): Code {
-  const fresh = () =>
+interface Props<P extends object> {
+  code: Code<P>
+  children: (Page: ComponentType<P>) => ReactNode
+}
+
+/**
+ * codeOf loads code when it is shown. What could not be loaded is forgotten, so that whoever comes back asks the browser again. Not every
+ * browser asks the server then: some keep a failed import() until the whole page is loaded again, which Failsafe offers.
+ */
+export function codeOf<P extends object>(load: () => Promise<{ Page: ComponentType<P> }>): Code<P> {
+  const fresh = (): ComponentType<P> =>
     lazy(async () => {
       try {
         return { default: (await load()).Page }
@@ -18,16 +27,21 @@ export function codeOf(load: () => Promise<{ Page: ComponentType }>): Code {
         throw error
       }
     })
-  const code: Code = { page: fresh() }
+  const code: Code<P> = { page: fresh() }
   return code
 }
 
-/** Opened shows a page. It keeps to one try as long as it is there: a server that is away would be asked without end. */
-export function Opened({ code }: { code: Code }) {
+/** Opened shows code. It keeps to one try as long as it is there: a server that is away would be asked without end. */
+export function Opened<P extends object>({ code, children }: Props<P>) {
   const [Page] = useState(() => code.page)
+  return <Suspense fallback={<Loading />}>{children(Page)}</Suspense>
+}
+
+/** Part shows the code of a part of a page. When it cannot be loaded, the rest of the page stays, with what somebody did there. */
+export function Part<P extends object>(props: Props<P>) {
   return (
-    <Suspense fallback={<Loading />}>
-      <Page />
-    </Suspense>
+    <Failsafe part>
+      <Opened {...props} />
+    </Failsafe>
   )
 }

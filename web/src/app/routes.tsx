@@ -45,7 +45,14 @@ function ToLogin() {
 export function Pages() {
   return (
     <Routes>
-      <Route path="/login" element={<Opened code={login} />} />
+      <Route
+        path="/login"
+        element={
+          <Failsafe>
+            <Opened code={login}>{(Page) => <Page />}</Opened>
+          </Failsafe>
+        }
+      />
       <Route
         element={
           <Entrance login={<ToLogin />}>
@@ -67,7 +74,7 @@ export function Pages() {
             path={path}
             element={
               <Framed>
-                <Opened code={code} />
+                <Opened code={code}>{(Page) => <Page />}</Opened>
               </Framed>
             }
           />

@@ -78,6 +78,7 @@ describe('what does not fit', () => {
       n: { type: 'integer', minimum: 1, maximum: 3 },
       kind: { type: 'string', enum: ['x', 'y'] },
       list: { type: 'array', maxItems: 1, items: { type: 'integer' } },
+      any: { type: 'array', items: { 'x-kubernetes-preserve-unknown-fields': true } },
       groups: { type: 'array', items: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } },
     },
   }
@@ -92,6 +93,7 @@ describe('what does not fit', () => {
     ['a list is too long', { name: 'ab', list: [1, 2] }, ['list']],
     ['a list holds something else', { name: 'ab', list: ['x'] }, ['list.0']],
     ['a list holds nothing', { name: 'ab', list: [null] }, ['list.0']],
+    ['nothing is wrong in a list of whatever fits', { name: 'ab', any: [null] }, []],
     ['a needed field is null', { name: null }, ['name']],
     ['a needed field of an item is missing', { name: 'ab', groups: [{}] }, ['groups.0.a']],
     ['a pattern is the server’s to check: it could take for ever', { name: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' }, []],

@@ -198,7 +198,8 @@ function itemsOf(value: Json[], schema: Schema, path: string[], wrong: Wrong): M
   if (!items) return []
   return value.flatMap((one, i) => {
     const where = [...path, String(i)]
-    return one === null && !items.nullable ? [{ path: where.join('.'), message: 'This is empty.' }] : mistakesOf(one, items, where)
+    const lacking = one === null && items.type && !items.nullable // without a type, nothing may be what fits
+    return lacking ? [{ path: where.join('.'), message: 'This is empty.' }] : mistakesOf(one, items, where)
   })
 }
 

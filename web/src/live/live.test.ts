@@ -1,75 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { backoff, Live, mostQueries, type Source, type Surroundings } from './live'
-
-class Fake implements Source {
-  onopen: ((event: never) => void) | null = null
-  onerror: ((event: never) => void) | null = null
-  closed = false
-  readonly listeners = new Map<string, (event: MessageEvent<string>) => void>()
-  constructor(readonly url: string) {}
-  addEventListener(type: string, listener: (event: MessageEvent<string>) => void) {
-    this.listeners.set(type, listener)
-  }
-  close() {
-    this.closed = true
-  }
-  say(type: string, data: unknown) {
-    this.listeners.get(type)?.({ data: typeof data === 'string' ? data : JSON.stringify(data) } as MessageEvent<string>)
-  }
-}
-
-function world(over: Partial<Surroundings> = {}) {
-  const sources: Fake[] = []
-  const timers: { what: () => void; ms: number; dead: boolean }[] = []
-  let ended = 0
-  let clock = 0
-  const live = new Live({
-    open: (url) => {
-      const made = new Fake(url)
-      sources.push(made)
-      return made
-    },
-    later: (what, ms) => timers.push({ what, ms, dead: false }) - 1,
-    forget: (timer) => {
-      const one = timers[timer]
-      if (one) one.dead = true
-    },
-    now: () => clock,
-    random: () => 0.5,
-    hidden: () => false,
-    loggedIn: async () => true,
-    ended: () => {
-      ended++
-    },
-    ...over,
-  })
-  const run = () => {
-    for (const timer of timers.splice(0)) if (!timer.dead) timer.what()
-  }
-  const last = () => {
-    const one = sources.at(-1)
-    if (!one) throw new Error('no connection')
-    return one
-  }
-  const pass = (ms: number) => {
-    clock += ms
-  }
-  /** cut lets the server accept, answer, and break off after a while. It returns how long the tab waits before it asks again. */
-  const cut = async (after: number) => {
-    last().onopen?.(undefined as never)
-    last().say('result', { q: 0, status: 200, body: 1 })
-    pass(after)
-    last().onerror?.(undefined as never)
-    await settled()
-    return timers.at(-1)?.ms
-  }
-  return { live, sources, timers, run, last, cut, ended: () => ended }
-}
-
-const settled = () =>
-  new Promise<void>((resolve) => {
-    queueMicrotask(() => queueMicrotask(() => queueMicrotask(resolve)))
-  })
+import { settled, world, type Fake } from './fake'
+import { backoff, mostQueries } from './live'
 
 describe('the connection of a tab', () => {
   it('asks everything that a page wants on one connection', () => {
@@ -147,6 +78,25 @@ describe('the connection of a tab', () => {
       w.run()
       expect(await w.cut(after)).toBe(backoff(tries, 0.5))
     }
+  })
+
+  it('asks soon after a break when it was there for a while, also for somebody who went from page to page meanwhile', async () => {
+    const w = world()
+    w.live.subscribe('/a', () => undefined)
+    for (const tries of [0, 1, 2]) {
+      w.run()
+      expect(await w.cut(0)).toBe(backoff(tries, 0.5))
+    }
+    for (let page = 0; page < 6; page++) {
+      w.run()
+      w.last().say('result', { q: 0, status: 200, body: page })
+      w.pass(1000)
+      w.live.subscribe('/page' + page, () => undefined)
+    }
+    w.run()
+    expect(await w.cut(0)).toBe(backoff(0, 0.5))
+    w.run()
+    expect(await w.cut(0)).toBe(backoff(1, 0.5))
   })
 
   it('is lost until something was answered again, also when somebody goes to another page meanwhile', async () => {

@@ -61,7 +61,7 @@ export class Live {
   private readonly queries = new Map<string, Query>()
   private readonly watchers = new Set<() => void>()
   private source?: Source
-  private since?: number // when the first result came on this connection
+  private since?: number // when the first result came after the last break, on whichever connection
   private asked: string[] = []
   private timer?: number
   private tries = 0
@@ -208,6 +208,8 @@ export class Live {
   }
 
   private async broke(): Promise<void> {
+    if (this.since !== undefined && this.around.now() - this.since >= proven) this.tries = 0
+    this.since = undefined
     this.close()
     this.become('lost')
     this.tell()
@@ -218,8 +220,6 @@ export class Live {
   }
 
   private close(): void {
-    if (this.since !== undefined && this.around.now() - this.since >= proven) this.tries = 0
-    this.since = undefined
     this.source?.close()
     this.source = undefined
     this.asked = []

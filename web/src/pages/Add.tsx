@@ -1,7 +1,7 @@
 // Page 6: the wizard. Choose modules, their versions, how they are set up; see what would change; then watch.
 import { Button } from '@mantine/core'
-import { useEffect, useReducer, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
+import { useLocation, useSearchParams } from 'react-router'
 import { Choose } from '../add/Choose'
 import { Setups } from '../add/Setups'
 import { VersionStep } from '../add/VersionStep'
@@ -26,9 +26,17 @@ interface Begun {
   refused?: Refused
 }
 
+/** Page begins anew for whoever goes to this address again. The wizard itself never writes to it. */
 export function Page() {
+  const { key } = useLocation()
+  return <Adding key={key} />
+}
+
+function Adding() {
   const [parameters] = useSearchParams()
   const [w, act] = useReducer(move, begin)
+  const [chosen, setChosen] = useState(false)
+  const choose = useCallback(() => setChosen(true), [])
   const [begun, setBegun] = useState<Begun>()
   const asked = (name: string) => parameters.get(name) ?? ''
   const wanted = { kyma: asked('kyma'), module: asked('module'), namespace: asked('namespace'), source: asked('source') }
@@ -48,7 +56,7 @@ export function Page() {
       <Header title="Add modules" lead="Nothing is changed before the last step." />
       <Trail w={w} act={act} />
       <StepHead step={w.step} />
-      {w.step === 'choose' && <Choose w={w} act={act} wanted={wanted} />}
+      {w.step === 'choose' && <Choose w={w} act={act} wanted={wanted} begun={chosen} begin={choose} />}
       {w.step === 'version' && <VersionStep w={w} act={act} />}
       {w.step === 'configure' && <Setups w={w} act={act} />}
       {w.step === 'review' && <ReviewStep w={w} act={act} started={(operations, refused) => setBegun({ operations, refused })} />}

@@ -50,7 +50,7 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Offer>; state: ListState }) {
   const items = list.items ?? []
-  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
+  if (beyondEnd(list)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'ModuleReleaseMeta', 'ModuleTemplate')
   return (
     <>

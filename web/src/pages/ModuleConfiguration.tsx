@@ -1,15 +1,16 @@
 // The configuration of a module: its own custom resource, as a form or as YAML.
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { Deed, JsonObject, ModuleDetail, Resource } from '../api'
+import { codeOf, Part } from '../app/code'
 import { DeedModal } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Notice } from '../parts/basics'
-import { Loaded, Loading } from '../parts/loaded'
+import { Loaded } from '../parts/loaded'
 import { sentence } from '../words'
 import { holds, same, stateOf, trimmed, whole } from '../yaml/trim'
 
-const Configure = lazy(async () => ({ default: (await import('../yaml/Configure')).Configure }))
+const configure = codeOf(async () => ({ Page: (await import('../yaml/Configure')).Configure }))
 
 export function ConfigurationTab({ data, path }: { data: ModuleDetail; path: string }) {
   const answer = useLive<Resource>(query(path + '/resource'))
@@ -17,28 +18,42 @@ export function ConfigurationTab({ data, path }: { data: ModuleDetail; path: str
 }
 
 /** useBegun is what somebody edits: it stays as it was when they began, until they take over what changed meanwhile, or saved it. */
-function useBegun(resource: Resource, looking: boolean) {
+function useBegun(resource: Resource, editable: boolean, looking: boolean) {
   const now = resource.object ?? resource.default
   const [begun, setBegun] = useState(now)
+  const [open, setOpen] = useState(editable)
+  const [touched, setTouched] = useState(false)
   const [saved, setSaved] = useState<JsonObject>()
+  const suggested = begun && stateOf(begun) === '' && !touched && !looking
   const moved = Boolean(resource.object && begun && stateOf(resource.object) !== stateOf(begun))
-  if (now && !begun) setBegun(now) // the page was opened before there was anything
-  // What came after a save is the saved one only when it has all of it: a save can fail, and then somebody else made the change.
-  if (moved && saved && now && !looking && holds(trimmed(now), trimmed(saved))) {
+  // Nobody has begun: there was nothing yet, or one could not change it yet, or it is a suggestion as it was made.
+  if (now && now !== begun && (!begun || !open || suggested)) setBegun(now)
+  if (editable && !open) setOpen(true)
+  // The first change after a save is the saved one only when it has all of it: a save can fail, and then somebody else made the change.
+  if (moved && saved && now && !looking) {
+    setSaved(undefined)
+    if (holds(trimmed(now), trimmed(saved))) setBegun(now)
+  }
+  const takeOver = () => {
     setSaved(undefined)
     setBegun(now)
+  }
+  const touch = () => {
+    setTouched(true)
+    setSaved(undefined) // what is typed after a save is not in it: the form stays
   }
   const save = (object: JsonObject) => {
     const idle = begun && stateOf(begun) !== '' && same(trimmed(begun), trimmed(object)) // nothing comes of it
     setSaved(idle ? undefined : object)
   }
-  return { now, begun, moved, takeOver: () => setBegun(now), save }
+  return { now, begun, moved, takeOver, touch, save }
 }
 
 function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
   const { module: m, access } = data
   const [deed, setDeed] = useState<Extract<Deed, { kind: 'configure' }> | null>(null)
-  const { now, begun, moved, takeOver, save } = useBegun(resource, deed !== null)
+  const editable = resource.editable && access.edit
+  const { now, begun, moved, takeOver, touch, save } = useBegun(resource, editable, deed !== null)
   if (!now || !begun) {
     return (
       <div className="card">
@@ -46,7 +61,6 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
       </div>
     )
   }
-  const editable = resource.editable && access.edit
   return (
     <div className="stack">
       {!editable && (
@@ -75,17 +89,20 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
         </Notice>
       )}
       <div className="card pad">
-        <Suspense fallback={<Loading />}>
-          <Configure
-            key={stateOf(begun)}
-            start={trimmed(begun)}
-            fallback={resource.default}
-            schema={resource.schema}
-            readOnly={!editable}
-            verb="See what would change"
-            done={(object) => setDeed({ kind: 'configure', kyma: m.kyma ?? '', module: m.name, object: whole(begun, object) })}
-          />
-        </Suspense>
+        <Part code={configure}>
+          {(Configure) => (
+            <Configure
+              key={stateOf(begun)}
+              start={trimmed(begun)}
+              fallback={resource.default}
+              schema={resource.schema}
+              readOnly={!editable}
+              verb="See what would change"
+              changed={touch}
+              done={(object) => setDeed({ kind: 'configure', kyma: m.kyma ?? '', module: m.name, object: whole(begun, object) })}
+            />
+          )}
+        </Part>
       </div>
       <DeedModal
         title={`Configure ${m.name}`}

@@ -20,26 +20,27 @@ export function NewSource({ close }: { close: () => void }) {
   const [test, setTest] = useState<SourceTest>()
   const [error, setError] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
-  const asked = useRef(0) // which body the form holds: the result of an older one says nothing about this one
+  const latest = useRef(body) // what the form holds by now: the result of another one says nothing about it
   const set: Set = (name) => (event) => {
     const { value } = event.currentTarget
-    asked.current++
-    setBody({ ...body, [name]: name === 'key' ? value : value.trim() })
-    setTest(undefined)
+    latest.current = { ...body, [name]: name === 'key' ? value : value.trim() }
+    setBody(latest.current)
+    if (!sameContent(latest.current, body)) setTest(undefined)
     setError(undefined)
   }
   const run = async (what: () => Promise<void>) => {
     setBusy(true)
     setError(undefined)
-    await what().catch((refusal: Refusal) => setError(refusal))
+    await what().catch((refusal: Refusal) => {
+      if (latest.current === body) setError(refusal)
+    })
     setBusy(false)
   }
   const { url, digest, key } = body
   const look = () =>
     run(async () => {
-      const mine = asked.current
       const found = await tested({ url, digest, key })
-      if (mine !== asked.current) return
+      if (!sameContent(latest.current, body)) return
       setTest(found.test)
       setError(found.error)
     })
@@ -101,6 +102,11 @@ export function NewSource({ close }: { close: () => void }) {
       </div>
     </form>
   )
+}
+
+/** sameContent says that two mean the same content: what a test found does not depend on the name. */
+function sameContent(a: SourceBody, b: SourceBody): boolean {
+  return a.url === b.url && a.digest === b.digest && a.key === b.key
 }
 
 /** tested reads a source without keeping it. */

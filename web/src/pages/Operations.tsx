@@ -35,7 +35,7 @@ export function Page() {
 
 function Body({ list, state }: { list: List<Operation>; state: ListState }) {
   const items = list.items ?? []
-  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
+  if (beyondEnd(list)) return <BeyondEnd state={state} />
   if (items.length === 0) {
     return (
       <div className="card">

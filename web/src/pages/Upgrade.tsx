@@ -87,7 +87,7 @@ interface Props {
 
 function Body({ list, state, chosen, choose, go }: Props) {
   const items = list.items ?? []
-  if (beyondEnd(list, state)) return <BeyondEnd state={state} />
+  if (beyondEnd(list)) return <BeyondEnd state={state} />
   if (items.length === 0) {
     return (
       <div className="card">

@@ -1,5 +1,5 @@
 // What somebody began on a page, while the cluster changes below it.
-import { screen, waitFor } from '@testing-library/react'
+import { act, cleanup, screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, Resource } from '../api'
@@ -19,12 +19,12 @@ it('asks anew before it deletes what was not listed when somebody agreed', async
 describe('the configuration', () => {
   const object = (spec: JsonObject, generation: number): JsonObject => ({ ...live, spec, metadata: { name: 'default', generation } })
   const before = object({ greeting: 'Hello' }, 1)
-  const open = async (first: JsonObject | null) => {
-    let now: Resource = { object: first, default: null, schema, editable: true }
+  const open = async (first: JsonObject | null, over: Partial<Resource> = {}) => {
+    let now: Resource = { object: first, default: null, schema, editable: true, ...over }
     const instead: Instead = (_, url) => (url.pathname.endsWith('/greeter/resource') ? { status: 200, body: now } : undefined)
     const { world } = show('/modules/kcp-system/demo/greeter?tab=configuration', 'data', instead)
     const becomes = (to: JsonObject) => {
-      now = { ...now, object: to }
+      now = { ...now, object: to, editable: true }
       world.changed()
     }
     return { user: userEvent.setup(), becomes }
@@ -54,17 +54,59 @@ describe('the configuration', () => {
     expect((await greeting()).value).toBe('Hello!')
     expect(screen.queryByText(warning)).toBeNull()
   })
+  it('begins with what is there when one may first change it', async () => {
+    const { becomes } = await open(null, { default: object({ greeting: 'Suggested' }, 0), editable: false })
+    expect((await greeting()).value).toBe('Suggested')
+    becomes(before)
+    await waitFor(async () => expect((await greeting()).value).toBe('Hello'))
+    expect(screen.queryByText(warning)).toBeNull()
+  })
+  it('follows what the manager makes of the suggestion, unless somebody began to change it', async () => {
+    const suggestion = { default: { ...live, spec: { greeting: 'Suggested' }, metadata: { name: 'default' } } }
+    const { becomes } = await open(null, suggestion)
+    expect((await greeting()).value).toBe('Suggested')
+    becomes(before)
+    await waitFor(async () => expect((await greeting()).value).toBe('Hello'))
+    expect(screen.queryByText(warning)).toBeNull()
+    cleanup()
+    const other = await open(null, suggestion)
+    await other.user.type(await greeting(), '!')
+    other.becomes(before)
+    expect(await screen.findByText(warning)).toBeTruthy()
+    expect((await greeting()).value).toBe('Suggested!')
+  })
+  it('keeps what is typed after a save, until somebody takes over what is there', async () => {
+    const { user, becomes } = await open(before)
+    await user.type(await greeting(), '!')
+    await save(user)
+    await user.type(await greeting(), '?')
+    becomes(object({ greeting: 'Hello!' }, 2))
+    expect(await screen.findByText(warning)).toBeTruthy()
+    expect((await greeting()).value).toBe('Hello!?')
+    await user.click(screen.getByRole('button', { name: 'Take over what is there now' }))
+    await waitFor(async () => expect((await greeting()).value).toBe('Hello!'))
+    expect(screen.queryByText(warning)).toBeNull()
+  })
   it.each([
-    ['changed nothing', ''],
-    ['failed', '!'],
-  ])('warns of the change of somebody else after a save that %s', async (_, typed) => {
+    ['changed nothing', '', { greeting: 'Hello', added: 'x' }],
+    ['failed', '!', { greeting: 'Good day' }],
+  ])('warns of the change of somebody else after a save that %s', async (_, typed, spec) => {
     const { user, becomes } = await open(before)
     if (typed) await user.type(await greeting(), typed)
     else await greeting()
     await save(user)
-    await user.type(await greeting(), '?')
+    becomes(object(spec, 2))
+    expect(await screen.findByText(warning)).toBeTruthy()
+    expect((await greeting()).value).toBe(`Hello${typed}`)
+  })
+  it('takes a change for the save only when it is the first one after it', async () => {
+    const { user, becomes } = await open(before)
+    await user.type(await greeting(), '!')
+    await save(user)
     becomes(object({ greeting: 'Good day' }, 2))
     expect(await screen.findByText(warning)).toBeTruthy()
-    expect((await greeting()).value).toBe(`Hello${typed}?`)
+    await act(async () => becomes(object({ greeting: 'Hello!', added: 'x' }, 3)))
+    expect(screen.getByText(warning)).toBeTruthy()
+    expect((await greeting()).value).toBe('Hello!')
   })
 })

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import { module_ } from '../../mock/fixtures'
-import { show } from '../testpage'
+import { show, type Instead } from '../testpage'
 
 it('keeps the focus in the search that / led to, while somebody writes', async () => {
   const user = userEvent.setup()
@@ -49,6 +49,18 @@ describe('the search field', () => {
   })
 })
 
+it('forgets what was typed a moment ago when the address changes', async () => {
+  const user = userEvent.setup()
+  show('/modules?search=docker')
+  await screen.findByRole('link', { name: 'docker-registry' })
+  await user.type(screen.getByRole('searchbox'), 'x')
+  await user.click(within(screen.getByRole('navigation', { name: 'Pages' })).getByRole('link', { name: 'Modules' }))
+  await screen.findByRole('link', { name: 'keda' })
+  await new Promise((resolve) => setTimeout(resolve, 300)) // longer than the field waits for the next letter
+  expect(screen.getByRole<HTMLInputElement>('searchbox').value).toBe('')
+  expect(screen.getByRole('link', { name: 'keda' })).toBeTruthy()
+})
+
 describe('a page beyond the end', () => {
   it.each(['/modules', '/kymas', '/catalog', '/upgrade', '/operations'])('of %s is not taken for nothing', async (route) => {
     const user = userEvent.setup()
@@ -56,6 +68,19 @@ describe('a page beyond the end', () => {
     expect(await screen.findByRole('heading', { level: 2, name: 'The list ends before this page' })).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'To the first page' }))
     await waitFor(() => expect(screen.queryByText('The list ends before this page')).toBeNull())
+  })
+  it('stays what it is until the first page is there, and whoever went there reads on at the top', async () => {
+    const user = userEvent.setup()
+    let there = false
+    const late: Instead = (_, url) =>
+      url.pathname === '/api/v1/modules' && url.searchParams.get('offset') !== '300' && !there ? 'never' : undefined
+    const { world } = show('/modules?page=7', 'data', late)
+    await user.click(await screen.findByRole('button', { name: 'To the first page' }))
+    expect(screen.queryByText('No modules yet')).toBeNull()
+    expect(document.activeElement?.id).toBe('main')
+    there = true
+    world.changed()
+    expect(await screen.findByRole('link', { name: 'keda' })).toBeTruthy()
   })
   it('of a list without anything says that there is nothing', async () => {
     show('/modules?page=2', 'empty')

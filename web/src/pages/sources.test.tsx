@@ -43,28 +43,54 @@ describe('a source that is read again', () => {
   })
 })
 
-describe('a source whose address is changed while it is tested', () => {
+describe('a new source', () => {
   const found = '{"modules":[{"name":"billing","versions":["1.0.0"],"new":true}],"problems":[],"digest":"sha256:0a"}'
   const refused = '{"error":{"reason":"Invalid","message":"it cannot be read"}}'
-  it.each([
-    ['was found in', 200, found],
-    ['was wrong with', 400, refused],
-  ])('is not told what %s the old one', async (_, status, body) => {
+  const field = (name: RegExp) => screen.getByRole('textbox', { name })
+  const button = (name: string) => screen.getByRole('button', { name })
+  /** begun is a form with a name and an address. What it asks is answered by answer, when that is called. */
+  const begun = async () => {
     const user = userEvent.setup()
-    let answer: (response: Response) => void = () => undefined
-    vi.stubGlobal('fetch', () => new Promise<Response>((done) => (answer = done)))
+    let done: (response: Response) => void = () => undefined
+    vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => (done = resolve)))
     render(
       <MantineProvider env="test">
         <NewSource close={() => undefined} />
       </MantineProvider>,
     )
-    await user.type(screen.getByRole('textbox', { name: /^Name/ }), 'new')
-    await user.type(screen.getByRole('textbox', { name: /^Address/ }), 'https://old')
-    await user.click(screen.getByRole('button', { name: 'Test it' }))
-    await user.type(screen.getByRole('textbox', { name: /^Address/ }), 'er')
-    answer(new Response(body, { status }))
-    await waitFor(() => expect(screen.queryByText('Reading it…')).toBeNull())
-    expect(screen.getByRole('button', { name: 'Test it' })).toHaveProperty('disabled', false)
+    await user.type(field(/^Name/), 'new')
+    await user.type(field(/^Address/), 'https://old')
+    await user.click(button('Test it'))
+    const answer = async (body: string, status: number) => {
+      done(new Response(body, { status }))
+      await waitFor(() => expect(screen.queryByText('Reading it…')).toBeNull())
+    }
+    return { user, answer }
+  }
+  it.each([
+    ['was found in', 200, found],
+    ['was wrong with', 400, refused],
+  ])('is not told what %s the old one after its address was changed', async (_, status, body) => {
+    const { user, answer } = await begun()
+    await user.type(field(/^Address/), 'er')
+    await answer(body, status)
+    expect(button('Test it')).toHaveProperty('disabled', false)
     expect(screen.queryByText(/1 module found|It cannot be used/)).toBeNull()
+  })
+  it('is as good as it was under another name', async () => {
+    const { user, answer } = await begun()
+    await user.type(field(/^Name/), 'er')
+    await answer(found, 200)
+    await user.type(field(/^Name/), 'still')
+    expect(screen.getByText('1 module found')).toBeTruthy()
+    expect(button('Keep this source')).toHaveProperty('disabled', false)
+  })
+  it('is not told why the old one was not kept after it was changed', async () => {
+    const { user, answer } = await begun()
+    await answer(found, 200)
+    await user.click(button('Keep this source'))
+    await user.type(field(/^Name/), 'er')
+    await answer(refused, 400)
+    expect(screen.queryByText('It cannot be used')).toBeNull()
   })
 })

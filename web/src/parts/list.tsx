@@ -79,15 +79,17 @@ function useSearchText(state: ListState): [string, (text: string) => void] {
   const there = state.parameters.get('search') ?? ''
   const [text, setText] = useState(there)
   const own = useRef<string[]>([]) // what this field wrote to the address, and has not seen there yet: typing goes on meanwhile
-  useEffect(() => {
-    const at = own.current.indexOf(there)
-    own.current = at < 0 ? [] : own.current.slice(at + 1)
-    if (at < 0) setText(there)
-  }, [there])
   const say = useDebouncedCallback((value: string) => {
     if (value.trim() !== there) own.current.push(value.trim())
     state.set('search', value.trim() || undefined)
   }, 200)
+  useEffect(() => {
+    const at = own.current.indexOf(there)
+    own.current = at < 0 ? [] : own.current.slice(at + 1)
+    if (at >= 0) return
+    say.cancel() // what was typed a moment ago would be written over it
+    setText(there)
+  }, [there, say])
   const change = (value: string) => {
     setText(value)
     say(value)
@@ -192,19 +194,23 @@ function Head({ column, state }: { column: Column; state?: ListState }) {
 }
 
 /** beyondEnd says that there is a list, and nothing of it on this page: it has become shorter, or the address is made up. */
-export function beyondEnd(list: List<unknown>, state: ListState): boolean {
-  return (list.items ?? []).length === 0 && list.total > 0 && state.page > 1
+export function beyondEnd(list: List<unknown>): boolean {
+  return (list.items ?? []).length === 0 && list.total > 0
 }
 
 /** BeyondEnd stands where one would read that there is nothing, on a page after the last one. */
 export function BeyondEnd({ state }: { state: ListState }) {
+  const back = () => {
+    state.set('page', undefined)
+    document.getElementById('main')?.focus() // this button goes away: whoever pressed it reads on at the top
+  }
   return (
     <div className="card">
       <Empty
         icon={<ListEnd size={40} aria-hidden />}
         title="The list ends before this page"
         action={
-          <Button variant="light" onClick={() => state.set('page', undefined)}>
+          <Button variant="light" onClick={back}>
             To the first page
           </Button>
         }

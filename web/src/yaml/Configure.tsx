@@ -1,14 +1,14 @@
 // Configure an object as a form or as YAML: both show the same, and one can change between them at any time.
 import { Button, SegmentedControl } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { Json, JsonObject, Schema } from '../api'
+import { codeOf, Part } from '../app/code'
 import { mistakesOf, type Mistake } from '../form/schema'
 import { SchemaForm } from '../form/SchemaForm'
 import { Notice } from '../parts/basics'
-import { Loading } from '../parts/loaded'
 import { fromYaml, toYaml } from './text'
 
-const Editor = lazy(async () => ({ default: (await import('./Editor')).Editor }))
+const editor = codeOf(async () => ({ Page: (await import('./Editor')).Editor }))
 
 interface Props {
   start: JsonObject
@@ -18,6 +18,8 @@ interface Props {
   /** done gets the object when it is good. */
   verb: string
   done(object: JsonObject): void
+  /** changed is called at every change that somebody makes. */
+  changed?: () => void
   cancel?: () => void
 }
 
@@ -27,7 +29,7 @@ export function specOf(schema: Schema | null): Schema | null {
   return spec && Object.keys(spec.properties ?? {}).length > 0 ? spec : null
 }
 
-export function Configure({ start, fallback, schema, readOnly, verb, done, cancel }: Props) {
+export function Configure({ start, fallback, schema, readOnly, verb, done, changed, cancel }: Props) {
   const spec = specOf(schema)
   const [object, setObject] = useState<JsonObject>(start)
   const [text, setText] = useState(() => toYaml(start))
@@ -44,8 +46,16 @@ export function Configure({ start, fallback, schema, readOnly, verb, done, cance
     setTried(true)
     if ('value' in parsed && mistakes.length === 0) done(parsed.value)
   }
-  const reset = (to: JsonObject) => {
+  const fill = (to: JsonObject) => {
     setObject(to)
+    changed?.()
+  }
+  const write = (to: string) => {
+    setText(to)
+    changed?.()
+  }
+  const reset = (to: JsonObject) => {
+    fill(to)
     setText(toYaml(to))
   }
   return (
@@ -81,12 +91,12 @@ export function Configure({ start, fallback, schema, readOnly, verb, done, cance
           value={object['spec'] ?? {}}
           mistakes={tried ? mistakes : []}
           disabled={readOnly}
-          change={(value: Json) => setObject({ ...object, spec: value })}
+          change={(value: Json) => fill({ ...object, spec: value })}
         />
       ) : (
-        <Suspense fallback={<Loading />}>
-          <Editor label="The configuration as YAML" text={text} readOnly={readOnly} change={setText} />
-        </Suspense>
+        <Part code={editor}>
+          {(Editor) => <Editor label="The configuration as YAML" text={text} readOnly={readOnly} change={write} />}
+        </Part>
       )}
       <Wrong parsed={parsed} mistakes={tried || mode === 'yaml' ? mistakes : []} />
       {!readOnly && (
