@@ -92,8 +92,11 @@ test('the code leaves the address, and nothing that scripts can read holds a way
 
   // Whoever goes back finds neither the code nor a page that asks for it.
   await page.goto('/settings')
+  await settled(page)
   await page.goBack()
-  expect(page.url()).toBe(world().base + '/')
+  await expect(page).toHaveURL(world().base + '/')
+  await settled(page)
+  await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible()
   await context.close()
 })
 
