@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
+// Variables, since tests hold on machines that are ten times slower.
 var (
 	// echoGrace is how long after a write of ours an event may still be its echo: the time between the answer's first byte and Learn.
 	echoGrace = 100 * time.Millisecond

@@ -98,7 +98,7 @@ func (m *Member) plan(ctx context.Context, seen Snapshot, table allot.Table) (al
 		return table, nil // by somebody: those who own something by it find out, or lose it, until then
 	}
 	replicas := map[string]allot.Standing{}
-	for _, name := range slices.Sorted(maps.Keys(seen.Beats)) { // in an order of their own, so that a simulation can be repeated
+	for _, name := range slices.Sorted(maps.Keys(seen.Beats)) { // not in that of a map, which differs from run to run
 		version := seen.Beats[name]
 		delete(m.buried, name)
 		standing := m.standingOf(name, now)
