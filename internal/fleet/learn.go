@@ -1,11 +1,15 @@
 package fleet
 
 import (
+	"encoding/json"
+	"net/http"
 	"strings"
 	"unique"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -88,8 +92,9 @@ func (r *Runtime) assessed(k *kind, at place) {
 	}
 }
 
-// removed takes note that a DELETE of ours was accepted. Where no stream will tell of the end, somebody has to look.
-func (r *Runtime) removed(path string) {
+// removed takes note that a DELETE of ours was accepted, of the object with a UID where it named one: nobody has to ask for it again until
+// the stream tells. Where no stream will tell of the end, somebody has to look.
+func (r *Runtime) removed(path string, uid types.UID) {
 	group, resource, at, ok := objectPath(strings.TrimPrefix(path, strings.TrimSuffix(r.conn.base.Path, "/")))
 	if !ok {
 		return
@@ -97,7 +102,12 @@ func (r *Runtime) removed(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for gk, k := range r.kinds {
-		if gk.Group != group || k.resource == nil || k.resource.Resource != resource || k.watched || k.objects[at] == nil {
+		o := k.objects[at]
+		if gk.Group != group || k.resource == nil || k.resource.Resource != resource || o == nil {
+			continue
+		}
+		o.condemned = o.condemned || uid != "" && o.uid == uid
+		if k.watched {
 			continue
 		}
 		if k.leaving == nil {
@@ -107,6 +117,23 @@ func (r *Runtime) removed(path string) {
 		k.patience = 0
 		r.settleDown(k)
 	}
+}
+
+// condemned is the UID that a DELETE was bound to; empty where it took whatever has the name, and where nothing was to be changed.
+func condemned(req *http.Request) types.UID {
+	if req.GetBody == nil {
+		return ""
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = body.Close() }()
+	var options metav1.DeleteOptions
+	if json.NewDecoder(body).Decode(&options) != nil || len(options.DryRun) > 0 || options.Preconditions == nil || options.Preconditions.UID == nil {
+		return ""
+	}
+	return *options.Preconditions.UID
 }
 
 // objectPath reads the path of one object: /api/v1/[namespaces/ns/]pods/name or /apis/group/version/[namespaces/ns/]things/name.

@@ -162,6 +162,9 @@ func (r *Runtime) put(k *kind, at place, before, after *object) change {
 	if k.readable() && before != nil && before.uid == after.uid && after.health == nil {
 		after.health = before.health
 	}
+	if before != nil && before.uid == after.uid {
+		after.condemned = before.condemned
+	}
 	k.objects[at] = after
 	return compare(before, after)
 }

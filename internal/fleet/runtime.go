@@ -174,7 +174,7 @@ func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []ModuleCRStatus, synced 
 }
 
 func (o *object) moduleCR(at place) ModuleCRStatus {
-	cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
+	cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.leaving()}
 	if o.state != nil {
 		cr.State, cr.Message = o.state.state, o.state.message
 	}

@@ -23,6 +23,7 @@ type object struct {
 	fields      unique.Handle[string]
 	owner       unique.Handle[string]
 	terminating bool
+	condemned   bool           // a DELETE of ours was accepted: what is left is that the stream tells
 	spared      bool           // carries apply.AnnotationKeep
 	health      *health.Result // of kinds that have one; nil while it is not known
 	state       *moduleState   // of module CRs
@@ -47,11 +48,14 @@ func (o *object) same(other *object) bool {
 	return o != nil && o.uid == other.uid && o.version != 0 && o.version == other.version
 }
 
+// leaving says that the object is on its way out, which nothing takes back.
+func (o *object) leaving() bool { return o.terminating || o.condemned }
+
 type moduleState struct{ state, message string }
 
 func (o *object) live() inventory.Live {
 	return inventory.Live{
-		Presence: inventory.Present, UID: o.uid, Fields: o.fields.Value(), Owner: o.owner.Value(), Terminating: o.terminating,
+		Presence: inventory.Present, UID: o.uid, Fields: o.fields.Value(), Owner: o.owner.Value(), Terminating: o.leaving(),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
@@ -49,6 +51,7 @@ var Start = sync.OnceValues(func() (*rest.Config, error) {
 // Main runs the tests of a package, for its TestMain, and ends the API server after them. What prepares it is called when it starts.
 func Main(m *testing.M, prepare ...func(*envtest.Environment) error) {
 	prepared = prepare
+	logf.SetLogger(logr.Discard()) // else it prints a stack, which a failure is then searched among
 	code := m.Run()
 	if environment.Config != nil {
 		if err := environment.Stop(); err != nil {

@@ -1,0 +1,63 @@
+package fleet
+
+import (
+	"net/http"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// remove deletes ConfigMap a, which the stub accepts.
+func (s *streamed) remove(t *testing.T, options metav1.DeleteOptions) {
+	t.Helper()
+	s.on("DELETE /api/v1/namespaces/ns/configmaps/a", func(w http.ResponseWriter, _ *http.Request) {
+		jsonAnswer(`{"kind":"Status","apiVersion":"v1","status":"Success"}`)(w, nil)
+	})
+	o := newObject(configMaps, "ns", "a", s.owner)
+	if err := at(t, s.r, s.r.Cluster().Dynamic, o).Delete(t.Context(), "a", options); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatWeDeletedIsKnownToLeaveBeforeTheStreamTells(t *testing.T) {
+	ours, theirs := types.UID("u1"), types.UID("u2")
+	for name, c := range map[string]struct {
+		options metav1.DeleteOptions
+		want    bool
+	}{
+		"the object that is known":           {options: metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ours}}, want: true},
+		"another one of its name":            {options: metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &theirs}}},
+		"whichever has the name":             {options: metav1.DeleteOptions{}},
+		"it is only tried what would happen": {options: metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ours}, DryRun: []string{metav1.DryRunAll}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStreamed(t, metaOf("a", "u1", "90", hubNamespace+"/m"))
+			s.remove(t, c.options)
+			if live := s.r.Live(mapID("a")); live.Presence != inventory.Present || live.Terminating != c.want {
+				t.Errorf("Live = %+v, want Terminating = %v", live, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatWeDeletedStaysKnownToLeaveUntilItIsGone(t *testing.T) {
+	const me = hubNamespace + "/m"
+	s := newStreamed(t, metaOf("a", "u1", "90", me))
+	uid := types.UID("u1")
+	s.remove(t, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	s.send(t, event("MODIFIED", metaOf("a", "u1", "110", me)))
+	s.reached(t, "110")
+	if live := s.r.Live(mapID("a")); !live.Terminating {
+		t.Errorf("Live = %+v, but a change from before the deletion does not take it back", live)
+	}
+	s.send(t, event("DELETED", metaOf("a", "u1", "120", me)))
+	s.wantWake(t, s.owner, "its object is gone")
+	s.send(t, event("ADDED", metaOf("a", "u7", "130", me)))
+	s.reached(t, "130")
+	if live := s.r.Live(mapID("a")); live.Presence != inventory.Present || live.Terminating {
+		t.Errorf("Live = %+v of an object that was made anew", live)
+	}
+}
