@@ -101,7 +101,9 @@ func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.
 		switch before := k.objects[where]; {
 		case before.same(after):
 			before.complete(after)
+			before.reprieve()
 		case !before.stale(after.version):
+			before.reprieve()
 			told = append(told, put(k, where, before, after)...)
 		}
 	}

@@ -61,3 +61,20 @@ func TestWhatWeDeletedStaysKnownToLeaveUntilItIsGone(t *testing.T) {
 		t.Errorf("Live = %+v of an object that was made anew", live)
 	}
 }
+
+func TestAListTellsThatWhatWeDeletedIsThereAllTheSame(t *testing.T) {
+	for name, version := range map[string]string{"as it was": "90", "changed by somebody": "140"} {
+		t.Run(name, func(t *testing.T) {
+			const me = hubNamespace + "/m"
+			s := newStreamed(t, metaOf("a", "u1", "90", me))
+			uid := types.UID("u1")
+			s.remove(t, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+			s.on(listConfigMap, jsonAnswer(`{"metadata":{"resourceVersion":"150"},"items":[`+metaOf("a", "u1", version, me)+`]}`))
+			s.send(t, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410,"reason":"Expired"}}`)
+			s.wantWatch(t, "150")
+			if live := s.r.Live(mapID("a")); live.Presence != inventory.Present || live.Terminating {
+				t.Errorf("Live = %+v of an object that came back from a backup", live)
+			}
+		})
+	}
+}

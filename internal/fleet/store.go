@@ -48,8 +48,15 @@ func (o *object) same(other *object) bool {
 	return o != nil && o.uid == other.uid && o.version != 0 && o.version == other.version
 }
 
-// leaving says that the object is on its way out, which nothing takes back.
+// leaving says that the object is on its way out.
 func (o *object) leaving() bool { return o.terminating || o.condemned }
+
+// reprieve takes back that the object was condemned: what a list shows counts, since a cluster can come back from a backup.
+func (o *object) reprieve() {
+	if o != nil {
+		o.condemned = false
+	}
+}
 
 type moduleState struct{ state, message string }
 

@@ -288,9 +288,11 @@ func TestAKindThatMayNotBeReadIsTold(t *testing.T) {
 	if live := r.Live(mapID("a")); live.Presence != inventory.Unknown {
 		t.Fatalf("Live = %+v, want unknown", live)
 	}
+	known := time.Now()
 	<-time.After(time.Second)
-	if n := b.calls.count(listConfigMap); n != 1 {
-		t.Errorf("%d lists in the first second", n)
+	n, most := b.calls.count(listConfigMap), 1+int(time.Since(known)/(1500*time.Millisecond))
+	if n > most {
+		t.Errorf("%d lists, want %d at most", n, most)
 	}
 }
 

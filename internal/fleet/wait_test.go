@@ -263,7 +263,7 @@ func TestAServerThatFallsSilentIsFoundOutOnceForAll(t *testing.T) {
 		t.Errorf("found out after %s", took)
 	}
 	asked := time.Now()
-	if _, err := b.Get(t.Context(), target); err == nil || time.Since(asked) > time.Second {
+	if _, err := b.Get(t.Context(), target); err == nil || time.Since(asked) > 10*time.Second {
 		t.Errorf("a silent runtime was handed out (%v) after %s", err, time.Since(asked))
 	}
 	if n := h.dials.Load() - dials; n > 1 {

@@ -74,8 +74,9 @@ type Reconciler struct {
 	// tracked says which connection feeds a Kyma, paces how often what its runtime asks for is taken over, young when its definition was
 	// last seen not to be established.
 	tracked, paces, young sync.Map
-	// worked are the Kymas of which something may be held.
-	worked sync.Map
+	// worked are the Kymas of which something may be held; released says which UID of one was let go of, until the cache has seen it: what
+	// ends in its runtime still tells, and must not have it connected again.
+	worked, released sync.Map
 }
 
 // Reconcile is the path of one Kyma.
@@ -117,6 +118,9 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 			r.forget(req.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == before.UID {
+		return ctrl.Result{}, nil
 	}
 	kyma := before.DeepCopy()
 	if !kyma.DeletionTimestamp.IsZero() {
@@ -190,6 +194,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.paces.Delete(key)
 	r.worked.Delete(key)
 	r.young.Delete(key)
+	r.released.Delete(key)
 }
 
 // tellRuntime tells people that a runtime has its Kyma.

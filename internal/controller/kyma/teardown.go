@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,11 +98,7 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 			s.copy = kyma
 			left.StatusDeleting = kyma.Status.State == v1beta2.StateDeleting
 		}
-		foreign, held := module.ForeignFinalizers(object.GetFinalizers())
-		left.Kyma = object.GetDeletionTimestamp() == nil || held
-		if !left.Kyma {
-			left.Terminating = append(left.Terminating, heldBy(foreign))
-		}
+		ofCopy(&left, object, s.runtime.Live(copyID))
 	}
 	if r.removeWatcher(ctx, s); conditions.Find(s.hub.Status.Conditions, module.ConditionWebhook) != nil && !s.WatcherGone {
 		left.Terminating = append(left.Terminating, "the webhook of an earlier version")
@@ -126,6 +123,15 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 		return module.Leftovers{Problem: s.Access.Message}
 	}
 	return left
+}
+
+// ofCopy adds what is left of the Kyma in the runtime. What was deleted a moment ago the stream may not show yet; live knows.
+func ofCopy(left *module.Leftovers, object *unstructured.Unstructured, live inventory.Live) {
+	foreign, held := module.ForeignFinalizers(object.GetFinalizers())
+	left.Kyma = object.GetDeletionTimestamp() == nil && !live.Terminating || held
+	if !left.Kyma {
+		left.Terminating = append(left.Terminating, heldBy(foreign))
+	}
 }
 
 // met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there that could be left behind.
@@ -184,10 +190,10 @@ func (r *Reconciler) carryOut(ctx context.Context, p *parting) (map[string]modul
 	return results, nil
 }
 
-// remove deletes an object of the runtime as the streams showed it.
+// remove deletes an object of the runtime as the streams showed it, once.
 func (s *side) remove(ctx context.Context, id inventory.ID) error {
 	live := s.runtime.Live(id)
-	if live.Presence != inventory.Present {
+	if live.Presence != inventory.Present || live.Terminating {
 		return nil
 	}
 	version := "v1"
@@ -223,9 +229,6 @@ func (p *parting) removeCopy(ctx context.Context) error {
 		if err := p.letGo(ctx); err != nil {
 			return err
 		}
-		if p.copy.DeletionTimestamp != nil {
-			return nil
-		}
 	}
 	return p.remove(ctx, copyID)
 }
@@ -255,6 +258,7 @@ func (r *Reconciler) release(ctx context.Context, p *parting) (ctrl.Result, erro
 		return ctrl.Result{}, fmt.Errorf("remove the finalizers of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
 	r.untrack(client.ObjectKeyFromObject(kyma))
+	r.released.Store(client.ObjectKeyFromObject(kyma), before.UID)
 	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonDeleting, "Delete", "All modules are gone")
 	return ctrl.Result{}, nil
 }
