@@ -48,6 +48,8 @@ var _ = Describe("Installing a module", func() {
 			kyma := readyKyma(env.Runtimes[0])
 			module := testkit.Unique("maps")
 			env.Offer(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", size), "regular")
+			Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.RuntimeID", Not(BeEmpty()))) // else that is written later
+			atRest()
 
 			hub, runtime := hubCalls.Snapshot(), runtimeCalls.Snapshot()
 			enable(kyma, v1beta2.Module{Name: module})

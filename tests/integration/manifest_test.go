@@ -168,7 +168,7 @@ var _ = Describe("A Manifest", func() {
 		Eventually(func(g Gomega) {
 			g.Expect(runtime.Client.Get(ctx(), key, account)).To(Succeed())
 			g.Expect(account.UID).NotTo(Equal(was))
-		}, "5s").Should(Succeed())
+		}).Should(Succeed())
 
 		By("an edited Deployment: the declared field comes back, the restart annotation stays")
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
@@ -178,7 +178,7 @@ var _ = Describe("A Manifest", func() {
 			d.Spec.Template.Spec.Containers[0].Image = "img.invalid/other:1"
 			d.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now"}
 		})
-		Eventually(testkit.Live(runtime, deployment), "5s").Should(HaveField("Spec.Template.Spec.Containers", HaveExactElements(HaveField("Image", image))))
+		Eventually(testkit.Live(runtime, deployment)).Should(HaveField("Spec.Template.Spec.Containers", HaveExactElements(HaveField("Image", image))))
 		Expect(testkit.Live(runtime, deployment)()).To(HaveField("Spec.Template.Annotations", HaveKey("kubectl.kubernetes.io/restartedAt")))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
 	})

@@ -54,18 +54,12 @@ func following(module, version string) int {
 var _ = Describe("A new version of a module that all have", func() {
 	It("delays neither a module that somebody enables meanwhile, nor the repair of what somebody deleted", func() {
 		emptyHub()
-		stopManager()
-		startManager(func(c *setup.Config) { c.KymaWorkers, c.ManifestWorkers = 1, 2 })
-		DeferCleanup(func() { whileDown(func() {}) }) // and again with the usual workers
 		module, wanted := offerMaps("1.0.0"), offerMaps("1.0.0")
 		fleet, kymas := newCrowd(module)
-		for i := range crowd {
-			latency := time.Second // so that the rollout takes long on every machine
-			if i >= crowd-2 {
-				latency = 0
-			}
-			fleet.Runtime(i).Set(simruntime.Knobs{Latency: latency})
-		}
+		stopManager()
+		// So few calls of the hub that the rollout takes long on every machine. Who waits for them keeps a worker, unlike who waits for a runtime.
+		startManager(func(c *setup.Config) { c.KymaWorkers, c.ManifestWorkers, c.HubQPS, c.HubBurst = 1, 2, 10, 1 })
+		DeferCleanup(func() { whileDown(func() {}) }) // and again as usual
 
 		env.Offer(module, "1.1.0", testkit.ConfigMaps(module, "1.1.0", 2), "regular")
 		Eventually(following).WithArguments(module, "1.1.0").Should(BeNumerically(">=", 2))
@@ -80,19 +74,18 @@ var _ = Describe("A new version of a module that all have", func() {
 		testkit.Edit(env.Hub, changed, func(k *v1beta2.Kyma) { k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: wanted}) })
 		deleted := configMap(module + "-0")
 		Expect(inside.Delete(ctx(), deleted)).To(Succeed())
-		Eventually(testkit.Live(env.Hub, changed), "20s").Should(testkit.HaveModule(wanted, testkit.HaveState(v1beta2.StateReady)))
+		Eventually(testkit.Live(env.Hub, changed), "2m").Should(testkit.HaveModule(wanted, testkit.HaveState(v1beta2.StateReady)))
 		enabled := time.Since(begun)
 		Eventually(func() error {
 			return inside.Get(ctx(), client.ObjectKeyFromObject(deleted), &corev1.ConfigMap{})
-		}, "20s").Should(Succeed())
+		}, "2m").Should(Succeed())
 		repaired, rest := time.Since(begun), following(module, "1.1.0")
 		AddReportEntry("enabled after", enabled.String())
 		AddReportEntry("repaired after at most", repaired.String())
 		AddReportEntry("Kymas that had the new version by then", rest)
 		GinkgoWriter.Printf("enabled after %s, repaired after %s at most, %d of %d Kymas had the new version\n",
 			enabled, repaired, rest, crowd)
-		Expect(rest).To(BeNumerically("<", crowd-10), "the others were still waiting")
-		Expect(repaired).To(BeNumerically("<", 10*time.Second), "it took 13.9 s when nothing was urgent")
+		Expect(rest).To(BeNumerically("<", crowd/2), "most of the others were still waiting")
 		Eventually(following, "3m").WithArguments(module, "1.1.0").Should(Equal(crowd))
 	})
 })
