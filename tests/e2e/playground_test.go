@@ -67,8 +67,9 @@ var _ = Describe("The playground", Ordered, func() {
 		Expect(first.hub("get", "kyma", "demo", "-o", "jsonpath={.status.activeChannel}")).To(Equal("fast"))
 
 		By("the Deployment's pods run the new image")
-		Expect(first.runtime("get", "pods", "--namespace=greeter-system", "-o", "jsonpath={.items[*].spec.containers[*].image}")).
-			To(Equal(image + "1.1.0"))
+		Eventually(func() string { // a Pod that ends is listed until it is gone
+			return first.runtime("get", "pods", "--namespace=greeter-system", "-o", "jsonpath={.items[*].spec.containers[*].image}")
+		}).Should(Equal(image + "1.1.0"))
 		Eventually(func() string {
 			return first.runtime("get", "configmap", "greeting-default", "--namespace=kyma-system", "-o", "jsonpath={.data.by}")
 		}).Should(Equal("greeter 1.1.0"), "the operator of the new version works")

@@ -2,7 +2,9 @@ package hostile
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -53,7 +55,17 @@ func prepare(runtime *testkit.Cluster) {
 // manifest is the name of the resident's Manifest.
 func (r *resident) manifest() string { return target{kyma: r.kyma.Name, module: r.module}.manifest() }
 
-// snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of.
+// expectUntouched sees that everything of the neighbour's is as it was before, and that it is Ready.
+func (r *resident) expectUntouched(before map[string]string) {
+	GinkgoHelper()
+	Expect(r.snapshot()).To(Equal(before), "what belongs to others")
+	Eventually(testkit.Live(env.Hub, r.kyma), time.Minute).Should(And(
+		testkit.HaveState(v1beta2.StateReady), testkit.HaveModule(r.module, testkit.HaveState(v1beta2.StateReady))), "the neighbour")
+}
+
+// snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of. Of its Kyma it has
+// what is not for the manager to write: on a machine that an attack keeps busy a question to the runtime may be late, which the status
+// tells for a moment.
 func (r *resident) snapshot() map[string]string {
 	GinkgoHelper()
 	found := map[string]string{}
@@ -70,9 +82,8 @@ func (r *resident) snapshot() map[string]string {
 	own := client.MatchingLabels{v1beta2.LabelKymaName: r.kyma.Name}
 	note(env.Hub, &v1beta2.ManifestList{}, own)
 	note(env.Hub, &corev1.SecretList{}, own)
-	for _, object := range []client.Object{
-		r.kyma.DeepCopy(), testkit.ModuleReleaseMeta(r.module), testkit.ModuleTemplate(r.module, "1.0.0"),
-	} {
+	found["Kyma"] = r.identity()
+	for _, object := range []client.Object{testkit.ModuleReleaseMeta(r.module), testkit.ModuleTemplate(r.module, "1.0.0")} {
 		Expect(env.Hub.Client.Get(context.Background(), client.ObjectKeyFromObject(object), object)).To(Succeed())
 		found[fmt.Sprintf("%T", object)] = object.GetResourceVersion()
 	}
@@ -84,4 +95,17 @@ func (r *resident) snapshot() map[string]string {
 	}
 	note(env.Hub, &corev1.NamespaceList{})
 	return found
+}
+
+// identity is the neighbour's Kyma without what the manager tells of it from moment to moment, and with the runtime that it is in.
+func (r *resident) identity() string {
+	GinkgoHelper()
+	live, err := testkit.Live(env.Hub, r.kyma)()
+	Expect(err).NotTo(HaveOccurred())
+	text, err := json.Marshal(map[string]any{
+		"uid": live.UID, "generation": live.Generation, "spec": live.Spec, "runtime": live.Status.RuntimeID, "deleted": live.DeletionTimestamp,
+		"labels": live.Labels, "annotations": live.Annotations, "finalizers": live.Finalizers, "owners": live.OwnerReferences,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return string(text)
 }

@@ -88,7 +88,7 @@ func strike(a attack) {
 	if a.wakes > 0 {
 		Expect(passes).To(BeNumerically("<=", a.wakes), "how often Manifests were reconciled")
 	}
-	Expect(neighbour.snapshot()).To(Equal(before), "what belongs to others")
+	neighbour.expectUntouched(before)
 	Expect(t.wrong).To(BeEmpty(), "credentials of others")
 	expectNoLeaks()
 }

@@ -164,7 +164,6 @@ func TestExitCodesOfWaiting(t *testing.T) {
 		"Ready is 0":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Ready", Version: "1.0.0"}, "", 0, "Ready        notes: version 1.0.0"},
 		"Warning is 2":           {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Warning", Message: "lower"}, "Downgrade", 2, "Downgrade: lower"},
 		"Error is 1":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Error", Message: "not signed"}, "SignatureMissing", 1, "notes is in state Error: SignatureMissing: not signed"},
-		"a timeout is 3":         {"add notes --timeout 3s", &v1beta2.ModuleStatus{Name: "notes", State: "Processing", Message: "Deployment x"}, "WaitingForObjects", 3, "notes is still Processing within 3s"},
 		"gone is 0":              {"delete beacon --yes", nil, "", 0, "Gone         beacon"},
 		"what is let go of is 0": {"unmanage beacon --yes", &v1beta2.ModuleStatus{Name: "beacon", State: "Unmanaged"}, "", 0, "Unmanaged    beacon"},
 	} {
@@ -183,6 +182,19 @@ func TestExitCodesOfWaiting(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a timeout is 3", func(t *testing.T) {
+		b := newBench(t)
+		b.kyma("demo", v1beta2.Module{Name: "notes"})
+		// What it waits for is there before it begins, so that its time is all for the first look.
+		b.manager("demo", 1, &v1beta2.ModuleStatus{Name: "notes", State: "Processing", Message: "Deployment x"}, "WaitingForObjects")
+		code, out, said := b.run("add", "notes", "--timeout", "10s")
+		if code != 3 || !strings.Contains(said, "notes is still Processing within 10s") {
+			t.Errorf("exit code %d, said:\n%s", code, said)
+		}
+		if !strings.HasPrefix(out, "NAME ") || strings.Count(out, "\n") != 2 {
+			t.Errorf("standard output is for what changed: %q", out)
+		}
+	})
 	t.Run("interrupted is 130", func(t *testing.T) {
 		b := newBench(t)
 		b.kyma("demo")

@@ -28,9 +28,9 @@ func (d *Driver) Clean(ctx context.Context, op operation.Operation, want oracle.
 		return run, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close(ctx)) }()
-	since := marksOf(d.Rig)
+	since := d.Rig.Marks()
 	if err = op.Run(ctx, s, d.Within); err == nil {
-		err = quiet(ctx, d.Rig)
+		err = d.Rig.Quiet(ctx)
 	}
 	run.ID = s.ID
 	for i, server := range d.Rig.Servers() {
@@ -57,7 +57,7 @@ func (d *Driver) begin(ctx context.Context, op operation.Operation) (*operation.
 	}
 	judge := d.Watchdog.Begin(s)
 	if err = op.Prepare(ctx, s); err == nil {
-		err = quiet(ctx, d.Rig)
+		err = d.Rig.Quiet(ctx)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("prepare %s: %w", op.Name, err), s.Close(ctx))
@@ -112,13 +112,13 @@ func (d *Driver) die(ctx context.Context, op operation.Operation, s *operation.S
 	case <-trigger.Fired():
 	case err = <-done:
 		// What was asked for is there; what the manager does after that belongs to the operation too.
-		err = errors.Join(err, quiet(ctx, d.Rig))
+		err = errors.Join(err, d.Rig.Quiet(ctx))
 		done <- nil
 	}
 	select {
 	case <-trigger.Fired():
 		began := time.Now()
-		err = errors.Join(err, d.revive(ctx, trigger), <-done, quiet(ctx, d.Rig))
+		err = errors.Join(err, d.revive(ctx, trigger), <-done, d.Rig.Quiet(ctx))
 		death.Died, death.Recovered = true, time.Since(began)
 	default:
 	}

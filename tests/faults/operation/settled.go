@@ -35,7 +35,32 @@ func (s *Scene) ready(ctx context.Context) (*v1beta2.Kyma, error) {
 			return kyma, fmt.Errorf("condition %s of the Kyma is not True: %s", kind, told(status.Conditions))
 		}
 	}
-	return kyma, nil
+	return kyma, s.reflected(ctx, &kyma.Status)
+}
+
+// reflected says whether the Kyma in the runtime does not tell yet what the one on the hub does. It is written after that one.
+func (s *Scene) reflected(ctx context.Context, status *v1beta2.KymaStatus) error {
+	copied := &v1beta2.Kyma{}
+	key := client.ObjectKey{Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName}
+	if err := s.Home.Client.Get(ctx, key, copied); err != nil {
+		return fmt.Errorf("the Kyma in the runtime: %w", err)
+	}
+	if want, got := gist(status), gist(&copied.Status); want != got || copied.Status.ObservedGeneration != copied.Generation {
+		return fmt.Errorf("the Kyma in the runtime tells %s of its generation %d, not %s", got, copied.Status.ObservedGeneration, want)
+	}
+	return nil
+}
+
+// gist is what a status says, without messages and times.
+func gist(status *v1beta2.KymaStatus) string {
+	words := []string{string(status.State)}
+	for _, cond := range status.Conditions {
+		words = append(words, fmt.Sprintf("%s=%s (%s)", cond.Type, cond.Status, cond.Reason))
+	}
+	for _, entry := range status.Modules {
+		words = append(words, fmt.Sprintf("%s:%s=%s", entry.Name, entry.Version, entry.State))
+	}
+	return strings.Join(words, ", ")
 }
 
 // told is what conditions that are not True say.

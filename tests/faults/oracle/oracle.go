@@ -38,12 +38,12 @@ func (w *Watchdog) Begin(s *operation.Scene) *Oracle {
 }
 
 // End waits, without faults by now, until the Scene is in the State that it should be in, and says everything that is wrong. A nil State
-// is compared with nothing. Call it before Scene.Close.
+// is compared with nothing: End waits until the State does not change any more. Call it before Scene.Close.
 func (o *Oracle) End(ctx context.Context, want State, within time.Duration, bounds Bounds) (State, []string) {
 	var problems []string
 	var got State
 	if want == nil {
-		state, err := Take(ctx, o.scene)
+		state, err := Rest(ctx, o.scene, within)
 		if got = state; err != nil {
 			problems = append(problems, err.Error())
 		}

@@ -69,10 +69,13 @@ func run(ctx context.Context, t *testing.T, watchdog *oracle.Watchdog, r *rig.Ri
 	if err := o.Prepare(ctx, s); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Run(ctx, s, 30*time.Second); err != nil {
+	if err := o.Run(ctx, s, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	within := 10 * time.Second
+	if err := r.Quiet(ctx); err != nil { // all that the manager tells of it is told
+		t.Fatal(err)
+	}
+	within := time.Minute
 	if then != nil {
 		then(ctx, t, s)
 		within = time.Second

@@ -135,6 +135,34 @@ func Diff(want, got State) string {
 	return out.String()
 }
 
+// restFor is how far the takes are apart that have to be alike.
+const restFor = 500 * time.Millisecond
+
+// Rest waits until the State of a Scene does not change any more: what somebody waited for may be there while the manager still tells of
+// it, in the runtime's Kyma for one.
+func Rest(ctx context.Context, s *operation.Scene, within time.Duration) (State, error) {
+	before, err := Take(ctx, s)
+	for late := time.Now().Add(within); err == nil; {
+		select {
+		case <-ctx.Done():
+			return before, ctx.Err()
+		case <-time.After(restFor):
+		}
+		var now State
+		if now, err = Take(ctx, s); err != nil {
+			break
+		}
+		diff := Diff(before, now)
+		if diff == "" {
+			return now, nil
+		}
+		if before = now; time.Now().After(late) {
+			return now, fmt.Errorf("the state still changes after %s:\n%s", within, diff)
+		}
+	}
+	return before, err
+}
+
 // Converge waits until the Scene is in a State, and says how it differs if it never is.
 func Converge(ctx context.Context, s *operation.Scene, want State, within time.Duration) (State, string) {
 	var got State

@@ -25,7 +25,7 @@ import (
 const (
 	// full is how many replicas there are when nothing is wrong.
 	full = 3
-	// settles is how long the sharing may take to be even, beyond the lease.
+	// settles is how long the sharing may take to be even, beyond the lease; more where a Lab has more patience.
 	settles = 30 * time.Second
 	poll    = 20 * time.Millisecond
 )
@@ -41,6 +41,7 @@ type replica struct {
 type fleet struct {
 	rig    *rig.Rig
 	terms  Terms
+	within time.Duration // bounds the wait for even shares
 	all    []*replica
 	table  *ledger
 	remove func()
@@ -49,9 +50,9 @@ type fleet struct {
 	names map[string]string // by token: a replica has another name in every life
 }
 
-// newFleet makes the replicas, and starts none.
-func newFleet(ctx context.Context, r *rig.Rig, terms Terms) (*fleet, error) {
-	f := &fleet{rig: r, terms: terms, names: map[string]string{}}
+// newFleet makes the replicas, and starts none. Their sharing may take so long to be even, beyond the lease.
+func newFleet(ctx context.Context, r *rig.Rig, terms Terms, within time.Duration) (*fleet, error) {
+	f := &fleet{rig: r, terms: terms, within: terms.Lease + within, names: map[string]string{}}
 	for range full {
 		address, err := rig.FreeAddress(ctx)
 		if err != nil {
@@ -121,7 +122,7 @@ func (f *fleet) gather(ctx context.Context, count int) error {
 // even waits until exactly these replicas have the work, in even shares, and nothing is about to move.
 func (f *fleet) even(ctx context.Context, replicas ...*replica) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, poll, f.terms.Lease+settles, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, poll, f.within, true, func(context.Context) (bool, error) {
 		last = f.uneven(replicas)
 		return last == nil, nil
 	})

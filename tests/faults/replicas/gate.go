@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
@@ -24,17 +22,18 @@ type gate struct {
 
 	match  proxy.Match
 	n      int64
+	within time.Duration // bounds await
 	count  atomic.Int64
 	once   sync.Once
 	opened chan struct{}
 	remove func()
 }
 
-// hold puts a gate in front of a server, for the n-th call from now on of those that match.
-func hold(server *rig.Server, n int, match proxy.Match) *gate {
+// hold puts a gate in front of a server, for the n-th call from now on of those that match. What is awaited of it comes within a time.
+func hold(server *rig.Server, n int, within time.Duration, match proxy.Match) *gate {
 	g := &gate{
 		held: make(chan proxy.Call, 1), back: make(chan struct{}), through: make(chan struct{}), opened: make(chan struct{}),
-		match: match, n: int64(n),
+		match: match, n: int64(n), within: within,
 	}
 	g.remove = server.Proxy.Use("replicas", g.serve)
 	return g
@@ -69,8 +68,8 @@ func (g *gate) await(ctx context.Context, what <-chan struct{}, otherwise string
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(soon):
-		return fmt.Errorf("%s within %s", otherwise, soon)
+	case <-time.After(g.within):
+		return fmt.Errorf("%s within %s", otherwise, g.within)
 	}
 }
 
@@ -81,20 +80,4 @@ func writes(call proxy.Call) bool { return call.Mutating && !call.Heartbeat() }
 // others to write down.
 func ofMaps(s *operation.Scene, call proxy.Call) bool {
 	return writes(call) && call.Server == s.Home.Proxy.Name() && call.Resource == "configmaps" && strings.HasPrefix(call.Name, s.Maps)
-}
-
-// answered waits until every write of a Scene but the one that is held has its answer, and its writer has had a moment to read that.
-func (g *gate) answered(ctx context.Context, s *operation.Scene, held proxy.Call) error {
-	err := wait.PollUntilContextTimeout(ctx, poll, soon, true, func(context.Context) (bool, error) {
-		for _, server := range s.Rig.Servers() {
-			for _, call := range server.Proxy.Since(s.Since[server.Proxy.Name()]) {
-				if writes(call) && call.Took == 0 && (call.Server != held.Server || call.N != held.N) {
-					return false, nil
-				}
-			}
-		}
-		return true, nil
-	})
-	after(ctx, moment)
-	return err
 }

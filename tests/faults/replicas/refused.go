@@ -19,7 +19,7 @@ func (t *attempt) fences(ctx context.Context) error {
 		return nil
 	}
 	last := errors.New("nothing was refused")
-	err := wait.PollUntilContextTimeout(ctx, poll, soon, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, poll, t.suite.longer(soon), true, func(ctx context.Context) (bool, error) {
 		all, err := t.fleet.fenced(ctx)
 		if err != nil {
 			last = err

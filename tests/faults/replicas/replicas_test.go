@@ -96,8 +96,8 @@ func TestWhatMovesNeedlesslyIsSeen(t *testing.T) {
 	}
 }
 
-func TestGraceGrowsWithPatience(t *testing.T) {
-	if usual, patient := graceOf(trial.Converges), graceOf(2*trial.Converges); usual != grace || patient != 2*grace {
+func TestBoundsGrowWithPatience(t *testing.T) {
+	if usual, patient := longer(grace, trial.Converges), longer(grace, 2*trial.Converges); usual != grace || patient != 2*grace {
 		t.Errorf("%s and %s, want %s and twice that", usual, patient, grace)
 	}
 }

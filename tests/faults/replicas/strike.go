@@ -12,7 +12,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/shard"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
-	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 	grace = 5 * time.Second
 	// moment is how long a write of a replica that was asked to end is held after that.
 	moment = 300 * time.Millisecond
-	// soon bounds what follows at once.
+	// soon bounds what follows at once; more where a Lab has more patience.
 	soon = 10 * time.Second
 	// slow takes some four seconds by itself: an API server needs them until it serves the kinds of new definitions.
 	slow = "install"
@@ -52,11 +51,12 @@ func (t *attempt) during(ctx context.Context) error {
 		at = t.suite.lab.Rig.Hub
 	}
 	if t.N > 0 {
-		t.gate = hold(at, t.N, writes)
+		t.gate = hold(at, t.N, t.suite.longer(soon), writes)
 	} else {
-		t.gate = hold(at, 1, func(call proxy.Call) bool { return ofMaps(t.scene, call) })
+		t.gate = hold(at, 1, t.suite.longer(soon), func(call proxy.Call) bool { return ofMaps(t.scene, call) })
 	}
 	defer t.gate.remove()
+	defer t.gate.open() // what comes to it after the operation goes on
 	done := t.operate(ctx)
 	select {
 	case t.call = <-t.gate.held:
@@ -66,7 +66,7 @@ func (t *attempt) during(ctx context.Context) error {
 	}
 	t.notef("held", "%s", t.call)
 	if t.N == 0 {
-		t.fail(t.gate.answered(ctx, t.scene, t.call))
+		t.fail(t.answered(ctx))
 	}
 	struck := time.Now()
 	err := t.strike(ctx)
@@ -74,11 +74,6 @@ func (t *attempt) during(ctx context.Context) error {
 	over := <-done
 	t.point.Converged = over.at.Sub(struck).Seconds()
 	return errors.Join(err, over.err)
-}
-
-// graceOf is more where there is more patience.
-func graceOf(converges time.Duration) time.Duration {
-	return time.Duration(float64(grace) * converges.Seconds() / trial.Converges.Seconds())
 }
 
 // bucket is that of the Scene's Kyma.
@@ -136,7 +131,7 @@ func (t *attempt) comes(ctx context.Context) error {
 	if err := t.fleet.start(t.victim); err != nil {
 		return err
 	}
-	err := wait.PollUntilContextTimeout(ctx, poll, t.Terms.Lease+settles, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, poll, t.fleet.within, true, func(context.Context) (bool, error) {
 		for _, share := range t.fleet.table.now() {
 			if name := t.fleet.name(t.victim); name != "" && (share.Next == name || share.Owner == name) {
 				return true, nil
@@ -252,7 +247,7 @@ func (t *attempt) failover(ctx context.Context) error {
 	t.point.Converged = over.at.Sub(struck).Seconds()
 	served := t.served(struck)
 	t.notef("served after", "%.1f s", served.Seconds())
-	grace := graceOf(t.suite.lab.Converges)
+	grace := t.suite.longer(grace)
 	limit := t.Terms.Lease + grace
 	if served == 0 || served > limit {
 		t.blame(fmt.Sprintf("the first write for the Kyma came %s after the death of its replica, more than its lease of %s and %s",

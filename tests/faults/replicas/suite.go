@@ -54,6 +54,13 @@ func (s *Suite) Cells(seed uint64, all bool) []Cell {
 	return cells
 }
 
+// longer is what takes so long at most where a Lab has the usual patience, and more where it has more.
+func (s *Suite) longer(usual time.Duration) time.Duration { return longer(usual, s.lab.Converges) }
+
+func longer(usual, converges time.Duration) time.Duration {
+	return time.Duration(usual.Seconds() / trial.Converges.Seconds() * float64(converges))
+}
+
 // Close ends the replicas. The Lab starts its own manager when it needs it.
 func (s *Suite) Close() error {
 	if s.fleet == nil {
@@ -73,7 +80,7 @@ func (s *Suite) with(ctx context.Context, terms Terms) (*fleet, error) {
 		return nil, err
 	}
 	var err error
-	s.fleet, err = newFleet(ctx, s.lab.Rig, terms)
+	s.fleet, err = newFleet(ctx, s.lab.Rig, terms, s.longer(settles))
 	return s.fleet, err
 }
 

@@ -89,17 +89,25 @@ func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) 
 	if err != nil {
 		return nil, err
 	}
+	// What the preparation has for an echo is not the operation's.
+	if err := l.Rig.Quiet(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the clean run of %s: %w", o.Name, err), s.Close(ctx))
+	}
 	clean := &Clean{Events: map[string]int{}, Writes: map[string]int{}}
 	stop := l.count(clean)
 	marks := map[string]uint64{}
 	for _, server := range l.Rig.Servers() {
 		marks[server.Proxy.Name()] = server.Proxy.Last()
 	}
-	if err := o.Run(ctx, s, l.Converges); err != nil {
-		stop()
-		return nil, errors.Join(err, s.Close(ctx))
+	err = o.Run(ctx, s, l.Converges)
+	if err == nil {
+		err = l.Rig.Quiet(ctx) // what was asked for is there; what the manager does after that belongs to the operation too
 	}
-	state, problems := judge.End(ctx, nil, 0, oracle.Usual())
+	if err != nil {
+		stop()
+		return nil, errors.Join(fmt.Errorf("the clean run of %s: %w", o.Name, err), s.Close(ctx))
+	}
+	state, problems := judge.End(ctx, nil, l.Converges, oracle.Usual())
 	stop()
 	for _, server := range l.Rig.Servers() {
 		for _, call := range server.Proxy.Since(marks[server.Proxy.Name()]) {
