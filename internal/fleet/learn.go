@@ -130,7 +130,8 @@ func condemned(req *http.Request) types.UID {
 	}
 	defer func() { _ = body.Close() }()
 	var options metav1.DeleteOptions
-	if json.NewDecoder(body).Decode(&options) != nil || len(options.DryRun) > 0 || options.Preconditions == nil || options.Preconditions.UID == nil {
+	readable := json.NewDecoder(body).Decode(&options) == nil
+	if !readable || len(options.DryRun) > 0 || options.Preconditions == nil || options.Preconditions.UID == nil {
 		return ""
 	}
 	return *options.Preconditions.UID
