@@ -111,9 +111,10 @@ type kind struct {
 	lists, streams, expiries pause // of the goroutine
 	fresh                    bool  // the runtime has recovered since
 
-	leaving  map[place]struct{} // deleted by us while not watched: looked after until gone
-	recheck  *time.Timer
-	patience time.Duration
+	condemned map[place]sentence // deleted by us while watched: the stream is about to tell
+	leaving   map[place]struct{} // deleted by us while not watched: looked after until gone
+	recheck   *time.Timer
+	patience  time.Duration
 }
 
 // kept says whether health is kept for the kind.

@@ -1,12 +1,9 @@
 package fleet
 
 import (
-	"encoding/json"
-	"net/http"
 	"strings"
 	"unique"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -92,8 +89,8 @@ func (r *Runtime) assessed(k *kind, at place) {
 	}
 }
 
-// removed takes note that a DELETE of ours was accepted, of the object with a UID where it named one: nobody has to ask for it again until
-// the stream tells. Where no stream will tell of the end, somebody has to look.
+// removed takes note that a DELETE of ours was accepted, of the object with a UID where it named one: where a stream will tell of the end,
+// nobody has to ask for it again soon. Where none will, somebody has to look, and who asks again learns it first.
 func (r *Runtime) removed(path string, uid types.UID) {
 	group, resource, at, ok := objectPath(strings.TrimPrefix(path, strings.TrimSuffix(r.conn.base.Path, "/")))
 	if !ok {
@@ -102,12 +99,11 @@ func (r *Runtime) removed(path string, uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for gk, k := range r.kinds {
-		o := k.objects[at]
-		if gk.Group != group || k.resource == nil || k.resource.Resource != resource || o == nil {
+		if gk.Group != group || k.resource == nil || k.resource.Resource != resource || k.objects[at] == nil {
 			continue
 		}
-		o.condemned = o.condemned || uid != "" && o.uid == uid
 		if k.watched {
+			k.condemn(at, uid)
 			continue
 		}
 		if k.leaving == nil {
@@ -117,24 +113,6 @@ func (r *Runtime) removed(path string, uid types.UID) {
 		k.patience = 0
 		r.settleDown(k)
 	}
-}
-
-// condemned is the UID that a DELETE was bound to; empty where it took whatever has the name, and where nothing was to be changed.
-func condemned(req *http.Request) types.UID {
-	if req.GetBody == nil {
-		return ""
-	}
-	body, err := req.GetBody()
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = body.Close() }()
-	var options metav1.DeleteOptions
-	readable := json.NewDecoder(body).Decode(&options) == nil
-	if !readable || len(options.DryRun) > 0 || options.Preconditions == nil || options.Preconditions.UID == nil {
-		return ""
-	}
-	return *options.Preconditions.UID
 }
 
 // objectPath reads the path of one object: /api/v1/[namespaces/ns/]pods/name or /apis/group/version/[namespaces/ns/]things/name.

@@ -98,12 +98,11 @@ func (r *Runtime) replace(k *kind, listed map[place]*object, at uint64) []types.
 	}
 	var told []types.NamespacedName
 	for where, after := range listed {
+		delete(k.condemned, where) // what a list shows counts: a cluster can come back from a backup
 		switch before := k.objects[where]; {
 		case before.same(after):
 			before.complete(after)
-			before.reprieve()
 		case !before.stale(after.version):
-			before.reprieve()
 			told = append(told, put(k, where, before, after)...)
 		}
 	}
@@ -156,6 +155,7 @@ func (r *Runtime) put(k *kind, at place, before, after *object) change {
 			return 0
 		}
 		delete(k.objects, at)
+		delete(k.condemned, at)
 		if k.gk == crdKind {
 			r.served.dropped(at.name.Value())
 		}
@@ -163,9 +163,6 @@ func (r *Runtime) put(k *kind, at place, before, after *object) change {
 	}
 	if k.readable() && before != nil && before.uid == after.uid && after.health == nil {
 		after.health = before.health
-	}
-	if before != nil && before.uid == after.uid {
-		after.condemned = before.condemned
 	}
 	k.objects[at] = after
 	return compare(before, after)

@@ -115,7 +115,9 @@ func (r *Runtime) Live(id inventory.ID) inventory.Live {
 		return inventory.Live{Presence: inventory.Unknown}
 	}
 	if o := k.objects[placeOf(id.Namespace, id.Name)]; o != nil {
-		return o.live()
+		live := o.live()
+		live.Terminating = live.Terminating || k.leaves(placeOf(id.Namespace, id.Name), o)
+		return live
 	}
 	if k.known {
 		return inventory.Live{Presence: inventory.Absent}
@@ -174,7 +176,7 @@ func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []ModuleCRStatus, synced 
 }
 
 func (o *object) moduleCR(at place) ModuleCRStatus {
-	cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.leaving()}
+	cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
 	if o.state != nil {
 		cr.State, cr.Message = o.state.state, o.state.message
 	}

@@ -23,7 +23,6 @@ type object struct {
 	fields      unique.Handle[string]
 	owner       unique.Handle[string]
 	terminating bool
-	condemned   bool           // a DELETE of ours was accepted: what is left is that the stream tells
 	spared      bool           // carries apply.AnnotationKeep
 	health      *health.Result // of kinds that have one; nil while it is not known
 	state       *moduleState   // of module CRs
@@ -48,21 +47,11 @@ func (o *object) same(other *object) bool {
 	return o != nil && o.uid == other.uid && o.version != 0 && o.version == other.version
 }
 
-// leaving says that the object is on its way out.
-func (o *object) leaving() bool { return o.terminating || o.condemned }
-
-// reprieve takes back that the object was condemned: what a list shows counts, since a cluster can come back from a backup.
-func (o *object) reprieve() {
-	if o != nil {
-		o.condemned = false
-	}
-}
-
 type moduleState struct{ state, message string }
 
 func (o *object) live() inventory.Live {
 	return inventory.Live{
-		Presence: inventory.Present, UID: o.uid, Fields: o.fields.Value(), Owner: o.owner.Value(), Terminating: o.leaving(),
+		Presence: inventory.Present, UID: o.uid, Fields: o.fields.Value(), Owner: o.owner.Value(), Terminating: o.terminating,
 	}
 }
 

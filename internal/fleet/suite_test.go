@@ -37,6 +37,7 @@ var cluster *envtest.Environment
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	echoGrace, echoLimit = 300*time.Millisecond, 5*time.Second // a busy machine takes its time between an answer and what we learn of it
+	sentenced = time.Minute                                    // and between a deletion and the event of it
 	if os.Getenv("KUBEBUILDER_ASSETS") != "" {
 		cluster = &envtest.Environment{}
 		if _, err := cluster.Start(); err != nil {

@@ -28,7 +28,7 @@ type writes struct {
 	mu      sync.Mutex
 	running int
 	ended   time.Time
-	removed func(path string, condemned types.UID) // told of every accepted DELETE
+	removed func(path string, uid types.UID) // told of every accepted DELETE
 }
 
 // begin takes note of a call; done is to be called with its answer.
@@ -45,7 +45,7 @@ func (w *writes) begin(req *http.Request) (done func(*http.Response)) {
 		w.ended = time.Now()
 		w.mu.Unlock()
 		if req.Method == http.MethodDelete && resp != nil && resp.StatusCode < http.StatusMultipleChoices {
-			w.removed(req.URL.Path, condemned(req))
+			w.removed(req.URL.Path, boundTo(req))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,6 +41,28 @@ func TestWhatWeDeletedIsKnownToLeaveBeforeTheStreamTells(t *testing.T) {
 				t.Errorf("Live = %+v, want Terminating = %v", live, c.want)
 			}
 		})
+	}
+}
+
+func TestWhoseEndTheStreamDoesNotTellMayBeAskedForAgain(t *testing.T) {
+	usual := sentenced
+	t.Cleanup(func() { sentenced = usual })
+	sentenced = time.Millisecond
+	s := newStreamed(t, metaOf("a", "u1", "90", hubNamespace+"/m"))
+	uid := types.UID("u1")
+	s.remove(t, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	eventually(t, "the event counts as lost", func() bool { return !s.r.Live(mapID("a")).Terminating })
+}
+
+func TestWhoseEndNoStreamTellsMayBeAskedForAgain(t *testing.T) {
+	s := newStreamed(t, metaOf("a", "u1", "90", hubNamespace+"/m"))
+	s.r.mu.Lock()
+	s.r.kinds[configMaps.GroupKind()].watched = false
+	s.r.mu.Unlock()
+	uid := types.UID("u1")
+	s.remove(t, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if live := s.r.Live(mapID("a")); live.Presence != inventory.Present || live.Terminating {
+		t.Errorf("Live = %+v: asking again is the quickest way to learn that it is gone", live)
 	}
 }
 
