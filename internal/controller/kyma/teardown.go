@@ -26,6 +26,10 @@ var catalogKinds = []schema.GroupVersionKind{
 	v1beta2.GroupVersion.WithKind("ModuleTemplate"), v1beta2.GroupVersion.WithKind("ModuleReleaseMeta"),
 }
 
+// retryStaying is the safety net under the events of what has to go from a runtime: what another Kyma of the same runtime makes anew at
+// once has none, and one can be lost. Such a look calls nobody while nothing has changed.
+const retryStaying = 10 * time.Second
+
 // parting is one pass of a Kyma's deletion.
 type parting struct {
 	*side
@@ -52,15 +56,23 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 		return r.release(ctx, p)
 	}
 	results, err := r.carryOut(ctx, p)
-	if err != nil {
+	switch {
+	case err != nil:
 		p.runtime.Report(err)
 		p.retry = soonest(p.retry, whenAgain(err))
 		p.step.Message, p.held = err.Error(), err.Error()
+	case staying(left):
+		p.retry = soonest(p.retry, retryStaying)
 	}
 	kyma.Status = module.Fold(p.world, module.Rollup(p.world, module.Resolve(p.world), results), p.Side)
 	p.tell()
 	r.requeued(p.retry, "kyma_deletion", err != nil)
 	return ctrl.Result{RequeueAfter: p.retry}, r.putStatus(ctx, kyma, before)
+}
+
+// staying says that something is left of what only the runtime's events tell about.
+func staying(left module.Leftovers) bool {
+	return left.Kyma || left.KymaCRD || left.CatalogCRDs || len(left.Terminating) > 0
 }
 
 // hasCopy says that the runtime holds a Kyma, or may hold one: one that was made before the label said to stop goes all the same.

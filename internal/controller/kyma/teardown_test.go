@@ -51,6 +51,27 @@ func TestWhatWasLetGoOfIsNotTouchedAgain(t *testing.T) {
 	}
 }
 
+func TestWhatStaysInARuntimeIsLookedAtAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		left module.Leftovers
+		want bool
+	}{
+		"nothing is left":      {module.Leftovers{Reachable: true}, false},
+		"the Kyma":             {module.Leftovers{Kyma: true}, true},
+		"its definition":       {module.Leftovers{KymaCRD: true}, true},
+		"those of the catalog": {module.Leftovers{CatalogCRDs: true}, true},
+		"what goes, since its end may not be told": {module.Leftovers{Terminating: []string{"it"}}, true},
+		"what goes with the release itself":        {module.Leftovers{PullSecret: true}, false},
+		"a runtime that is away has its own time":  {module.Leftovers{Problem: "no answer"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := staying(test.left); got != test.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
 func TestWhatIsLeftOfTheKymaInARuntime(t *testing.T) {
 	copyWith := func(deleted bool, finalizers ...string) *unstructured.Unstructured {
 		object := &unstructured.Unstructured{}
