@@ -27,7 +27,7 @@ var catalogKinds = []schema.GroupVersionKind{
 }
 
 // retryStaying is the safety net under the events of what has to go from a runtime: what another Kyma of the same runtime makes anew at
-// once has none, and one can be lost. Such a look calls nobody while nothing has changed.
+// once has none, and one can be lost. Such a look calls nobody, unless something is still there that was deleted and shows no sign of it.
 const retryStaying = 10 * time.Second
 
 // parting is one pass of a Kyma's deletion.
