@@ -13,6 +13,12 @@ import (
 // noncePlaceholder is what index.html has where the nonce goes.
 const noncePlaceholder = "__NONCE__"
 
+// The icon that the page names, and the address where browsers look for one beside an answer that names none, as those of the API.
+const (
+	iconFile   = "favicon.svg"
+	iconSought = "favicon.ico"
+)
+
 // file is one file of the front end, packed where that makes it smaller.
 type file struct {
 	kind         string
@@ -68,6 +74,10 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 	if f, is := s.files[name]; is {
 		f.serve(w, r, strings.HasPrefix(name, "assets/"))
+		return
+	}
+	if _, is := s.files[iconFile]; is && name == iconSought {
+		http.Redirect(w, r, "/"+iconFile, http.StatusPermanentRedirect)
 		return
 	}
 	if isFile(name) || len(s.index) == 0 {

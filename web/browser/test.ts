@@ -34,7 +34,8 @@ export const test = base.extend<{ watch: Watch }>({
           void dialog.dismiss()
         })
         one.on('console', (message) => {
-          if (message.type() === 'error' || message.text().includes('violates')) wrong.push(`console: ${message.text()}`)
+          const said = message.text()
+          if (message.type() === 'error' || said.includes('violates')) wrong.push(`console: ${said} at ${message.location().url}`)
         })
         one.on('request', (request) => {
           const url = new URL(request.url())
