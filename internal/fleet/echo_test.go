@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -132,5 +133,30 @@ func TestDiscoveryIsOneCall(t *testing.T) {
 	s.on("GET /apis/broken.test/v1", jsonAnswer(`nonsense`))
 	if _, err := s.r.Cluster().Resource(t.Context(), schema.GroupVersionKind{Group: "broken.test", Version: "v1", Kind: "X"}); err == nil {
 		t.Error("nonsense was understood")
+	}
+}
+
+func TestTheEndOfAnObjectWhoseNameAnotherOneTookIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		uid  string
+		told bool
+	}{
+		"made anew by a write of ours": {"u2", true},
+		"changed by a write of ours":   {"u1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStreamed(t, metaOf("a", "u1", "90", ownerNamed("first").String()))
+			s.r.Track(ownerNamed("first"), []Interest{{GroupVersionKind: configMaps}})
+			made := newObject(configMaps, "ns", "a", s.owner)
+			made.SetUID(types.UID(c.uid))
+			made.SetResourceVersion("200")
+			s.r.Cluster().Learn(labelled(made))
+			if c.told {
+				s.wantWake(t, ownerNamed("first"), "its object has gone, and no event will say so")
+			}
+			s.send(t, event("DELETED", metaOf("a", "u1", "150", ownerNamed("first").String())))
+			s.reached(t, "150")
+			s.wantQuiet(t, "the stream tells nothing new")
+		})
 	}
 }

@@ -1,18 +1,22 @@
 package fleet
 
 import (
+	"slices"
 	"strings"
 	"unique"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// learn takes an object as a write of ours returned it. It is in the store at once, and the stream's event of it is no news any more.
+// learn takes an object as a write of ours returned it. It is in the store at once, and the stream's event of it is no news any more. Nor
+// is the end of another object that had its name, so those whom that concerns are told here.
 func (r *Runtime) learn(full *unstructured.Unstructured) {
 	if full == nil {
 		return
@@ -24,20 +28,25 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 	case apiServiceKind:
 		r.surface.doubt()
 	}
+	r.conn.tell(urgency.Now, r.keep(gk, full)...)
+}
+
+// keep puts what a write of ours returned into the store, and says who has lost an object by it.
+func (r *Runtime) keep(gk schema.GroupKind, full *unstructured.Unstructured) (bereft []types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[gk]
 	if k == nil || !k.wish.needs.state && !r.cfg.Selector.Matches(labels.Set(full.GetLabels())) {
-		return // no stream would ever take it back
+		return nil // no stream would ever take it back
 	}
 	at := placeOf(full.GetNamespace(), full.GetName())
 	if k.wish.only != (place{}) && k.wish.only != at {
-		return // neither would it
+		return nil // neither would it
 	}
 	after := r.whole(full, k)
 	before := k.objects[at]
 	if before == nil && after.version != 0 && after.version <= k.seen {
-		return // the stream has passed that moment, and the object has gone since
+		return nil // the stream has passed that moment, and the object has gone since
 	}
 	k.learned++
 	if e, ok := r.echoes[subject{gk, at}]; ok && (after.version == 0 || e.version <= after.version) {
@@ -45,11 +54,15 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 	}
 	switch {
 	case !before.stale(after.version):
-		r.put(k, at, before, after)
+		if r.put(k, at, before, after)&replaced != 0 {
+			writer, _ := r.ownerOf(after)
+			bereft = slices.DeleteFunc(r.affected(k, vanished, before, nil), func(o types.NamespacedName) bool { return o == writer })
+		}
 	case before.same(after):
 		before.complete(after) // the stream was faster, and told metadata only
 	}
 	r.assessed(k, at)
+	return bereft
 }
 
 // whole makes what is kept out of a complete object.
