@@ -14,7 +14,7 @@ export async function done(request: APIRequestContext, deed: Deed): Promise<Oper
   const { id } = await begin(request, deed)
   const path = '/api/v1/operations/' + encodeURIComponent(id)
   const now = async () => (await (await request.get(path)).json()) as Operation
-  await expect.poll(async () => (await now()).state, { timeout: 40_000 }).toBe('Succeeded')
+  await expect.poll(async () => (await now()).state, { timeout: 90_000 }).toBe('Succeeded')
   return now()
 }
 

@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test'
 
 /** patience is for what a cluster does; a page has less. */
-export const patience = { timeout: 40_000 }
+export const patience = { timeout: 90_000 }
 
 /** operation is the card of something that is being done. */
 export const operation = (page: Page, title: RegExp) => page.getByRole('region', { name: title })

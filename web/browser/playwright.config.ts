@@ -11,8 +11,8 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   maxFailures: Number(process.env['MAX_FAILURES'] ?? 0),
-  timeout: 180_000,
-  expect: { timeout: 15_000 },
+  timeout: 300_000,
+  expect: { timeout: 30_000 },
   reporter: [['list'], ['json', { outputFile: artifacts('report.json') }]],
   use: {
     viewport: { width: 1280, height: 860 },
@@ -20,7 +20,7 @@ export default defineConfig({
     locale: 'en-GB',
     contextOptions: { reducedMotion: 'reduce' },
     screenshot: 'only-on-failure',
-    actionTimeout: 15_000,
+    actionTimeout: 30_000,
     launchOptions: {
       executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
       args: [

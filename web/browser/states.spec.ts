@@ -66,7 +66,7 @@ test.describe('loading and error', () => {
       if (path === '/') {
         await look(page, 'error')
         // By itself the page asks again as well: after five tries, at least 4 s later. What comes sooner after one comes of the click.
-        await expect.poll(() => asked, { intervals: [50], timeout: 20_000 }).toBeGreaterThan(Math.max(asked, 4))
+        await expect.poll(() => asked, { intervals: [50], timeout: 30_000 }).toBeGreaterThan(Math.max(asked, 4))
         asked = 0
         await page.getByRole('button', { name: 'Try again' }).click()
         await expect.poll(() => asked, { intervals: [50], timeout: 3_000 }).toBeGreaterThan(0)

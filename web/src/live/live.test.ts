@@ -114,6 +114,18 @@ describe('the connection of a tab', () => {
     expect(w.live.connection).toBe('connecting')
   })
 
+  it('connects at once for whoever asks while it is found out whether the session is over', async () => {
+    let answer: (loggedIn: boolean) => void = () => undefined
+    const w = world({ loggedIn: () => new Promise<boolean>((resolve) => (answer = resolve)) })
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    w.last().onerror?.(undefined as never)
+    w.live.retry()
+    answer(true)
+    await settled()
+    expect(w.timers.map((timer) => timer.ms)).toEqual([0])
+  })
+
   it('ends the session when a break turns out to be a logout', async () => {
     const w = world({ loggedIn: async () => false })
     w.live.subscribe('/a', () => undefined)

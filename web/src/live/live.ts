@@ -216,7 +216,8 @@ export class Live {
     const waited = this.tries++
     const loggedIn = await this.around.loggedIn().catch(() => true) // no answer at all: the server is away, not the session
     if (!loggedIn) return this.over()
-    if (!this.source) this.plan(backoff(waited, this.around.random()))
+    // Whoever asked meanwhile for a look at once, or for something else, is not put off.
+    if (!this.source && this.timer === undefined) this.plan(backoff(waited, this.around.random()))
   }
 
   private close(): void {
