@@ -27,7 +27,7 @@ UNIT_TIMEOUT ?= 15m
 INTEGRATION_TIMEOUT ?= 30m
 # How many processes share the integration tests. Each has a hub, runtimes and a registry of its own, since most of the time they wait.
 INTEGRATION_PROCS ?= 3
-HOSTILE_TIMEOUT ?= 15m
+HOSTILE_TIMEOUT ?= 30m
 E2E_TIMEOUT ?= 30m
 # How long each fuzz target runs, and which: a pattern of names.
 FUZZTIME ?= 10s

@@ -27,7 +27,7 @@ const (
 	startPatience = 4 * time.Minute
 	pollInterval  = 200 * time.Millisecond
 	// endPatience bounds the wait for control groups to empty after everything was killed.
-	endPatience = 10 * time.Second
+	endPatience = 30 * time.Second
 )
 
 // launch runs a node until the context ends. It prints how to use it when pods can be scheduled.

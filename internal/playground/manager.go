@@ -22,7 +22,7 @@ const (
 	managerLog     = "manager.log"
 	managerAccount = "klm-controller-manager"
 	// managerPatience is how long reconciles may go on after the end was asked for.
-	managerPatience = 8 * time.Second
+	managerPatience = 25 * time.Second
 	// portAttempts is how often other ports are tried when somebody else took one between our look and the manager's.
 	portAttempts = 3
 	portTaken    = "address already in use"

@@ -24,7 +24,7 @@ import (
 
 const (
 	// operatorPatience is how long an operator may take to end; it has nothing to save.
-	operatorPatience = 3 * time.Second
+	operatorPatience = 10 * time.Second
 	// restartPause keeps a program that fails at once from being started all the time.
 	restartPause = time.Second
 )

@@ -15,7 +15,7 @@ import (
 
 const (
 	// startTimeout bounds the start of one program. It is long because test machines are small and shared.
-	startTimeout = 2 * time.Minute
+	startTimeout = 4 * time.Minute
 	// stopTimeout bounds the wait for killed processes to be gone.
 	stopTimeout = 20 * time.Second
 	// adminUser is the user of the admin kubeconfig; its group may do everything.

@@ -65,7 +65,7 @@ func firstIn(cluster *testkit.Cluster) []string {
 			}
 		}
 		g.Expect(found).To(ConsistOf(before), "others than at the last look")
-	}).WithPolling(time.Second).WithTimeout(inTime).Should(Succeed())
+	}).WithPolling(3 * time.Second).WithTimeout(inTime).Should(Succeed())
 	return found
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	minute     = "--timeout=1m"
+	minute     = "--timeout=3m"
 	untilReady = "--for=condition=Ready"
 	image      = "samples.kyma-project.io/greeter:"
 	imageOf    = "jsonpath={.spec.template.spec.containers[0].image}"

@@ -21,7 +21,7 @@ const (
 	// startTime is enough on a machine that does much else.
 	startTime = 3 * time.Minute
 	// endTime is what the end may take.
-	endTime = 45 * time.Second
+	endTime = 90 * time.Second
 )
 
 // program is a playground that runs.

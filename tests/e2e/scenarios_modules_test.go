@@ -54,7 +54,7 @@ func (s *scene) skip() {
 	s.labelled(manifest, v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
 	Eventually(func(g Gomega) { // the label comes by another way than the deletion, and may come later
 		m.runtime.Delete(deployment("web-next"))
-		g.Consistently(testkit.Gone(m.runtime, deployment("web-next"))).WithTimeout(awhile / 3).Should(BeTrue())
+		g.Consistently(testkit.Gone(m.runtime, deployment("web-next"))).WithTimeout(2 * awhile).Should(BeTrue())
 	}).WithTimeout(inTime).Should(Succeed())
 	s.labelled(whole.kyma.DeepCopy(), v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
 	s.edit(whole, without(notes))

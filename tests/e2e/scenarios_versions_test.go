@@ -36,8 +36,10 @@ func (s *scene) stateOfWorkloads() {
 	s.Offer(state, "1.0.2", stateAt("1.0.2"), regular, fast)
 	for _, m := range s.members {
 		s.manifest(m, state, testkit.HaveVersion("1.0.2"))
-		Eventually(testkit.Live(m.runtime, &appsv1.StatefulSet{ObjectMeta: inDefault(state)})).WithTimeout(inTime).Should(
-			HaveField("Spec.Template.Spec.NodeSelector", BeEmpty()))
+		Eventually(testkit.Live(m.runtime, &appsv1.StatefulSet{ObjectMeta: inDefault(state)})).WithTimeout(inTime).Should(And(
+			HaveField("Spec.Template.Spec.NodeSelector", BeEmpty()),
+			Satisfy(func(set *appsv1.StatefulSet) bool { return set.Status.ObservedGeneration == set.Generation }),
+		))
 		m.runtime.Delete(&corev1.Pod{ObjectMeta: inDefault(state + "-0")})
 	}
 	s.runs(state, "1.0.2", s.members...)

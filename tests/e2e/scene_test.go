@@ -25,7 +25,7 @@ import (
 
 const (
 	// inTime is how long anything may take on a machine that does much else.
-	inTime = 60 * time.Second
+	inTime = 2 * time.Minute
 	// awhile is how long it is watched that something does not happen.
 	awhile = 1500 * time.Millisecond
 

@@ -84,7 +84,7 @@ var _ = Describe("The quick tour of the README", Ordered, func() {
 		Expect(term.types(ctx, "kyma add works")).To(ContainSubstring("works: version 1.0.0"))
 
 		By("no node takes the pod of the other, so its image never runs")
-		text, code := term.try(ctx, "kyma add stuck --timeout 20s")
+		text, code := term.try(ctx, "kyma add stuck --timeout 60s")
 		Expect(code).To(Equal(3), "%s", text)
 		Expect(text).To(And(ContainSubstring("default/stuck"), ContainSubstring("0/1")), "the object that it waits for, and how far it is")
 		term.types(ctx, "kyma delete stuck --yes")

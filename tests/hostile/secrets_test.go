@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -131,7 +130,7 @@ var _ = Describe("Secrets of the content, of the values and of the hub", func() 
 		env.AccessSecret(name, env.Runtimes[0])
 		env.Hub.Create(manifest)
 		DeferCleanup(letGoOf, manifest)
-		Eventually(func() (string, error) { return statusOf(manifest) }, 20*time.Second).Should(ContainSubstring(v1beta2.ReasonValuesInvalid))
+		Eventually(func() (string, error) { return statusOf(manifest) }).Should(ContainSubstring(v1beta2.ReasonValuesInvalid))
 		expectNoLeaks()
 	})
 })

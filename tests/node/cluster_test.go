@@ -22,9 +22,9 @@ import (
 
 const (
 	// startTime is enough for a node on a machine that does much else.
-	startTime = 4 * time.Minute
+	startTime = 5 * time.Minute
 	// endTime is what the end may take.
-	endTime = 20 * time.Second
+	endTime = time.Minute
 )
 
 // cluster is a node, and the control plane on it.

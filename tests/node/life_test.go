@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -23,7 +24,7 @@ const (
 	local, remote = "local", "remote"
 	leaseName     = "893110f7.kyma-project.io"
 	// takeover is the lease of 15 s, the 2.4 s until the other replica tries again, and the start of its work on a busy machine.
-	takeover = 45 * time.Second
+	takeover = 90 * time.Second
 )
 
 var _ = Describe("The life of an installation", Ordered, func() {
@@ -96,8 +97,7 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		stepf("a change is served %s after the leader was killed", time.Since(begin).Round(100*time.Millisecond))
 		Expect(time.Since(begin)).To(BeNumerically("<", takeover))
 		seen.awaits(beacon, newer, v1beta2.StateReady)
-		now, _ := leader()
-		Expect(now).NotTo(Equal(holder))
+		Eventually(throne).ShouldNot(Or(BeEmpty(), HaveSuffix(holder)), "a Kyma may be served before the other replica leads")
 		Eventually(managers).Should(HaveLen(2))
 	})
 
@@ -110,8 +110,7 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		Expect(hub.client.Update(background(), kyma)).To(Succeed())
 		Eventually(func() bool { return absent(hub, "beacon-system") }).Should(BeTrue())
 		stepf("a module is gone %s after the leader's pod was deleted", time.Since(begin).Round(100*time.Millisecond))
-		now, _ := leader()
-		Expect(now).NotTo(Equal(holder))
+		Eventually(throne).ShouldNot(Or(BeEmpty(), HaveSuffix(holder)), "a Kyma may be served before the other replica leads")
 		Eventually(managers).Should(HaveLen(2))
 	})
 
@@ -227,14 +226,20 @@ func managers() (ready []corev1.Pod) {
 // leader is who holds the lease, and its pod.
 func leader() (string, *corev1.Pod) {
 	GinkgoHelper()
-	lease := &coordinationv1.Lease{}
-	Expect(hub.client.Get(background(), client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: leaseName}, lease)).To(Succeed())
-	Expect(lease.Spec.HolderIdentity).NotTo(BeNil())
-	name := strings.TrimPrefix(*lease.Spec.HolderIdentity, "klm-replica-") // <pod>-<random>
+	holder, err := throne()
+	Expect(err).NotTo(HaveOccurred())
+	name := strings.TrimPrefix(holder, "klm-replica-") // <pod>-<random>
 	name = name[:max(strings.LastIndex(name, "-"), 0)]
 	pod := &corev1.Pod{}
 	Expect(hub.client.Get(background(), client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: name}, pod)).To(Succeed())
-	return filepath.Base(*lease.Spec.HolderIdentity), pod
+	return filepath.Base(holder), pod
+}
+
+// throne is who holds the lease of the one that assigns; empty while nobody does.
+func throne() (string, error) {
+	lease := &coordinationv1.Lease{}
+	err := hub.client.Get(background(), client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: leaseName}, lease)
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }
 
 // states are those that were seen with a version.

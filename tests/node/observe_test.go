@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,7 +83,11 @@ func (o *observer) take(ctx context.Context, kyma *v1beta2.Kyma) {
 // movedOn looks whether the Kyma is about another version of a module by now.
 func (o *observer) movedOn(ctx context.Context, kyma *v1beta2.Kyma, module *v1beta2.ModuleStatus) bool {
 	now := &v1beta2.Kyma{}
-	if err := hub.client.Get(ctx, client.ObjectKeyFromObject(kyma), now); err != nil {
+	err := hub.client.Get(ctx, client.ObjectKeyFromObject(kyma), now)
+	if apierrors.IsNotFound(err) || err == nil && !now.DeletionTimestamp.IsZero() {
+		return true // it is about none
+	}
+	if err != nil {
 		return false
 	}
 	return slices.ContainsFunc(now.Status.Modules, func(m v1beta2.ModuleStatus) bool {

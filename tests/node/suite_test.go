@@ -47,7 +47,7 @@ func TestNode(t *testing.T) {
 		t.Skipf("%s is not set: this suite needs root, containerd and runc, and is run by make e2e-node", asked)
 	}
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyTimeout(5 * time.Minute)
 	SetDefaultEventuallyPollingInterval(200 * time.Millisecond)
 	RunSpecs(t, "node")
 }

@@ -151,7 +151,7 @@ func settled(where *cluster) map[string]bool {
 			g.Expect(found).To(And(HaveKey("ServiceAccount "+namespace+"/default"), HaveKey("ConfigMap "+namespace+"/kube-root-ca.crt")))
 		}
 		g.Expect(found).To(HaveLen(before), "more since the last look")
-	}).WithPolling(2 * time.Second).Should(Succeed())
+	}).WithPolling(5 * time.Second).Should(Succeed())
 	return found
 }
 
