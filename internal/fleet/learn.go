@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// learn takes an object as a write of ours returned it. It is in the store at once, and the stream's event of it is no news any more. Nor
-// is the end of another object that had its name, so those whom that concerns are told here.
+// learn takes an object as a write of ours returned it. It is in the store at once, and the stream's event of it is no news any more, nor
+// is the end of another object that had its name. So those whom that concerns beside the writer are told here.
 func (r *Runtime) learn(full *unstructured.Unstructured) {
 	if full == nil {
 		return
@@ -31,8 +31,8 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 	r.conn.tell(urgency.Now, r.keep(gk, full)...)
 }
 
-// keep puts what a write of ours returned into the store, and says who has lost an object by it.
-func (r *Runtime) keep(gk schema.GroupKind, full *unstructured.Unstructured) (bereft []types.NamespacedName) {
+// keep puts what a write of ours returned into the store, and says who has to know of it beside the writer.
+func (r *Runtime) keep(gk schema.GroupKind, full *unstructured.Unstructured) (told []types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[gk]
@@ -54,15 +54,25 @@ func (r *Runtime) keep(gk schema.GroupKind, full *unstructured.Unstructured) (be
 	}
 	switch {
 	case !before.stale(after.version):
-		if r.put(k, at, before, after)&replaced != 0 {
-			writer, _ := r.ownerOf(after)
-			bereft = slices.DeleteFunc(r.affected(k, vanished, before, nil), func(o types.NamespacedName) bool { return o == writer })
-		}
+		told = r.others(k, r.put(k, at, before, after), before, after)
 	case before.same(after):
 		before.complete(after) // the stream was faster, and told metadata only
 	}
 	r.assessed(k, at)
-	return bereft
+	return told
+}
+
+// others lists the owners beside the writer whom a write of ours concerns. The writer is whom the object belongs to, and, of what is copied
+// into a runtime, its Kyma: a second one is rare, and may hear of its own write. The caller holds the lock.
+func (r *Runtime) others(k *kind, c change, before, after *object) []types.NamespacedName {
+	writers := r.trackers(k, needs{copies: true})
+	if len(writers) > 1 {
+		writers = nil
+	}
+	if owner, tracks := r.ownerOf(after); tracks {
+		writers = append(writers, owner)
+	}
+	return slices.DeleteFunc(r.affected(k, c, before, nil), func(o types.NamespacedName) bool { return slices.Contains(writers, o) })
 }
 
 // whole makes what is kept out of a complete object.
