@@ -62,6 +62,7 @@ func cacheOptions(c Config) (cache.Options, error) {
 	}
 	options := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
+		NewInformer:      newInformer,
 		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: labels.NewSelector().Add(*access)}},
 	}
 	if c.Namespace != "" {

@@ -52,25 +52,35 @@ func TestManagersShareTheKymasAndWriteEachOnce(t *testing.T) {
 	anEndIsNoFailover(t, managers, func() { upgrade("3.0.0", kymas...) }, func() { ready(t, longer, "3.0.0", kymas...) })
 }
 
-// silentAtRest sees that only heartbeats remain.
+// silentAtRest sees that only heartbeats remain, and that their number is that of the replicas: in each period one write and one list by
+// each, and a second write by the one that assigns. There are four times as many Kymas.
 func silentAtRest(t *testing.T, managers ...*manager) {
 	t.Helper()
-	total := func() (calls int) {
+	total := func() (calls, leases int) {
 		for _, m := range managers {
-			m.set(func() { calls += m.calls + m.runtime })
+			m.set(func() {
+				calls += m.calls + m.runtime
+				leases += m.leases
+			})
 		}
-		return calls
+		return calls, leases
 	}
-	last, since := total(), time.Now()
+	last, before := total()
+	since := time.Now()
 	eventually(t, longer, func() error {
-		if now := total(); now != last {
-			last, since = now, time.Now()
+		if now, leases := total(); now != last {
+			last, before, since = now, leases, time.Now()
 		}
 		if quiet := time.Since(since); quiet < 3*time.Second {
 			return fmt.Errorf("quiet for %s", quiet)
 		}
 		return nil
 	})
+	_, leases := total()
+	periods := int(time.Since(since)/retry) + 2 // one that began before, and one that has begun
+	if sent, most := leases-before, (2*len(managers)+1)*periods; sent == 0 || sent > most {
+		t.Errorf("%d calls for heartbeats in %s, want at most %d", sent, time.Since(since), most)
+	}
 }
 
 // anEndIsNoFailover ends a manager, which hands its share on before it goes: nobody waits for its lease.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
@@ -16,6 +17,23 @@ type cost struct {
 	usage    meter.Usage
 	calls    world.Calls
 	revision int64
+	wire     traffic
+}
+
+// traffic is what simulated runtimes had to do with.
+type traffic struct {
+	// revisions are writes that changed something.
+	revisions int64
+	// in and out are bytes on the wire, TLS included, as the runtimes see them.
+	in, out int64
+}
+
+func trafficOf(w *world.World) (t traffic) {
+	if w.Sim == nil {
+		return t
+	}
+	counts := w.Sim.Counts()
+	return traffic{revisions: int64(counts.Revisions), in: counts.BytesIn, out: counts.BytesOut}
 }
 
 // spending is what it spent until something ended.
@@ -25,10 +43,23 @@ type spending struct {
 	calls world.Calls
 	// revisions are true writes to the hub, whoever made them.
 	revisions int64
+	wire      traffic
+	simulated bool
+}
+
+// tell adds what the stores and the wire had of it, for each of n Kymas. Real runtimes do not count that.
+func (s *spending) tell(r *report.Result, n float64, each string) {
+	r.Add("revisions of the hub's store, whoever wrote"+each, "", float64(s.revisions)/n)
+	if !s.simulated {
+		return
+	}
+	r.Add("revisions of runtimes' stores"+each, "", float64(s.wire.revisions)/n)
+	r.Add("bytes to runtimes, TLS included"+each, "KiB", kib(s.wire.in)/n)
+	r.Add("bytes from runtimes, TLS included"+each, "KiB", kib(s.wire.out)/n)
 }
 
 func begin(ctx context.Context, w *world.World) (*cost, error) {
-	c := &cost{world: w}
+	c := &cost{world: w, wire: trafficOf(w)}
 	var err error
 	if c.calls, err = w.Calls(); err != nil {
 		return nil, err
@@ -45,9 +76,11 @@ func (c *cost) end(ctx context.Context) (spending, error) {
 	if err != nil {
 		return spending{}, err
 	}
+	wire := traffic{now.wire.revisions - c.wire.revisions, now.wire.in - c.wire.in, now.wire.out - c.wire.out}
 	return spending{
 		took: now.usage.At.Sub(c.usage.At), usage: now.usage.Since(c.usage),
-		calls: now.calls.Since(c.calls), revisions: now.revision - c.revision,
+		calls: now.calls.Since(c.calls), revisions: now.revision - c.revision, wire: wire,
+		simulated: c.world.Sim != nil,
 	}, nil
 }
 

@@ -26,7 +26,7 @@ type axis struct {
 	x           func(size) int
 }
 
-// axes are the three directions of growth. They are short by default; the flag -curve multiplies the last sizes.
+// axes are the three directions of growth. They are short by default; -curve-k, -curve-m and -curve-r say others.
 func (b *Bench) axes() []axis {
 	var kymas, modules, objects []size
 	for _, k := range b.Curve.Kymas {

@@ -176,5 +176,9 @@ func (b *Bench) tellBulk(ctx context.Context, f *Fleet, r *report.Result, batch 
 	r.Add("writes to the hub, for each Kyma", "writes", float64(all.Hub.Writes().Total())/k, report.AtMost(float64(5*b.Modules+3)))
 	r.Add("reads of the runtime, for each Kyma", "calls", float64(reads(all.Runtimes).Total())/k)
 	r.Add("reads of the hub, for each Kyma", "calls", float64(reads(all.Hub).Total())/k)
+	if spent, err = cost.end(ctx); err != nil {
+		return err
+	}
+	spent.tell(r, k, ", for each Kyma")
 	return nil
 }
