@@ -17,7 +17,7 @@ const (
 	slowShare   = 0.05
 	slowLatency = 2 * time.Second
 	// deadRounds is how often each change is made while nothing falls ill: a p99 of fewer is the largest of all.
-	deadRounds = 3
+	deadRounds = 6
 	// known is how long after an outage its wave is over: every dead runtime was found silent, told so, and waits for its next dial.
 	known = 30 * time.Second
 	// dialWindow is how long dials of dead runtimes are counted, dialPer the time that they are told for.
@@ -38,8 +38,9 @@ func dead(ctx context.Context, b *Bench, f *Fleet) error {
 	s := newSickness(f)
 	var base meter.Summary
 	for _, share := range deadShares {
+		profile := b.profile(ctx, f, fmt.Sprintf("B7-%.0f", share*100))
 		wave, took, err := s.stage(ctx, share)
-		if err != nil {
+		if err = errors.Join(err, profile()); err != nil {
 			return err
 		}
 		b.Logf("B7: %.0f %% of the runtimes are dead, a change of a healthy one takes %s (p99 %s, %s in the wave)", share*100,
@@ -58,7 +59,23 @@ func dead(ctx context.Context, b *Bench, f *Fleet) error {
 	if err := s.heal(ctx, r); err != nil {
 		return err
 	}
+	if err := s.again(ctx, r, base); err != nil {
+		return err
+	}
 	return b.Done(r)
+}
+
+// again measures when all are healthy once more: what differs then is not the doing of dead runtimes.
+func (s *sickness) again(ctx context.Context, r *report.Result, base meter.Summary) error {
+	if _, err := s.fleet.Settle(ctx, quiet); err != nil {
+		return err
+	}
+	var later meter.Latencies
+	if err := s.measure(ctx, deadRounds, &later); err != nil {
+		return err
+	}
+	r.Add("all healed: the same again, p99, ratio to before", "", float64(later.Summary().P99)/float64(base.P99))
+	return nil
 }
 
 // stage makes runtimes ill until a share of them is dead, and measures in the wave that follows and when it is over.
