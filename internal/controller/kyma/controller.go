@@ -77,6 +77,8 @@ type Reconciler struct {
 	// worked are the Kymas of which something may be held; released says which UID of one was let go of, until the cache has seen it: what
 	// ends in its runtime still tells, and must not have it connected again.
 	worked, released sync.Map
+	// undone is what was deleted in their runtimes for Kymas that go.
+	undone sync.Map
 }
 
 // Reconcile is the path of one Kyma.
@@ -195,6 +197,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.worked.Delete(key)
 	r.young.Delete(key)
 	r.released.Delete(key)
+	r.undone.Delete(key)
 }
 
 // tellRuntime tells people that a runtime has its Kyma.

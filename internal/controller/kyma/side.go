@@ -40,6 +40,7 @@ type side struct {
 	runtime Runtime       // nil when it cannot be used
 	copy    *v1beta2.Kyma // what the runtime holds; nil when it holds none
 	merged  *module.Merged
+	undone  *undone // of a Kyma that goes
 	now     time.Time
 	retry   time.Duration
 }

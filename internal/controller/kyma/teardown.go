@@ -27,7 +27,7 @@ var catalogKinds = []schema.GroupVersionKind{
 }
 
 // retryStaying is the safety net under the events of what has to go from a runtime, since one can be lost. Such a look calls nobody, unless
-// something is still there that was deleted and shows no sign of it.
+// something is still there that was deleted and shows no sign of it. It is also the time that a Kyma has to say that a runtime is its own.
 const retryStaying = 10 * time.Second
 
 // parting is one pass of a Kyma's deletion.
@@ -48,7 +48,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := &parting{side: &side{hub: kyma, remote: hasCopy(kyma), now: r.Now().Time}, before: before}
+	p := &parting{side: &side{hub: kyma, remote: hasCopy(kyma), now: r.Now().Time, undone: r.undoneOf(kyma)}, before: before}
 	p.world = module.World{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
 	left := r.leftovers(ctx, p.side)
 	p.step, p.held = module.NextTeardownRemote(p.world, left), module.Held(left)
@@ -102,7 +102,7 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 		return module.Leftovers{Gone: gone || !s.Access.Passing && !met(s.hub), Problem: s.Access.Message}
 	}
 	left := module.Leftovers{Reachable: true}
-	if r.shared(ctx, s) {
+	if r.shared(ctx, s) || r.inherited(ctx, s) {
 		return left // what is there is another Kyma's
 	}
 	if object, ok := s.runtime.Object(copyID); ok {
@@ -205,7 +205,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *parting) (map[string]modul
 // remove deletes an object of the runtime as the streams showed it, once.
 func (s *side) remove(ctx context.Context, id inventory.ID) error {
 	live := s.runtime.Live(id)
-	if live.Presence != inventory.Present || live.Terminating {
+	if live.Presence != inventory.Present || live.Terminating || s.undone.spared(id, live, s.now) {
 		return nil
 	}
 	version := "v1"
@@ -216,6 +216,7 @@ func (s *side) remove(ctx context.Context, id inventory.ID) error {
 	if err != nil {
 		return err
 	}
+	s.undone.deleted[id] = deletion{uid: live.UID, at: s.now} // before the call, whose answer may be lost
 	err = s.runtime.Cluster().Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace).Delete(ctx, id.Name,
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -1,0 +1,87 @@
+package kyma
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+func TestWhatWasMadeAnewIsToldApartFromWhatWasDeleted(t *testing.T) {
+	begun := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	id := definitionID(kymaKind)
+	there := func(uid string) inventory.Live {
+		return inventory.Live{Presence: inventory.Present, UID: "u-" + types.UID(uid)}
+	}
+	for name, c := range map[string]struct {
+		live         inventory.Live
+		after        time.Duration
+		anew, spared bool
+	}{
+		"it is still there":                       {live: there("1"), after: time.Second},
+		"it has gone":                             {live: inventory.Live{Presence: inventory.Absent}, after: time.Second},
+		"nobody knows":                            {live: inventory.Live{Presence: inventory.Unknown}, after: time.Second},
+		"another one, and its maker may tell":     {live: there("2"), after: time.Second, anew: true, spared: true},
+		"another one, and its maker had his time": {live: there("2"), after: retryStaying, anew: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &undone{deleted: map[inventory.ID]deletion{id: {uid: "u-1", at: begun}}}
+			if got := u.anew(id, c.live); got != c.anew {
+				t.Errorf("anew is %t", got)
+			}
+			if got := u.any(func(inventory.ID) inventory.Live { return c.live }); got != c.anew {
+				t.Errorf("any is %t", got)
+			}
+			if got := u.spared(id, c.live, begun.Add(c.after)); got != c.spared {
+				t.Errorf("spared is %t", got)
+			}
+			if u.anew(definitionID(catalogKinds[0]), c.live) {
+				t.Error("what was never deleted was made anew")
+			}
+		})
+	}
+}
+
+func TestWhoHasARuntime(t *testing.T) {
+	now := metav1.Now()
+	for name, c := range map[string]struct {
+		change func(*v1beta2.Kyma)
+		want   bool
+	}{
+		"a Kyma that says so":                 {func(*v1beta2.Kyma) {}, true},
+		"not one of another runtime":          {func(k *v1beta2.Kyma) { k.Status.RuntimeID = "other" }, false},
+		"not one that was refused":            {func(k *v1beta2.Kyma) { k.Status.RuntimeID = "" }, false},
+		"not one that goes itself":            {func(k *v1beta2.Kyma) { k.DeletionTimestamp = &now }, false},
+		"not one that has only modules there": {func(k *v1beta2.Kyma) { k.Labels = map[string]string{v1beta2.LabelSync: "false"} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kyma := kymaWith("kyma", nil, nil)
+			kyma.Status.RuntimeID = "runtime"
+			c.change(kyma)
+			if got := has(kyma, "runtime"); got != c.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+	if has(kymaWith("kyma", nil, nil), "") {
+		t.Error("two that know of no runtime have the same one")
+	}
+}
+
+func TestAKymaOfAnEarlierNameHasNoPartInADeletion(t *testing.T) {
+	r := &Reconciler{}
+	of := func(uid types.UID) *v1beta2.Kyma {
+		return &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "k", UID: uid}}
+	}
+	first := r.undoneOf(of("1"))
+	if r.undoneOf(of("1")) != first {
+		t.Error("a second pass does not know what the first one deleted")
+	}
+	if r.undoneOf(of("2")) == first {
+		t.Error("a new Kyma is taken for the old one")
+	}
+}
