@@ -3,16 +3,10 @@ package fleet
 import (
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"testing"
-	"unique"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -139,60 +133,4 @@ func TestDiscoveryIsOneCall(t *testing.T) {
 	if _, err := s.r.Cluster().Resource(t.Context(), schema.GroupVersionKind{Group: "broken.test", Version: "v1", Kind: "X"}); err == nil {
 		t.Error("nonsense was understood")
 	}
-}
-
-func TestAWriteOfOursIsToldToWhomItConcernsBesideTheWriter(t *testing.T) {
-	first, second, kyma := ownerNamed("first"), ownerNamed("second"), Kymas.Owner(ownerNamed("kyma"))
-	other := Kymas.Owner(ownerNamed("other"))
-	for name, c := range map[string]struct {
-		before, after *object
-		copies        []types.NamespacedName
-		want          []types.NamespacedName
-	}{
-		"the end of another object that had its name": {written("u1", first), written("u2", second), nil, []types.NamespacedName{first}},
-		"an object that changed hands":                {written("u1", first), written("u1", second), nil, []types.NamespacedName{first}},
-		"an object that was made anew by its owner":   {written("u1", first), written("u2", first), nil, nil},
-		"an object that stays its owner's":            {written("u1", first), written("u1", first), nil, nil},
-		"a copy that the only Kyma made":              {nil, written("u1", kyma), []types.NamespacedName{kyma}, nil},
-		"a copy that one of two Kymas made":           {nil, written("u1", other), []types.NamespacedName{kyma, other}, []types.NamespacedName{kyma}},
-		"a copy that nobody's name is on":             {nil, written("u1", ownerNamed("gone")), []types.NamespacedName{kyma, other}, []types.NamespacedName{kyma, other}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := &Runtime{owners: map[types.NamespacedName]*tracker{}}
-			k := &kind{gk: configMaps.GroupKind()}
-			r.kinds = map[schema.GroupKind]*kind{k.gk: k}
-			for _, owner := range []types.NamespacedName{first, second} {
-				r.owners[owner] = &tracker{wishes: map[schema.GroupKind]wish{k.gk: {}}}
-			}
-			for _, owner := range c.copies {
-				r.owners[owner] = &tracker{wishes: map[schema.GroupKind]wish{k.gk: {needs: needs{copies: true}}}}
-				k.wish.needs.copies = true
-			}
-			change := compare(c.before, c.after)
-			got := r.others(k, change, c.before, c.after)
-			slices.SortFunc(got, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
-			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-// written is an object as a write of an owner's leaves it.
-func written(uid types.UID, owner types.NamespacedName) *object {
-	return &object{uid: uid, owner: unique.Make(owner.String())}
-}
-
-func TestTheEndOfAnObjectWhoseNameAnotherOneTookIsTold(t *testing.T) {
-	first := ownerNamed("first")
-	s := newStreamed(t, metaOf("a", "u1", "90", first.String()))
-	s.r.Track(first, []Interest{{GroupVersionKind: configMaps}})
-	made := newObject(configMaps, "ns", "a", s.owner)
-	made.SetUID("u2")
-	made.SetResourceVersion("200")
-	s.r.Cluster().Learn(labelled(made))
-	s.wantWake(t, first, "its object has gone, and no event will say so")
-	s.send(t, event("DELETED", metaOf("a", "u1", "150", first.String())))
-	s.reached(t, "150")
-	s.wantQuiet(t, "the stream tells nothing new")
 }

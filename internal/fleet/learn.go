@@ -1,22 +1,18 @@
 package fleet
 
 import (
-	"slices"
 	"strings"
 	"unique"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// learn takes an object as a write of ours returned it. It is in the store at once, and the stream's event of it is no news any more, nor
-// is the end of another object that had its name. So those whom that concerns beside the writer are told here.
+// learn takes an object as a write of ours returned it. It is in the store at once, and the stream's event of it is no news any more.
 func (r *Runtime) learn(full *unstructured.Unstructured) {
 	if full == nil {
 		return
@@ -28,25 +24,20 @@ func (r *Runtime) learn(full *unstructured.Unstructured) {
 	case apiServiceKind:
 		r.surface.doubt()
 	}
-	r.conn.tell(urgency.Now, r.keep(gk, full)...)
-}
-
-// keep puts what a write of ours returned into the store, and says who has to know of it beside the writer.
-func (r *Runtime) keep(gk schema.GroupKind, full *unstructured.Unstructured) (told []types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[gk]
 	if k == nil || !k.wish.needs.state && !r.cfg.Selector.Matches(labels.Set(full.GetLabels())) {
-		return nil // no stream would ever take it back
+		return // no stream would ever take it back
 	}
 	at := placeOf(full.GetNamespace(), full.GetName())
 	if k.wish.only != (place{}) && k.wish.only != at {
-		return nil // neither would it
+		return // neither would it
 	}
 	after := r.whole(full, k)
 	before := k.objects[at]
 	if before == nil && after.version != 0 && after.version <= k.seen {
-		return nil // the stream has passed that moment, and the object has gone since
+		return // the stream has passed that moment, and the object has gone since
 	}
 	k.learned++
 	if e, ok := r.echoes[subject{gk, at}]; ok && (after.version == 0 || e.version <= after.version) {
@@ -54,25 +45,11 @@ func (r *Runtime) keep(gk schema.GroupKind, full *unstructured.Unstructured) (to
 	}
 	switch {
 	case !before.stale(after.version):
-		told = r.others(k, r.put(k, at, before, after), before, after)
+		r.put(k, at, before, after)
 	case before.same(after):
 		before.complete(after) // the stream was faster, and told metadata only
 	}
 	r.assessed(k, at)
-	return told
-}
-
-// others lists the owners beside the writer whom a write of ours concerns. The writer is whom the object belongs to, and, of what is copied
-// into a runtime, its Kyma: a second one is rare, and may hear of its own write. The caller holds the lock.
-func (r *Runtime) others(k *kind, c change, before, after *object) []types.NamespacedName {
-	writers := r.trackers(k, needs{copies: true})
-	if len(writers) > 1 {
-		writers = nil
-	}
-	if owner, tracks := r.ownerOf(after); tracks {
-		writers = append(writers, owner)
-	}
-	return slices.DeleteFunc(r.affected(k, c, before, nil), func(o types.NamespacedName) bool { return slices.Contains(writers, o) })
 }
 
 // whole makes what is kept out of a complete object.

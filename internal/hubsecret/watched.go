@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/internal/hubwatch"
 )
 
 // Watched are the Secrets of one selection, as they are now.
@@ -37,7 +39,7 @@ func watch(mgr manager.Manager, namespace string, selection cache.ByObject) (*Wa
 	options := cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: selection},
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: cache.TransformStripManagedFields(), NewInformer: hubwatch.NewInformer,
 	}
 	if namespace != "" {
 		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}

@@ -19,7 +19,7 @@ import (
 
 const (
 	// endPatience is how long a supervisor may take to end everything in order; killPatience, to be gone when it was killed.
-	endPatience  = 90 * time.Second
+	endPatience  = 2 * time.Minute
 	killPatience = 10 * time.Second
 )
 

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/hubwatch"
 )
 
 // leaseName is upstream's, so that old and new manager never work at the same time. Of replicas that share the work one holds it for all.
@@ -62,7 +63,7 @@ func cacheOptions(c Config) (cache.Options, error) {
 	}
 	options := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
-		NewInformer:      newInformer,
+		NewInformer:      hubwatch.NewInformer,
 		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: labels.NewSelector().Add(*access)}},
 	}
 	if c.Namespace != "" {

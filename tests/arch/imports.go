@@ -15,7 +15,9 @@ type layer struct {
 }
 
 // middle is what most of internal/ may import: never each other, setup joins them.
-var middle = []string{"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig"}
+var middle = []string{
+	"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig", "internal/hubwatch",
+}
 
 // reading is what those may import that work on what a cluster says of modules.
 var reading = append([]string{"internal/view", "internal/gather"}, middle...)
@@ -35,6 +37,7 @@ var layers = []layer{
 	{"internal/turn", nil},
 	{"internal/kubeconfig", []string{"api"}},
 	{"internal/urgency", nil},
+	{"internal/hubwatch", nil},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
 	{"internal/provision", []string{"api", "pkg"}},
 	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},

@@ -127,15 +127,16 @@ func (e *Env) Stop() error {
 }
 
 // FaultFree declares that the running spec meets no faults: it fails when a Kyma or Manifest turns to state Error before
-// the spec is over, or when an error is logged.
+// the spec is over, or when an error is logged. What was there before it was called is not the spec's: an earlier one's Kyma may follow its
+// Manifest late.
 func (e *Env) FaultFree() {
 	ginkgo.GinkgoHelper()
 	gomega.Expect(e.Watch.CatchUp()).To(gomega.Succeed()) // with what the spec before caused
-	sightings, lines := len(e.Watch.Errors()), len(e.Log.Errors())
+	turned, lines := e.Watch.errorsOfOthers(), len(e.Log.Errors())
 	ginkgo.DeferCleanup(func() {
 		ginkgo.GinkgoHelper()
 		gomega.Expect(e.Watch.CatchUp()).To(gomega.Succeed())
-		gomega.Expect(e.Watch.Errors()[sightings:]).To(gomega.BeEmpty(), "objects that turned to Error in a fault-free spec")
+		gomega.Expect(turned()).To(gomega.BeEmpty(), "objects that turned to Error in a fault-free spec")
 		gomega.Expect(e.Log.Errors()[lines:]).To(gomega.BeEmpty(), "errors that were logged in a fault-free spec")
 	})
 }

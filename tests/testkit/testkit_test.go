@@ -168,8 +168,11 @@ var _ = Describe("watching and matching", func() {
 		Expect(out.String()).To(And(ContainSubstring("all is well"), Not(ContainSubstring("a detail"))))
 	})
 
-	It("passes a spec that declared itself fault-free and was", func() {
+	It("passes a spec that declared itself fault-free and was", func(ctx SpecContext) {
+		late := testkit.Kyma(testkit.Unique("late"))
+		env.Hub.Create(late)
 		env.FaultFree()
+		setStatus(ctx, late, v1beta2.StateError, metav1.ConditionFalse) // of an earlier spec
 		env.Hub.Create(testkit.Kyma(testkit.Unique("calm")))
 	})
 })

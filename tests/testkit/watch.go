@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -28,7 +30,13 @@ type Watch struct {
 	mu         sync.Mutex
 	last       map[types.UID]subject
 	violations []string
-	errors     []string
+	errors     []sighting
+}
+
+// sighting is that an object turned to state Error.
+type sighting struct {
+	uid  types.UID
+	text string
 }
 
 // follow starts watching until stop; when it returns, no later event is missed.
@@ -57,7 +65,29 @@ func (w *Watch) Violations() []string {
 func (w *Watch) Errors() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]string(nil), w.errors...)
+	return texts(w.errors)
+}
+
+// errorsOfOthers begins now: the function that it returns tells what Errors tells of objects that were not there yet.
+func (w *Watch) errorsOfOthers() func() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	there, begin := maps.Clone(w.last), len(w.errors)
+	return func() []string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return texts(slices.DeleteFunc(slices.Clone(w.errors[begin:]), func(s sighting) bool {
+			_, before := there[s.uid]
+			return before
+		}))
+	}
+}
+
+func texts(sightings []sighting) (texts []string) {
+	for _, s := range sightings {
+		texts = append(texts, s.text)
+	}
+	return texts
 }
 
 // CatchUp waits until everything was seen that the hub knew when CatchUp was called.
@@ -144,7 +174,7 @@ func (w *Watch) record(object client.Object) {
 		_, _ = fmt.Fprintf(w.out, "VIOLATION %s: %s\n", name, violation) // shows it among the events of the spec at fault
 	}
 	if now.state == v1beta2.StateError && before.state != v1beta2.StateError {
-		w.errors = append(w.errors, fmt.Sprintf("%s: %s", name, now))
+		w.errors = append(w.errors, sighting{object.GetUID(), fmt.Sprintf("%s: %s", name, now)})
 	}
 }
 

@@ -216,7 +216,7 @@ func (s *side) remove(ctx context.Context, id inventory.ID) error {
 	if err != nil {
 		return err
 	}
-	s.undone.deleted[id] = deletion{uid: live.UID, at: s.now} // before the call, whose answer may be lost
+	s.undone.deleted[id] = live.UID // before the call, whose answer may be lost
 	err = s.runtime.Cluster().Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace).Delete(ctx, id.Name,
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {

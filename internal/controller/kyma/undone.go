@@ -23,10 +23,12 @@ import (
 // It is kept in memory: after a restart each name is deleted once more at most.
 type undone struct {
 	kyma    types.UID
-	deleted map[inventory.ID]deletion
+	deleted map[inventory.ID]types.UID
+	found   map[inventory.ID]finding
 }
 
-type deletion struct {
+// finding is what was made anew, and when that was seen first.
+type finding struct {
 	uid types.UID
 	at  time.Time
 }
@@ -38,7 +40,7 @@ func (r *Reconciler) undoneOf(kyma *v1beta2.Kyma) *undone {
 	if u, ok := known.(*undone); ok && u.kyma == kyma.UID {
 		return u
 	}
-	u := &undone{kyma: kyma.UID, deleted: map[inventory.ID]deletion{}}
+	u := &undone{kyma: kyma.UID, deleted: map[inventory.ID]types.UID{}, found: map[inventory.ID]finding{}}
 	r.undone.Store(key, u)
 	return u
 }
@@ -46,7 +48,7 @@ func (r *Reconciler) undoneOf(kyma *v1beta2.Kyma) *undone {
 // anew says that an object is not the one of its name that was deleted.
 func (u *undone) anew(id inventory.ID, live inventory.Live) bool {
 	before, deleted := u.deleted[id]
-	return deleted && live.Presence == inventory.Present && live.UID != before.uid
+	return deleted && live.Presence == inventory.Present && live.UID != before
 }
 
 // any says that something was made anew in a runtime.
@@ -59,9 +61,15 @@ func (u *undone) any(live func(inventory.ID) inventory.Live) bool {
 	return false
 }
 
-// spared says that an object was made anew so shortly after the deletion that whoever made it may not have told who it is.
+// spared says that an object was made anew so shortly ago that whoever made it may not have told who it is.
 func (u *undone) spared(id inventory.ID, live inventory.Live, now time.Time) bool {
-	return u.anew(id, live) && now.Before(u.deleted[id].at.Add(retryStaying))
+	if !u.anew(id, live) {
+		return false
+	}
+	if u.found[id].uid != live.UID {
+		u.found[id] = finding{uid: live.UID, at: now}
+	}
+	return now.Before(u.found[id].at.Add(retryStaying))
 }
 
 // inherited says that another Kyma has the runtime now, as its status tells. It is asked only where something was made anew, for it looks
@@ -71,7 +79,7 @@ func (r *Reconciler) inherited(ctx context.Context, s *side) bool {
 		return false
 	}
 	kymas := &v1beta2.KymaList{}
-	if err := r.Client.List(ctx, kymas); err != nil {
+	if err := r.Client.List(ctx, kymas, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
 		logf.FromContext(ctx).Error(err, "Cannot list the Kymas")
 		return false
 	}

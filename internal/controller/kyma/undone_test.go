@@ -29,7 +29,8 @@ func TestWhatWasMadeAnewIsToldApartFromWhatWasDeleted(t *testing.T) {
 		"another one, and its maker had his time": {live: there("2"), after: retryStaying, anew: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := &undone{deleted: map[inventory.ID]deletion{id: {uid: "u-1", at: begun}}}
+			u := &undone{deleted: map[inventory.ID]types.UID{id: "u-1"}, found: map[inventory.ID]finding{}}
+			u.spared(id, c.live, begun) // the first look
 			if got := u.anew(id, c.live); got != c.anew {
 				t.Errorf("anew is %t", got)
 			}
@@ -43,6 +44,18 @@ func TestWhatWasMadeAnewIsToldApartFromWhatWasDeleted(t *testing.T) {
 				t.Error("what was never deleted was made anew")
 			}
 		})
+	}
+}
+
+func TestTheTimeOfAMakerBeginsWhenWhatItMadeIsSeen(t *testing.T) {
+	begun := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	id := definitionID(kymaKind)
+	u := &undone{deleted: map[inventory.ID]types.UID{id: "u-1"}, found: map[inventory.ID]finding{}}
+	for _, uid := range []types.UID{"u-2", "u-3"} { // the second is another one again
+		live := inventory.Live{Presence: inventory.Present, UID: uid}
+		if !u.spared(id, live, begun.Add(time.Hour)) || u.spared(id, live, begun.Add(time.Hour+retryStaying)) {
+			t.Errorf("%s does not have %s", uid, retryStaying)
+		}
 	}
 }
 

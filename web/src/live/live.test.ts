@@ -126,6 +126,28 @@ describe('the connection of a tab', () => {
     expect(w.timers.map((timer) => timer.ms)).toEqual([0])
   })
 
+  it('waits as long as the last break says, however long it took to find out about the one before', async () => {
+    const answers: ((loggedIn: boolean) => void)[] = []
+    const w = world({ loggedIn: () => new Promise<boolean>((resolve) => answers.push(resolve)) })
+    w.live.subscribe('/a', () => undefined)
+    w.run()
+    for (let i = 0; i < 3; i++) {
+      w.last().onerror?.(undefined as never)
+      answers.at(-1)?.(true)
+      await settled()
+      w.run()
+    }
+    w.last().onerror?.(undefined as never)
+    w.live.retry()
+    w.run()
+    w.last().onerror?.(undefined as never)
+    answers.at(-2)?.(true)
+    await settled()
+    answers.at(-1)?.(true)
+    await settled()
+    expect(w.timers.map((timer) => timer.ms)).toEqual([backoff(0, 0.5)])
+  })
+
   it('ends the session when a break turns out to be a logout', async () => {
     const w = world({ loggedIn: async () => false })
     w.live.subscribe('/a', () => undefined)

@@ -65,6 +65,7 @@ export class Live {
   private asked: string[] = []
   private timer?: number
   private tries = 0
+  private breaks = 0
   private left = false
   private readonly around: Surroundings
 
@@ -213,11 +214,12 @@ export class Live {
     this.close()
     this.become('lost')
     this.tell()
+    const mine = ++this.breaks
     const waited = this.tries++
     const loggedIn = await this.around.loggedIn().catch(() => true) // no answer at all: the server is away, not the session
     if (!loggedIn) return this.over()
     // Whoever asked meanwhile for a look at once, or for something else, is not put off.
-    if (!this.source && this.timer === undefined) this.plan(backoff(waited, this.around.random()))
+    if (mine === this.breaks && !this.source && this.timer === undefined) this.plan(backoff(waited, this.around.random()))
   }
 
   private close(): void {

@@ -1,4 +1,4 @@
-package setup
+package hubwatch
 
 import (
 	"context"
@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
-
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
 // The rest: watches are renewed an hour or more apart.
@@ -19,7 +18,7 @@ func TestWatchesOfTheHubLastForAnHourOrTwo(t *testing.T) {
 	asked := make(chan metav1.ListOptions, 10)
 	from := &toolscache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-			return &v1beta2.KymaList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}, nil
+			return &corev1.SecretList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}, nil
 		},
 		WatchFuncWithContext: func(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			asked <- options
@@ -30,7 +29,7 @@ func TestWatchesOfTheHubLastForAnHourOrTwo(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		newInformer(from, &v1beta2.Kyma{}, 0, toolscache.Indexers{}).RunWithContext(ctx)
+		NewInformer(from, &corev1.Secret{}, 0, toolscache.Indexers{}).RunWithContext(ctx)
 	}()
 	select {
 	case options := <-asked:

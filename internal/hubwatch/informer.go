@@ -1,4 +1,4 @@
-package setup
+package hubwatch
 
 import (
 	"context"
@@ -17,8 +17,8 @@ const (
 	watchSpread   = time.Hour
 )
 
-// newInformer makes an informer whose watches last.
-func newInformer(
+// NewInformer makes an informer whose watches last, for Options of a cache.
+func NewInformer(
 	from toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(lasting(from), object, resync, indexers)
