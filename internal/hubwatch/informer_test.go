@@ -13,7 +13,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// The rest: watches are renewed an hour or more apart.
 func TestWatchesOfTheHubLastForAnHourOrTwo(t *testing.T) {
 	asked := make(chan metav1.ListOptions, 10)
 	from := &toolscache.ListWatch{

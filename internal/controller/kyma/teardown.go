@@ -26,8 +26,9 @@ var catalogKinds = []schema.GroupVersionKind{
 	v1beta2.GroupVersion.WithKind("ModuleTemplate"), v1beta2.GroupVersion.WithKind("ModuleReleaseMeta"),
 }
 
-// retryStaying is the safety net under the events of what has to go from a runtime, since one can be lost. Such a look calls nobody, unless
-// something is still there that was deleted and shows no sign of it. It is also the time that a Kyma has to say that a runtime is its own.
+// retryStaying is the safety net under the events of what has to go from a runtime: what another Kyma makes anew at once has none, and one
+// can be lost. Such a look calls nobody, unless something is there that has to go and shows no sign of it. It is also the time that another
+// Kyma has to say that the runtime is its own.
 const retryStaying = 10 * time.Second
 
 // parting is one pass of a Kyma's deletion.
