@@ -44,6 +44,7 @@ type pass struct {
 	*apply.Cluster
 	runtime Runtime
 	memory  *memory
+	ages    ages
 
 	mutex    sync.Mutex
 	outcome  Outcome

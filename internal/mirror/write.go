@@ -49,9 +49,17 @@ func going(err error) bool {
 }
 
 // put creates what is not there, if it is of one of our kinds, and applies everything else. An apply would make it too, even while the
-// definition of the kind is being deleted: the API server, which waits for the last object to go, would wait for minutes.
+// definition of the kind is being deleted: the API server, which waits for the last object to go, would wait for minutes. Where the
+// definition was made just now it does.
 func (p *pass) put(ctx context.Context, client dynamic.ResourceInterface, one *task) (object, error) {
 	if one.live != nil || one.id.Group != v1beta2.GroupVersion.Group {
+		return p.apply(ctx, client, one)
+	}
+	young, err := p.young(ctx, one.Object.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	if young {
 		return p.apply(ctx, client, one)
 	}
 	options := metav1.CreateOptions{FieldManager: one.Manager, FieldValidation: metav1.FieldValidationStrict}

@@ -71,9 +71,8 @@ type Reconciler struct {
 	// Now is the clock.
 	Now func() metav1.Time
 
-	// tracked says which connection feeds a Kyma, paces how often what its runtime asks for is taken over, young when its definition was
-	// last seen not to be established.
-	tracked, paces, young sync.Map
+	// tracked says which connection feeds a Kyma, paces how often what its runtime asks for is taken over.
+	tracked, paces sync.Map
 	// worked are the Kymas of which something may be held; released says which UID of one was let go of, until the cache has seen it: what
 	// ends in its runtime still tells, and must not have it connected again.
 	worked, released sync.Map
@@ -195,7 +194,6 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.untrack(key)
 	r.paces.Delete(key)
 	r.worked.Delete(key)
-	r.young.Delete(key)
 	r.released.Delete(key)
 	r.undone.Delete(key)
 }

@@ -19,12 +19,10 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/mirror"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
-
-// definitionGrace is how long an API server holds back the first object of a new kind.
-const definitionGrace = 2 * time.Second
 
 // told are the labels of a hub's Kyma that the runtime's gets too.
 var told = []string{"kyma-project.io/runtime-id", "kyma-project.io/global-account-id", "kyma-project.io/subaccount-id"}
@@ -130,12 +128,8 @@ func (r *Reconciler) keepCopy(ctx context.Context, s *side) {
 }
 
 func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
-	if !r.served(s) {
+	if !s.runtime.Established(definitionID(kymaKind)) {
 		return errNotEstablished
-	}
-	kymas, err := kymasIn(ctx, s.runtime)
-	if err != nil {
-		return err
 	}
 	kyma := &v1beta2.Kyma{}
 	kyma.SetGroupVersionKind(kymaKind)
@@ -148,7 +142,7 @@ func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
 		return fmt.Errorf("convert the runtime's Kyma: %w", err)
 	}
 	delete(object, "status")
-	made, err := kymas.Create(ctx, &unstructured.Unstructured{Object: object}, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerHub})
+	made, err := r.putCopy(ctx, s, &unstructured.Unstructured{Object: object})
 	if err != nil {
 		return fmt.Errorf("create the Kyma in the runtime: %w", err)
 	}
@@ -158,20 +152,26 @@ func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
 	return nil
 }
 
-// served says that a Kyma can be made without waiting: an API server holds the first object of a kind back for a while after the kind's
-// definition was established, and a worker would be held with it.
-func (r *Reconciler) served(s *side) bool {
-	key := client.ObjectKeyFromObject(s.hub)
-	if !s.runtime.Established(definitionID(kymaKind)) {
-		r.young.Store(key, r.Now().Time)
-		return false
+// putCopy creates the Kyma. Where the runtime does not know the kind for long it is applied without force, so that neither this worker nor
+// the users wait for an API server that holds creates back; what differs from a Kyma that somebody made meanwhile is a conflict.
+func (r *Reconciler) putCopy(ctx context.Context, s *side, kyma *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	kymas, err := kymasIn(ctx, s.runtime)
+	if err != nil {
+		return nil, err
 	}
-	since, young := r.young.Load(key)
-	if at, ok := since.(time.Time); young && ok && r.Now().Time.Sub(at) < definitionGrace {
-		return false
+	young, err := mirror.Young(ctx, s.runtime.Cluster(), kymaKind)
+	switch {
+	case err != nil:
+		return nil, err
+	case young:
+		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: v1beta2.FieldManagerHub})
+		if err == nil && len(made.GetManagedFields()) > 1 { // somebody made it first; as with any write that overtook an edit, no event tells
+			s.retry = soonest(s.retry, retrySoon)
+		}
+		return made, err
+	default:
+		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerHub})
 	}
-	r.young.Delete(key)
-	return true
 }
 
 // adjustCopy writes the spec by a patch that fits only what was read, and marks that are missing.

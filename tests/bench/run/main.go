@@ -95,6 +95,11 @@ func play(ctx context.Context, o options, root string, chosen []workload.Workloa
 		return set, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if o.profiles != "" {
+		if err := os.MkdirAll(o.profiles, 0o750); err != nil {
+			return set, err
+		}
+	}
 	begun := time.Now()
 	b := &workload.Bench{
 		Settings: o.settings, Dir: dir, Manager: o.manager, Logs: o.logs, Profiles: o.profiles, Machine: records.Machine(ctx, root, kubernetes),
@@ -149,7 +154,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	set.BoolVar(&o.publish, "publish", false, "make docs/benchmarks.md and its pictures of all that the folder of results has")
 	set.StringVar(&o.manager, "manager", "", "the manager's program; built when empty")
 	set.StringVar(&o.logs, "logs", "", "folder that keeps the manager's logs")
-	set.StringVar(&o.profiles, "profiles", "", "folder that gets processor profiles of the manager and the hub during B2 and B4")
+	set.StringVar(&o.profiles, "profiles", "", "folder that gets processor profiles of the manager and the hub, of the workloads that have many Kymas")
 	bindSizes(set, &o.settings)
 	if err := set.Parse(args); err != nil {
 		return o, err

@@ -1,6 +1,7 @@
 package simruntime
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -80,12 +81,14 @@ func (f *Fleet) serve() {
 	}()
 }
 
-// logger hands on what the server logs.
+// logger hands on what the server logs, but for connections that ended while they were being made: runtimes die by intent here.
 type logger func(format string, args ...any)
 
 // Write implements io.Writer.
 func (l logger) Write(p []byte) (int, error) {
-	l("%s", p)
+	if !bytes.Contains(p, []byte("TLS handshake error")) {
+		l("%s", bytes.TrimSpace(p))
+	}
 	return len(p), nil
 }
 

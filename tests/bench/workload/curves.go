@@ -135,7 +135,9 @@ func (b *Bench) point(ctx context.Context, s size) (got sample, err error) {
 	}
 	sized := *b
 	sized.Modules, sized.Objects = s.modules, s.objects
-	if err := sized.grow(ctx, w, 0, s.kymas, names...); err != nil {
+	profile := b.profile(ctx, w, fmt.Sprintf("curves-%d-%d-%d", s.kymas, s.modules, s.objects))
+	err = sized.grow(ctx, w, 0, s.kymas, names...)
+	if err = errors.Join(err, profile()); err != nil {
 		return got, err
 	}
 	spent, err := cost.end(ctx)

@@ -38,9 +38,8 @@ func dead(ctx context.Context, b *Bench, f *Fleet) error {
 	s := newSickness(f)
 	var base meter.Summary
 	for _, share := range deadShares {
-		profile := b.profile(ctx, f, fmt.Sprintf("B7-%.0f", share*100))
-		wave, took, err := s.stage(ctx, share)
-		if err = errors.Join(err, profile()); err != nil {
+		wave, took, err := s.stage(ctx, b, share)
+		if err != nil {
 			return err
 		}
 		b.Logf("B7: %.0f %% of the runtimes are dead, a change of a healthy one takes %s (p99 %s, %s in the wave)", share*100,
@@ -79,7 +78,7 @@ func (s *sickness) again(ctx context.Context, r *report.Result, base meter.Summa
 }
 
 // stage makes runtimes ill until a share of them is dead, and measures in the wave that follows and when it is over.
-func (s *sickness) stage(ctx context.Context, share float64) (wave, took meter.Summary, err error) {
+func (s *sickness) stage(ctx context.Context, b *Bench, share float64) (wave, took meter.Summary, err error) {
 	if err := s.spread(ctx, share); err != nil {
 		return wave, took, err
 	}
@@ -90,8 +89,9 @@ func (s *sickness) stage(ctx context.Context, share float64) (wave, took meter.S
 		}
 		wave = first.Summary()
 	}
+	profile := b.profile(ctx, s.fleet.World, fmt.Sprintf("B7-%.0f-%d", share*100, s.fleet.k))
 	err = s.measure(ctx, deadRounds, &later)
-	return wave, later.Summary(), err
+	return wave, later.Summary(), errors.Join(err, profile())
 }
 
 func tellHealthy(r *report.Result, share float64, sum, base meter.Summary) {

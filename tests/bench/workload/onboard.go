@@ -117,7 +117,7 @@ func (b *Bench) bringIn(ctx context.Context, f *Fleet, r *report.Result) error {
 		names[i] = world.KymaName(i)
 	}
 	wait := f.Kymas.When(names, world.Ready)
-	track, profile := meter.Follow(ctx, m.PID(), time.Second), b.profile(ctx, f, "B2")
+	track, profile := meter.Follow(ctx, m.PID(), time.Second), b.profile(ctx, f.World, fmt.Sprintf("B2-%d", f.k))
 	batch, err := f.CreateKymas(ctx, 0, f.k, f.Modules...)
 	if err != nil {
 		return err

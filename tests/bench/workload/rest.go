@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,7 +52,7 @@ func rest(ctx context.Context, b *Bench, f *Fleet) error {
 	if hub.Total() > 0 {
 		r.Notes = append(r.Notes, "Calls to the hub:\n"+hub.Plain().String())
 	}
-	return b.Done(r)
+	return errors.Join(b.Done(r), b.profileRest(ctx, f))
 }
 
 // pause waits.

@@ -33,7 +33,7 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 		return err
 	}
 	wait := f.Kymas.When(f.Names, allAt(modules, version2))
-	rates, profile := f.sample(ctx), b.profile(ctx, f, "B4")
+	rates, profile := f.sample(ctx), b.profile(ctx, f.World, fmt.Sprintf("B4-%d", f.k))
 	bounded, cancel := context.WithTimeout(ctx, b.patience(f.Size()))
 	defer cancel()
 	sent := time.Now()

@@ -97,7 +97,9 @@ func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration,
 	if err != nil {
 		return 0, nil, err
 	}
-	if took, err = b.fill(ctx, f); err != nil {
+	profile := b.profile(ctx, w, fmt.Sprintf("shards-%d-of-%d", k, replicas))
+	took, err = b.fill(ctx, f)
+	if err = errors.Join(err, profile()); err != nil {
 		return 0, nil, err
 	}
 	after, err := usages(managers)

@@ -113,7 +113,8 @@ type Bench struct {
 	Dir, Manager string
 	// Logs is a folder that keeps the manager's logs; empty for nobody who wants them.
 	Logs string
-	// Profiles is a folder that gets processor profiles of the manager and the hub during bulk work; empty for none.
+	// Profiles is a folder that gets processor profiles of the manager and the hub while they work, and of the manager at rest; empty
+	// for none.
 	Profiles string
 	// Logf tells how far it is.
 	Logf func(format string, args ...any)

@@ -1,0 +1,98 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestAgeOfAKind(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	established := func(since time.Duration, status string) map[string]any {
+		return map[string]any{"type": "Established", "status": status, "lastTransitionTime": now.Add(-since).Format(time.RFC3339)}
+	}
+	for _, test := range []struct {
+		name       string
+		conditions []any
+		deleted    bool
+		want       bool
+	}{
+		{"established just now", []any{established(0, "True")}, false, true},
+		{"established while an API server would still wait", []any{established(3*time.Second, "True")}, false, true},
+		{"established for longer than any API server waits", []any{established(youth, "True")}, false, false},
+		{"established in the future, by a clock that is ahead", []any{established(-time.Hour, "True")}, false, true},
+		{"not established", []any{established(0, "False")}, false, false},
+		{"without conditions", nil, false, false},
+		{"with another condition only", []any{map[string]any{"type": "NamesAccepted", "status": "True"}}, false, false},
+		{"with a time that is none", []any{map[string]any{"type": "Established", "status": "True", "lastTransitionTime": "soon"}}, false, false},
+		{"with a condition that is none", []any{"Established"}, false, false},
+		{"young, and being deleted", []any{established(0, "True")}, true, false},
+	} {
+		definition := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": test.conditions}}}
+		if test.deleted {
+			at := metav1.NewTime(now)
+			definition.SetDeletionTimestamp(&at)
+		}
+		if got := young(definition, now); got != test.want {
+			t.Errorf("%s: young %t, want %t", test.name, got, test.want)
+		}
+	}
+}
+
+// An API server holds back what is created of a kind that it knows for less than two seconds.
+func TestWhatIsOfANewKindIsAppliedAndWaitsForNobody(t *testing.T) {
+	m := &Mirror{}
+	c := prepared(t, m)
+	definition := RuntimeCRDs()[1]
+	c.delete(definition)
+	c.see("CustomResourceDefinition")
+	ensureServed(t, m, c, definition)
+	c.see(kind)
+	young := templates(t, "young", 3)
+	t.Cleanup(func() { c.delete(young...) })
+
+	cost := c.costs(func() { ensure(t, m, c, young...) })
+	if want := "1 get customresourcedefinitions.apiextensions.k8s.io, 3 patch moduletemplates.operator.kyma-project.io"; cost != want {
+		t.Errorf("of a new kind: called %q, want %q", cost, want)
+	}
+
+	grown(t, c)
+	c.delete(young...)
+	c.see(kind)
+	cost = c.costs(func() { ensure(t, m, c, young...) })
+	if want := "3 create moduletemplates.operator.kyma-project.io, 1 get customresourcedefinitions.apiextensions.k8s.io"; cost != want {
+		t.Errorf("of a kind that is known for long: called %q, want %q", cost, want)
+	}
+}
+
+// ensureServed puts a definition into the runtime and waits for its kind.
+func ensureServed(t *testing.T, m *Mirror, c *cluster, definition Copy) {
+	t.Helper()
+	until(t, "the kind is served", func() error {
+		if _, err := m.Ensure(t.Context(), c, []Copy{definition}); err != nil {
+			return err
+		}
+		if !c.served() {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+}
+
+// grown waits until no kind of the runtime is young.
+func grown(t *testing.T, c *cluster) {
+	t.Helper()
+	for _, definition := range RuntimeCRDs() {
+		until(t, "the kind is known for long", func() error {
+			live, err := get(context.Background(), c.at("CustomResourceDefinition", ""), definition.Object.GetName())
+			if err == nil && (live == nil || young(live, time.Now())) {
+				err = errors.New("it is young")
+			}
+			return err
+		})
+	}
+}
