@@ -119,7 +119,11 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 		r.conn.trip(err)
 	case class == apply.ClassKindUnknown:
 		r.unserved(k, learned)
-		r.sleep(ctx, k, p.next(firstAbsent, r.cfg.AuditInterval))
+		first := firstAbsent
+		if r.served.young(k.gk) {
+			first = firstPause
+		}
+		r.sleep(ctx, k, p.next(first, r.cfg.AuditInterval))
 	case immense(err):
 		r.overfed(k, err)
 		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
@@ -129,7 +133,11 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 	default:
 		r.conn.doubt()
 		r.unread(k, p, err)
-		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))
+		wait := advised(err)
+		if r.served.young(k.gk) {
+			wait = 0 // a cache is being filled that is empty: it takes some milliseconds of the second that the API server asks for
+		}
+		r.sleep(ctx, k, max(p.next(firstPause, lastPause), wait))
 	}
 }
 

@@ -109,7 +109,7 @@ type kind struct {
 	poke    chan struct{}      // cuts a back-off short
 
 	lists, streams, expiries pause // of the goroutine
-	fresh                    bool  // the runtime has recovered since
+	fresh                    bool  // the runtime has recovered since, or the kind's definition was established
 
 	condemned map[place]sentence // deleted by us while watched: the stream is about to tell
 	leaving   map[place]struct{} // deleted by us while not watched: looked after until gone

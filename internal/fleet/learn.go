@@ -83,6 +83,7 @@ func (r *Runtime) assessed(k *kind, at place) {
 		_, group, _ := strings.Cut(at.name.Value(), ".")
 		for gk, other := range r.kinds {
 			if gk.Group == group && other.absent {
+				other.fresh = true // what failed before the definition was established says nothing of what comes
 				r.relist(other)
 			}
 		}

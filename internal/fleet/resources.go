@@ -19,6 +19,9 @@ import (
 // unknownFor is how long a kind that was not found is not asked for again: several objects of it come at once.
 const unknownFor = 5 * time.Second
 
+// youth is how long a kind is new to an API server after its definition was learned.
+const youth = 5 * time.Second
+
 // resources finds where a runtime serves a kind, without a RESTMapper: most kinds are Kubernetes' own and need no call, the kinds of a
 // module are told by its CustomResourceDefinitions, and the rest is one small discovery call per group and version.
 type resources struct {
@@ -174,6 +177,14 @@ func (d *definition) absurd() bool {
 	const word, many = 253, 100
 	long := func(text string) bool { return len(text) > word }
 	return len(d.versions) > many || slices.ContainsFunc(append([]string{d.kind.Group, d.kind.Kind, d.plural}, d.versions...), long)
+}
+
+// young says that a kind was defined moments ago. An API server knows it some moments after it has said that the definition is
+// established, and can list it some moments after that.
+func (s *resources) young(gk schema.GroupKind) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return time.Since(s.definition(gk).at) < youth
 }
 
 // dropped takes note that a CustomResourceDefinition is gone.

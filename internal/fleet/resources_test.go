@@ -88,8 +88,14 @@ func TestAKindThatIsMissingIsAskedForAgainWhenItsDefinitionCame(t *testing.T) {
 	if asked["late.test/v1alpha1"] != 1 {
 		t.Fatalf("%d calls, want one", asked["late.test/v1alpha1"])
 	}
+	if s.young(gvk.GroupKind()) {
+		t.Error("a kind without a definition is young")
+	}
 	crd := definitionOf(gvk, ownerNamed("x"))
 	s.learn(crd)
+	if !s.young(gvk.GroupKind()) {
+		t.Error("a kind is not young that was defined just now")
+	}
 	if resource, err := s.find(t.Context(), gvk); resource.Resource != "widgets" || !resource.Namespaced || err != nil {
 		t.Fatalf("%+v, %v", resource, err)
 	}

@@ -35,6 +35,8 @@ type Side struct {
 	Access *Access
 	// ID is the runtime's identity, empty while it is not known.
 	ID string
+	// Foreign says that the runtime is another Kyma's: one that was never synchronised with it is not bound to it.
+	Foreign bool
 	// Seen replaces status.lastSeen; nil leaves it as it was.
 	Seen *v1beta2.LastSeen
 	// WatcherGone says that nothing of upstream's watcher is left in the runtime; until then the condition that tells of it stays.
@@ -73,7 +75,8 @@ func Await(w World, access Access) []Verdict {
 
 // Fold adds to a status what is known of the runtime.
 //
-//  1. What was seen of the two specs, and the runtime's identity once, are kept.
+//  1. What was seen of the two specs, and the runtime's identity once, are kept; unless the runtime turns out to be another Kyma's before
+//     anything was seen there.
 //  2. Every Sync sets its condition.
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
 //  4. A runtime that was never met yet leaves a Kyma Processing.
@@ -87,7 +90,10 @@ func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
 		status.Conditions = append(status.Conditions, *webhook)
 		slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	}
-	if status.RuntimeID == "" {
+	switch {
+	case side.Foreign && status.LastSeen == nil:
+		status.RuntimeID = ""
+	case status.RuntimeID == "":
 		status.RuntimeID = side.ID
 	}
 	moot := side.Moot

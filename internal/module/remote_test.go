@@ -100,6 +100,26 @@ func TestWhatIsKnownOfARuntimeIsKept(t *testing.T) {
 	}
 }
 
+func TestWhoIsBoundToARuntime(t *testing.T) {
+	for _, test := range []struct {
+		name, bound string
+		seen        *v1beta2.LastSeen
+		side        Side
+		want        string
+	}{
+		{"a runtime is met for the first time", "", nil, Side{ID: "one"}, "one"},
+		{"another one is met later", "one", nil, Side{ID: "other"}, "one"},
+		{"it turns out to be another Kyma's, before anything was seen there", "one", nil, Side{Foreign: true}, ""},
+		{"it is taken by another Kyma later", "one", &v1beta2.LastSeen{}, Side{Foreign: true}, "one"},
+	} {
+		w := sampleWorld()
+		w.Kyma.Status.RuntimeID, w.Kyma.Status.LastSeen = test.bound, test.seen
+		if got := Fold(w, Rollup(w, Resolve(w), nil), test.side).RuntimeID; got != test.want {
+			t.Errorf("%s: bound to %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestNothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
 	for _, passing := range []bool{true, false} {
 		w := sampleWorld(installedAt("regular", "0.9.0"))

@@ -176,6 +176,18 @@ var _ = Describe("The Kyma in a runtime", Ordered, func() {
 		expectThere(runtime, copied(), definition("kymas"))
 	})
 
+	It("binds no second Kyma to its runtime: that one is Ready when its access Secret is corrected", func() {
+		own := env.AddRuntime(testkit.Unique("corrected"))
+		other := newKyma(runtime)
+		Eventually(testkit.Live(env.Hub, other)).Should(And(tells(v1beta2.StateError, v1beta2.ReasonOwnershipConflict, kyma.Name),
+			HaveField("Status.RuntimeID", BeEmpty())))
+		rotate(other, kubeconfigOf(own))
+		Eventually(testkit.Live(env.Hub, other)).Should(testkit.HaveState(v1beta2.StateReady))
+		expectThere(own, copied(), definition("kymas"))
+		remove(other)
+		ready()
+	})
+
 	It("goes with its Kyma, and so do the definitions", func() {
 		remove(kyma)
 		expectGone(runtime, definition("kymas"), definition("moduletemplates"), definition("modulereleasemetas"),

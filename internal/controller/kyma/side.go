@@ -134,7 +134,7 @@ func (r *Reconciler) shared(ctx context.Context, s *side) bool {
 		Message: fmt.Sprintf("the runtime belongs to Kyma %s: correct the access Secret of one of the two, or label this one %s=false "+
 			"to have modules installed only", key, v1beta2.LabelSync),
 	})
-	s.runtime, s.ID = nil, "" // or the Kyma would be bound to a cluster that is not its own
+	s.runtime, s.ID, s.Foreign = nil, "", true // or the Kyma would be bound to a cluster that is not its own
 	return true
 }
 

@@ -95,8 +95,11 @@ func play(ctx context.Context, o options, root string, chosen []workload.Workloa
 		return set, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.profiles != "" {
-		if err := os.MkdirAll(o.profiles, 0o750); err != nil {
+	for _, folder := range []string{o.profiles, o.logs} {
+		if folder == "" {
+			continue
+		}
+		if err := os.MkdirAll(folder, 0o750); err != nil {
 			return set, err
 		}
 	}
