@@ -18,12 +18,14 @@ func Defaults() Settings {
 }
 
 // smoke are the workloads of a short run.
-const smoke = "B1,B2,B3,B4,B8"
+const smoke = "B1,B2,B3,B4,B8,curves"
 
-// Smoke returns the workloads of a short run and sets their sizes: enough to count every kind of call.
+// Smoke returns the workloads of a short run and sets their sizes: enough to count every kind of call, and how calls grow with Kymas. How
+// they grow with modules and objects the other workloads hold to bounds for each.
 func Smoke(s *Settings) ([]Workload, error) {
 	s.Kymas, s.Modules, s.Objects, s.Idle = []int{20}, 3, 10, 5*time.Second
 	s.Runs, s.Singles, s.NoWorkloads = 3, []int{goalSize}, true
+	s.Curve = Curve{Kymas: []int{4, 12, 36}}
 	return Choose(smoke)
 }
 
@@ -38,6 +40,11 @@ func Missed(set report.Set) []string {
 			if counted[m.Unit] && !m.Met() {
 				missed = append(missed, fmt.Sprintf("%s, %s: %s is %s, not %s", r.Bench, r.Case, m.Name, report.Figure(m.Value), m.Goal))
 			}
+		}
+	}
+	for _, c := range set.Curves {
+		if counted[c.YLabel] && !c.Met() {
+			missed = append(missed, fmt.Sprintf("%s, %s: the exponent is not %s", c.Bench, c.Title, c.Goal))
 		}
 	}
 	return missed
