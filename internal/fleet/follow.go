@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -85,7 +86,7 @@ func (r *Runtime) recovered() {
 	}
 }
 
-// isFresh says, once, that the runtime has recovered since it was asked before.
+// isFresh says, once, that the runtime has recovered since it was asked before, or that the kind's definition was established.
 func (r *Runtime) isFresh(k *kind) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,11 +120,11 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 		r.conn.trip(err)
 	case class == apply.ClassKindUnknown:
 		r.unserved(k, learned)
-		first := firstAbsent
-		if r.served.young(k.gk) {
-			first = firstPause
+		if r.served.young(k.gk) { // an attempt that comes too early is no failure
+			r.sleep(ctx, k, new(pause).next(firstPause, firstPause))
+			return
 		}
-		r.sleep(ctx, k, p.next(first, r.cfg.AuditInterval))
+		r.sleep(ctx, k, p.next(firstAbsent, r.cfg.AuditInterval))
 	case immense(err):
 		r.overfed(k, err)
 		r.sleep(ctx, k, p.next(firstForbidden, r.cfg.AuditInterval))
@@ -133,11 +134,7 @@ func (r *Runtime) unlisted(ctx context.Context, k *kind, p *pause, err error, le
 	default:
 		r.conn.doubt()
 		r.unread(k, p, err)
-		wait := advised(err)
-		if r.served.young(k.gk) {
-			wait = 0 // a cache is being filled that is empty: it takes some milliseconds of the second that the API server asks for
-		}
-		r.sleep(ctx, k, max(p.next(firstPause, lastPause), wait))
+		r.sleep(ctx, k, max(p.next(firstPause, lastPause), advised(err)))
 	}
 }
 
@@ -170,8 +167,12 @@ func (r *Runtime) unwatched(ctx context.Context, k *kind, p *pause, err error) {
 	}
 }
 
-// advised is how long the API server asks to wait.
+// advised is how long the API server asks to wait. It asks for a second when it fills its cache of a kind, which takes milliseconds where
+// the kind is new; our own back-off will do.
 func advised(err error) time.Duration {
+	if apierrors.IsTooManyRequests(err) && strings.Contains(err.Error(), "storage is (re)initializing") {
+		return 0
+	}
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		return min(time.Duration(seconds)*time.Second, lastPause)
 	}
@@ -203,14 +204,14 @@ func (r *Runtime) expire(k *kind) {
 }
 
 // unserved notes that the runtime does not know the kind: nothing of it exists, unless a write of ours proved otherwise meanwhile. A kind
-// without a stream is looked for again by the audit, or when its CustomResourceDefinition is learned.
+// without a stream is looked for again by the audit, or when its CustomResourceDefinition is learned and for some moments after that.
 func (r *Runtime) unserved(k *kind, learned uint) {
 	r.mu.Lock()
 	var told, ready []types.NamespacedName
 	if k.learned == learned {
 		k.absent, k.problem, k.resource = true, nil, nil
 		told, ready = r.replace(k, nil, 0), r.announce()
-		k.due = k.watched
+		k.due = k.watched || r.served.young(k.gk)
 		r.assign()
 	}
 	r.mu.Unlock()

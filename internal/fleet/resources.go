@@ -16,11 +16,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// unknownFor is how long a kind that was not found is not asked for again: several objects of it come at once.
+// unknownFor is how long a kind that was not found is not asked for again: several objects of it come at once. One that is about to be served
+// is asked for sooner.
 const unknownFor = 5 * time.Second
 
-// youth is how long a kind is new to an API server after its definition was learned.
-const youth = 5 * time.Second
+// youth is how long a kind may be new to an API server after its definition was learned.
+const youth = 2 * time.Second
 
 // resources finds where a runtime serves a kind, without a RESTMapper: most kinds are Kubernetes' own and need no call, the kinds of a
 // module are told by its CustomResourceDefinitions, and the rest is one small discovery call per group and version.
@@ -87,9 +88,12 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 		gvr := gvk.GroupVersion().WithResource(d.plural)
 		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced}, nil, true
 	}
-	asked := d.at
+	asked, holds := d.at, unknownFor
 	if d.doubted {
 		asked = time.Time{}
+		if time.Since(d.at) < youth {
+			holds = firstPause / 2
+		}
 	}
 	if list := s.listed[gvk.GroupVersion()]; list != nil {
 		if resource, found := list.kinds[gvk.Kind]; found {
@@ -99,7 +103,7 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 			asked = list.at
 		}
 	}
-	return resource, &apply.UnknownKindError{GroupVersionKind: gvk, Served: d.versions}, time.Since(asked) < unknownFor
+	return resource, &apply.UnknownKindError{GroupVersionKind: gvk, Served: d.versions}, time.Since(asked) < holds
 }
 
 // definition gives what was learned of a kind; it serves no version when that is nothing.
@@ -179,8 +183,8 @@ func (d *definition) absurd() bool {
 	return len(d.versions) > many || slices.ContainsFunc(append([]string{d.kind.Group, d.kind.Kind, d.plural}, d.versions...), long)
 }
 
-// young says that a kind was defined moments ago. An API server knows it some moments after it has said that the definition is
-// established, and can list it some moments after that.
+// young says that a kind's definition was learned moments ago. An API server knows a kind some moments after it has said that its definition
+// is established, and others of the same cluster some moments after that.
 func (s *resources) young(gk schema.GroupKind) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

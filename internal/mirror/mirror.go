@@ -70,6 +70,7 @@ type memory struct {
 	seen     map[unique.Handle[inventory.ID]]sight
 	switched map[inventory.ID]time.Time // definitions that store another version since then
 	putBacks map[inventory.ID]putBack   // what others changed just now
+	young    map[schema.GroupKind]time.Time
 }
 
 // sight is the moment of an object at which it was seen to be what a hash stands for, or to be none of ours.

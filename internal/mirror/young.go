@@ -16,29 +16,33 @@ import (
 // differ by the rest.
 const youth = 4 * time.Second
 
-var definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+var definitionsOf = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// Young says that a kind is so new to a runtime that its API server would hold a create back, and a worker with it. An apply is answered at
-// once; where an API server does not know the kind yet, by an error that passes. A kind whose definition is being deleted is not young.
-func Young(ctx context.Context, cluster *apply.Cluster, kind schema.GroupVersionKind) (bool, error) {
+// Young says until when a kind is so new to a runtime that its API server would hold a create back, and a worker with it; that may be over.
+// An apply is answered at once; where an API server does not know the kind yet, by an error that passes. A kind whose definition is being
+// deleted is not young.
+func Young(ctx context.Context, cluster *apply.Cluster, kind schema.GroupVersionKind) (until time.Time, err error) {
 	resource, err := cluster.Resource(ctx, kind)
 	if err != nil {
-		return false, err
+		return until, err
 	}
-	definitions, err := cluster.Resource(ctx, definitionKind)
-	if err != nil {
-		return false, err
-	}
-	definition, err := get(ctx, cluster.Dynamic.Resource(definitions.GroupVersionResource), resource.GroupResource().String())
+	definition, err := get(ctx, cluster.Dynamic.Resource(definitionsOf), resource.GroupResource().String())
 	if definition == nil || err != nil {
-		return false, err
+		return until, err
 	}
-	return young(definition, time.Now()), nil
+	return youngUntil(definition, time.Now()), nil
 }
 
-func young(definition object, now time.Time) bool {
+// youngUntil never lies far ahead, whatever clock the runtime has.
+func youngUntil(definition object, now time.Time) time.Time {
 	since, established := establishedSince(definition)
-	return established && definition.GetDeletionTimestamp() == nil && now.Sub(since) < youth
+	if !established || definition.GetDeletionTimestamp() != nil {
+		return time.Time{}
+	}
+	if since.After(now) {
+		since = now
+	}
+	return since.Add(youth)
 }
 
 func establishedSince(definition object) (time.Time, bool) {
@@ -55,29 +59,50 @@ func establishedSince(definition object) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// ages are the answers of one pass.
+// ages say until when kinds are young, each as it was answered once.
 type ages struct {
 	mutex sync.Mutex
-	young map[schema.GroupKind]bool
+	until map[schema.GroupKind]time.Time
 }
 
-// young asks once for a kind, and only where the runtime is not known to hold objects of it.
+// young asks once for a kind: not where an earlier pass was told that it is, nor where the runtime is known to hold objects of it.
 func (p *pass) young(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
 	p.ages.mutex.Lock()
 	defer p.ages.mutex.Unlock()
-	if answer, known := p.ages.young[kind.GroupKind()]; known {
-		return answer, nil
+	gk := kind.GroupKind()
+	until, asked := p.ages.until[gk]
+	if !asked {
+		until = p.memory.youngUntil(gk)
 	}
-	answer := false
-	if objects, _ := p.runtime.Copies(kind.GroupKind()); len(objects) == 0 {
+	if objects, _ := p.runtime.Copies(gk); !asked && len(objects) == 0 && until.IsZero() {
 		var err error
-		if answer, err = Young(ctx, p.Cluster, kind); err != nil {
+		if until, err = Young(ctx, p.Cluster, kind); err != nil {
 			return false, err
 		}
+		p.memory.isYoung(gk, until)
 	}
-	if p.ages.young == nil {
-		p.ages.young = map[schema.GroupKind]bool{}
+	if p.ages.until == nil {
+		p.ages.until = map[schema.GroupKind]time.Time{}
 	}
-	p.ages.young[kind.GroupKind()] = answer
-	return answer, nil
+	p.ages.until[gk] = until
+	return time.Now().Before(until), nil
+}
+
+// youngUntil is what an earlier pass was told, as long as it matters.
+func (m *memory) youngUntil(gk schema.GroupKind) time.Time {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if !time.Now().Before(m.young[gk]) {
+		delete(m.young, gk)
+	}
+	return m.young[gk]
+}
+
+func (m *memory) isYoung(gk schema.GroupKind, until time.Time) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.young == nil {
+		m.young = map[schema.GroupKind]time.Time{}
+	}
+	m.young[gk] = until
 }

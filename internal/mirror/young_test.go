@@ -37,8 +37,9 @@ func TestAgeOfAKind(t *testing.T) {
 			at := metav1.NewTime(now)
 			definition.SetDeletionTimestamp(&at)
 		}
-		if got := young(definition, now); got != test.want {
-			t.Errorf("%s: young %t, want %t", test.name, got, test.want)
+		until := youngUntil(definition, now)
+		if got := now.Before(until); got != test.want || until.After(now.Add(youth)) {
+			t.Errorf("%s: young until %s, want %t", test.name, until, test.want)
 		}
 	}
 }
@@ -58,6 +59,13 @@ func TestWhatIsOfANewKindIsAppliedAndWaitsForNobody(t *testing.T) {
 	cost := c.costs(func() { ensure(t, m, c, young...) })
 	if want := "1 get customresourcedefinitions.apiextensions.k8s.io, 3 patch moduletemplates.operator.kyma-project.io"; cost != want {
 		t.Errorf("of a new kind: called %q, want %q", cost, want)
+	}
+
+	c.delete(young[0])
+	c.see(kind)
+	cost = c.costs(func() { ensure(t, m, c, young...) })
+	if want := "1 patch moduletemplates.operator.kyma-project.io"; cost != want {
+		t.Errorf("one more of a new kind: called %q, want %q", cost, want)
 	}
 
 	grown(t, c)
@@ -89,7 +97,7 @@ func grown(t *testing.T, c *cluster) {
 	for _, definition := range RuntimeCRDs() {
 		until(t, "the kind is known for long", func() error {
 			live, err := get(context.Background(), c.at("CustomResourceDefinition", ""), definition.Object.GetName())
-			if err == nil && (live == nil || young(live, time.Now())) {
+			if err == nil && (live == nil || time.Now().Before(youngUntil(live, time.Now()))) {
 				err = errors.New("it is young")
 			}
 			return err

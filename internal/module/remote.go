@@ -35,7 +35,7 @@ type Side struct {
 	Access *Access
 	// ID is the runtime's identity, empty while it is not known.
 	ID string
-	// Foreign says that the runtime is another Kyma's: one that was never synchronised with it is not bound to it.
+	// Foreign says that the runtime is another Kyma's: one that has nothing there is not bound to it.
 	Foreign bool
 	// Seen replaces status.lastSeen; nil leaves it as it was.
 	Seen *v1beta2.LastSeen
@@ -69,6 +69,10 @@ func Await(w World, access Access) []Verdict {
 	switch access.Reason {
 	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonKubeconfigRefused:
 		return verdicts // the cluster is another's: nothing new goes there
+	case v1beta2.ReasonRuntimeConnecting:
+		if w.Kyma.Status.LastSeen == nil {
+			return verdicts // it may turn out to be
+		}
 	}
 	return r.withMandatory(verdicts) // those are not for the runtime's users to decide
 }
@@ -76,7 +80,7 @@ func Await(w World, access Access) []Verdict {
 // Fold adds to a status what is known of the runtime.
 //
 //  1. What was seen of the two specs, and the runtime's identity once, are kept; unless the runtime turns out to be another Kyma's before
-//     anything was seen there.
+//     this one has put anything there.
 //  2. Every Sync sets its condition.
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
 //  4. A runtime that was never met yet leaves a Kyma Processing.
@@ -91,7 +95,7 @@ func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
 		slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	}
 	switch {
-	case side.Foreign && status.LastSeen == nil:
+	case side.Foreign && unsettled(w):
 		status.RuntimeID = ""
 	case status.RuntimeID == "":
 		status.RuntimeID = side.ID
@@ -116,6 +120,12 @@ func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
 	}
 	steady(&w.Kyma.Status, &status)
 	return status
+}
+
+// unsettled says that a Kyma has nothing in a runtime: no module, and nothing that was seen there.
+func unsettled(w World) bool {
+	return w.Kyma.Status.LastSeen == nil && w.Kyma.DeletionTimestamp == nil &&
+		!slices.ContainsFunc(w.Manifests, func(m v1beta2.Manifest) bool { return ours(w.Kyma, &m) })
 }
 
 // steady takes back what only looks like a change because Rollup did not know of the runtime: the times of what is as it was before.

@@ -103,17 +103,22 @@ func TestWhatIsKnownOfARuntimeIsKept(t *testing.T) {
 func TestWhoIsBoundToARuntime(t *testing.T) {
 	for _, test := range []struct {
 		name, bound string
-		seen        *v1beta2.LastSeen
+		edit        func(*World)
 		side        Side
 		want        string
 	}{
 		{"a runtime is met for the first time", "", nil, Side{ID: "one"}, "one"},
 		{"another one is met later", "one", nil, Side{ID: "other"}, "one"},
-		{"it turns out to be another Kyma's, before anything was seen there", "one", nil, Side{Foreign: true}, ""},
-		{"it is taken by another Kyma later", "one", &v1beta2.LastSeen{}, Side{Foreign: true}, "one"},
+		{"it turns out to be another Kyma's, before anything was put there", "one", nil, Side{Foreign: true}, ""},
+		{"so it does, and modules are there", "one", installedAt("regular", "1.0.0"), Side{Foreign: true}, "one"},
+		{"it is taken by another Kyma later", "one", func(w *World) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, Side{Foreign: true}, "one"},
+		{"so it is, and the Kyma is being deleted", "one", func(w *World) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }, Side{Foreign: true}, "one"},
 	} {
 		w := sampleWorld()
-		w.Kyma.Status.RuntimeID, w.Kyma.Status.LastSeen = test.bound, test.seen
+		if test.edit != nil {
+			test.edit(&w)
+		}
+		w.Kyma.Status.RuntimeID = test.bound
 		if got := Fold(w, Rollup(w, Resolve(w), nil), test.side).RuntimeID; got != test.want {
 			t.Errorf("%s: bound to %q, want %q", test.name, got, test.want)
 		}
@@ -141,12 +146,22 @@ func TestNothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
 }
 
 func TestMandatoryModulesGoIntoNobodyElsesCluster(t *testing.T) {
-	for reason, goes := range map[string]bool{
-		v1beta2.ReasonOwnershipConflict: false, v1beta2.ReasonKubeconfigRefused: false, v1beta2.ReasonRuntimeConnecting: true,
+	met := &v1beta2.LastSeen{}
+	for _, test := range []struct {
+		name, reason string
+		seen         *v1beta2.LastSeen
+		goes         bool
+	}{
+		{"it is another Kyma's", v1beta2.ReasonOwnershipConflict, nil, false},
+		{"it is the hub", v1beta2.ReasonKubeconfigRefused, nil, false},
+		{"it may be another Kyma's", v1beta2.ReasonRuntimeConnecting, nil, false},
+		{"it was this Kyma's, and is connected anew", v1beta2.ReasonRuntimeConnecting, met, true},
+		{"it does not answer", v1beta2.ReasonRuntimeUnreachable, nil, true},
 	} {
 		w := sampleWorld(decreed("policy", v1))
-		if plan := MakePlan(w, Await(w, Access{Reason: reason, Message: "no"})); plan.Empty() == goes {
-			t.Errorf("%s: %+v", reason, plan)
+		w.Kyma.Status.LastSeen = test.seen
+		if plan := MakePlan(w, Await(w, Access{Reason: test.reason, Message: "no"})); plan.Empty() == test.goes {
+			t.Errorf("%s: %+v", test.name, plan)
 		}
 	}
 }

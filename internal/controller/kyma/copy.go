@@ -152,19 +152,21 @@ func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
 	return nil
 }
 
-// putCopy creates the Kyma. Where the runtime does not know the kind for long it is applied without force, so that neither this worker nor
-// the users wait for an API server that holds creates back; what differs from a Kyma that somebody made meanwhile is a conflict.
+// putCopy creates the Kyma. Where the runtime does not know the kind for long it is applied, so that neither this worker nor the users wait
+// for an API server that holds creates back. It is applied without force, and as a manager of this Kyma's own: what differs from a Kyma that
+// somebody made meanwhile, another Kyma of a hub included, is a conflict.
 func (r *Reconciler) putCopy(ctx context.Context, s *side, kyma *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	kymas, err := kymasIn(ctx, s.runtime)
 	if err != nil {
 		return nil, err
 	}
-	young, err := mirror.Young(ctx, s.runtime.Cluster(), kymaKind)
+	until, err := mirror.Young(ctx, s.runtime.Cluster(), kymaKind)
 	switch {
 	case err != nil:
 		return nil, err
-	case young:
-		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: v1beta2.FieldManagerHub})
+	case time.Now().Before(until):
+		manager := v1beta2.FieldManagerHub + "-" + string(s.hub.UID)
+		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: manager})
 		if err == nil && len(made.GetManagedFields()) > 1 { // somebody made it first; as with any write that overtook an edit, no event tells
 			s.retry = soonest(s.retry, retrySoon)
 		}

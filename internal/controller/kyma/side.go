@@ -101,6 +101,9 @@ func (r *Reconciler) connect(ctx context.Context, s *side) bool {
 	}
 	s.ID = runtime.ID()
 	if !known {
+		if reason, _ := readyReason(s.hub); reason == v1beta2.ReasonOwnershipConflict {
+			s.ID = "" // it was another Kyma's
+		}
 		s.Access = &module.Access{
 			Reason: v1beta2.ReasonRuntimeConnecting, Message: "what the runtime holds is being read for the first time", Passing: true,
 		}
