@@ -16,8 +16,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// unknownFor is how long a kind that was not found is not asked for again: several objects of it come at once. One that is about to be served
-// is asked for sooner.
+// unknownFor is how long a kind that was not found is not asked for again: several objects of it come at once. One that is about to be
+// served is asked for sooner.
 const unknownFor = 5 * time.Second
 
 // youth is how long a kind may be new to an API server after its definition was learned.
@@ -183,8 +183,8 @@ func (d *definition) absurd() bool {
 	return len(d.versions) > many || slices.ContainsFunc(append([]string{d.kind.Group, d.kind.Kind, d.plural}, d.versions...), long)
 }
 
-// young says that a kind's definition was learned moments ago. An API server knows a kind some moments after it has said that its definition
-// is established, and others of the same cluster some moments after that.
+// young says that a kind's definition was learned moments ago. An API server knows a kind some moments after it has said that its
+// definition is established, and others of the same cluster some moments after that.
 func (s *resources) young(gk schema.GroupKind) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -153,8 +153,8 @@ func (r *Reconciler) createCopy(ctx context.Context, s *side) error {
 }
 
 // putCopy creates the Kyma. Where the runtime does not know the kind for long it is applied, so that neither this worker nor the users wait
-// for an API server that holds creates back. It is applied without force, and as a manager of this Kyma's own: what differs from a Kyma that
-// somebody made meanwhile, another Kyma of a hub included, is a conflict.
+// for an API server that holds creates back. It is applied without force, and as a manager of this Kyma's own: what differs from a Kyma
+// that somebody made meanwhile, another Kyma of a hub included, is a conflict.
 func (r *Reconciler) putCopy(ctx context.Context, s *side, kyma *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	kymas, err := kymasIn(ctx, s.runtime)
 	if err != nil {

@@ -157,7 +157,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	set.BoolVar(&o.publish, "publish", false, "make docs/benchmarks.md and its pictures of all that the folder of results has")
 	set.StringVar(&o.manager, "manager", "", "the manager's program; built when empty")
 	set.StringVar(&o.logs, "logs", "", "folder that keeps the manager's logs")
-	set.StringVar(&o.profiles, "profiles", "", "folder that gets processor profiles of the manager and the hub, of the workloads that have many Kymas")
+	set.StringVar(&o.profiles, "profiles", "",
+		"folder that gets processor profiles of the manager and the hub, of the workloads that have many Kymas")
 	bindSizes(set, &o.settings)
 	if err := set.Parse(args); err != nil {
 		return o, err
