@@ -160,19 +160,19 @@ func (r *Reconciler) putCopy(ctx context.Context, s *side, kyma *unstructured.Un
 	if err != nil {
 		return nil, err
 	}
+	manager := v1beta2.FieldManagerHub + "-" + string(s.hub.UID) // either way, so that what stands there does not tell how long it took
 	until, err := mirror.Young(ctx, s.runtime.Cluster(), kymaKind)
 	switch {
 	case err != nil:
 		return nil, err
 	case time.Now().Before(until):
-		manager := v1beta2.FieldManagerHub + "-" + string(s.hub.UID)
 		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: manager})
 		if err == nil && len(made.GetManagedFields()) > 1 { // somebody made it first; as with any write that overtook an edit, no event tells
 			s.retry = soonest(s.retry, retrySoon)
 		}
 		return made, err
 	default:
-		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerHub})
+		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: manager})
 	}
 }
 
