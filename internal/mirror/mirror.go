@@ -68,9 +68,9 @@ type Mirror struct {
 type memory struct {
 	mutex    sync.Mutex
 	seen     map[unique.Handle[inventory.ID]]sight
-	switched map[inventory.ID]time.Time // definitions that store another version since then
-	putBacks map[inventory.ID]putBack   // what others changed just now
-	young    map[schema.GroupKind]time.Time
+	switched map[inventory.ID]time.Time     // definitions that store another version since then
+	putBacks map[inventory.ID]putBack       // what others changed just now
+	young    map[schema.GroupKind]time.Time // kinds that were established just now, until then
 }
 
 // sight is the moment of an object at which it was seen to be what a hash stands for, or to be none of ours.

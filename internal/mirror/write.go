@@ -50,7 +50,7 @@ func going(err error) bool {
 
 // put creates what is not there, if it is of one of our kinds, and applies everything else. An apply would make it too, even while the
 // definition of the kind is being deleted: the API server, which waits for the last object to go, would wait for minutes. Where the
-// definition was made just now it does.
+// definition was established moments ago an apply makes it all the same, for the API server would hold a create back.
 func (p *pass) put(ctx context.Context, client dynamic.ResourceInterface, one *task) (object, error) {
 	if one.live != nil || one.id.Group != v1beta2.GroupVersion.Group {
 		return p.apply(ctx, client, one)
