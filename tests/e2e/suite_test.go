@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 var (
@@ -27,6 +28,8 @@ func TestE2E(t *testing.T) {
 	SetDefaultEventuallyPollingInterval(200 * time.Millisecond)
 	RunSpecs(t, "e2e")
 }
+
+var _ = ReportAfterSuite("failures", testkit.TellFailures)
 
 // The programs are built as make builds them, so that nothing is compiled twice.
 var _ = BeforeSuite(func() {

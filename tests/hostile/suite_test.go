@@ -45,6 +45,8 @@ func TestHostile(t *testing.T) {
 	RunSpecs(t, "Hostile")
 }
 
+var _ = ReportAfterSuite("failures", testkit.TellFailures)
+
 var _ = BeforeSuite(func() {
 	GinkgoWriter.TeeTo(&leaks)
 	log.SetOutput(io.MultiWriter(os.Stderr, &leaks)) // of what takes no logger

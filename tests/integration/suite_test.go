@@ -48,6 +48,8 @@ func TestIntegration(t *testing.T) {
 	RunSpecs(t, "Integration")
 }
 
+var _ = ReportAfterSuite("failures", testkit.TellFailures)
+
 var _ = BeforeSuite(func() {
 	env = testkit.Start(testkit.Options{Runtimes: 2, Workloads: true, HubWorkloads: true})
 	access = env.ManagerConfig("config/local")

@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 const (
@@ -51,6 +52,8 @@ func TestNode(t *testing.T) {
 	SetDefaultEventuallyPollingInterval(200 * time.Millisecond)
 	RunSpecs(t, "node")
 }
+
+var _ = ReportAfterSuite("failures", testkit.TellFailures)
 
 // Nothing is built in the checkout: two runs at once do not meet.
 var _ = BeforeSuite(func() {
