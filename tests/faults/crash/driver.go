@@ -51,7 +51,7 @@ func (d *Driver) begin(ctx context.Context, op operation.Operation) (*operation.
 			return nil, nil, err
 		}
 	}
-	s, err := operation.NewScene(ctx, d.Rig)
+	s, err := operation.NewScene(ctx, d.Rig, operation.NewID())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // bystand gives the second runtime a Kyma of its own, which is Ready before any fault and has to stay it. It is not synchronised, so
 // that no operation of others has a reason to write there.
 func bystand(ctx context.Context, r *rig.Rig) error {
-	s := blank(r)
+	s := blank(r, NewID())
 	s.Home, s.Other = s.Other, s.Home
 	if err := s.offer(ctx, s.Maps); err != nil {
 		return err

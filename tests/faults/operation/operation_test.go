@@ -25,7 +25,7 @@ func TestEveryOperationSettlesAndLeavesNothingBehind(t *testing.T) {
 	for _, o := range operation.All() {
 		t.Run(o.Name, func(t *testing.T) {
 			start := time.Now()
-			s, err := operation.NewScene(ctx, r)
+			s, err := operation.NewScene(ctx, r, operation.NewID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestEveryOperationSettlesAndLeavesNothingBehind(t *testing.T) {
 				t.Fatal(err)
 			}
 			prepared := time.Since(start)
-			if err := o.Run(ctx, s, 30*time.Second); err != nil {
+			if err := o.Run(ctx, s, time.Minute); err != nil {
 				t.Error(err)
 			}
 			ran := time.Since(start)

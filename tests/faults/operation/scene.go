@@ -51,8 +51,8 @@ type Scene struct {
 
 var taken atomic.Int64
 
-// newID makes small letters that no word contains.
-func newID() string {
+// NewID makes the ID of a Scene: small letters that no word contains, and that no other Scene has.
+func NewID() string {
 	n := taken.Add(1)
 	suffix := []byte("aaaa")
 	for i := len(suffix) - 1; i >= 0; i-- {
@@ -62,14 +62,15 @@ func newID() string {
 	return "zq" + string(suffix)
 }
 
-// NewScene publishes and offers the modules, and puts objects into the runtimes that are not ours to touch.
-func NewScene(ctx context.Context, r *rig.Rig) (*Scene, error) {
+// NewScene publishes and offers the modules, and puts objects into the runtimes that are not ours to touch. The ID may be that of a Scene
+// that was closed: it has the same versions then.
+func NewScene(ctx context.Context, r *rig.Rig, id string) (*Scene, error) {
 	if r.Bystander == "" {
 		if err := bystand(ctx, r); err != nil {
 			return nil, fmt.Errorf("cannot make the bystander: %w", err)
 		}
 	}
-	s := blank(r)
+	s := blank(r, id)
 	for _, module := range []string{s.Web, s.Maps} {
 		if err := s.offer(ctx, module); err != nil {
 			return nil, fmt.Errorf("cannot offer module %s: %w", module, err)
@@ -83,8 +84,7 @@ func NewScene(ctx context.Context, r *rig.Rig) (*Scene, error) {
 	return s, nil
 }
 
-func blank(r *rig.Rig) *Scene {
-	id := newID()
+func blank(r *rig.Rig, id string) *Scene {
 	s := &Scene{
 		Rig: r, ID: id, Home: r.Runtimes[0], Other: r.Runtimes[1],
 		Web: "web-" + id, Maps: "maps-" + id, Spare: "spare-" + id,

@@ -71,12 +71,24 @@ func untouched(ctx context.Context, s *operation.Scene) []string {
 			}
 		}
 	}
+	if err := operation.Await(ctx, s, fares, recovers); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return problems
+}
+
+// recovers is how long a bystander may be without its runtime after a manager's start: a first contact that a busy machine keeps waiting is
+// told, and tried again a second later.
+const recovers = 10 * time.Second
+
+// fares says why the bystander does not fare well.
+func fares(ctx context.Context, s *operation.Scene) error {
 	bystander := &v1beta2.Kyma{}
 	key := client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Rig.Bystander}
 	if err := s.Rig.Hub.Client.Get(ctx, key, bystander); err != nil || bystander.Status.State != v1beta2.StateReady {
-		problems = append(problems, fmt.Sprintf("the bystander suffers: %s %v %v", bystander.Status.State, bystander.Status.Conditions, err))
+		return fmt.Errorf("the bystander suffers: %s %v %w", bystander.Status.State, bystander.Status.Conditions, err)
 	}
-	return problems
+	return nil
 }
 
 // Cost is what the Scene took until now.

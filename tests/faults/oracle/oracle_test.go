@@ -61,7 +61,7 @@ func run(ctx context.Context, t *testing.T, watchdog *oracle.Watchdog, r *rig.Ri
 	then func(context.Context, *testing.T, *operation.Scene),
 ) (oracle.State, []string) {
 	t.Helper()
-	s, err := operation.NewScene(ctx, r)
+	s, err := operation.NewScene(ctx, r, operation.NewID())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,16 +163,19 @@ func Rest(ctx context.Context, s *operation.Scene, within time.Duration) (State,
 	return before, err
 }
 
-// Converge waits until the Scene is in a State, and says how it differs if it never is.
+// Converge waits until the Scene is in a State, and says how it differs if it never is. Only waiting is bounded: the first look takes as long
+// as it has to.
 func Converge(ctx context.Context, s *operation.Scene, want State, within time.Duration) (State, string) {
-	var got State
-	diff := "never looked"
+	got, err := Take(ctx, s)
+	diff := ""
+	if err != nil {
+		diff = err.Error()
+	} else if diff = Diff(want, got); diff == "" {
+		return got, ""
+	}
 	_ = operation.Await(ctx, s, func(ctx context.Context, s *operation.Scene) error {
 		state, err := Take(ctx, s)
 		if err != nil {
-			if diff == "never looked" {
-				diff = err.Error()
-			}
 			return err
 		}
 		got, diff = state, Diff(want, state)

@@ -139,7 +139,7 @@ func (t *attempt) run(ctx context.Context) (err error) {
 	if err := t.fleet.gather(ctx, count); err != nil {
 		return fmt.Errorf("the replicas do not share the work: %w", err)
 	}
-	if t.scene, err = operation.NewScene(ctx, t.suite.lab.Rig); err != nil {
+	if t.scene, err = operation.NewScene(ctx, t.suite.lab.Rig, operation.NewID()); err != nil {
 		return err
 	}
 	judge := t.suite.lab.Watchdog.Begin(t.scene)

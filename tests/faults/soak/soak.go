@@ -1,8 +1,9 @@
 // Package soak answers one question: does anything grow, get stuck or go wrong when operations and faults follow each other for hours?
 //
-// One manager process lives through random operations, each under a random fault or none, drawn by a seed. What the process holds is
-// looked at after each operation, and what lives in it after a garbage collection eight times, with a heap profile; what counts is the
-// slope, not the height.
+// One manager process lives through random operations, each under a random fault or none, drawn by a seed. Kymas, modules and versions
+// come again under names that were there before, as they do in a fleet: stores that keep what was fetched are full soon. What the process
+// holds is looked at after each operation, and what lives in it after a garbage collection sixteen times, with a heap profile; what counts
+// is the slope, not the height.
 //
 // What it refuses to do: faults that end the manager are left out, since memory that starts anew has no slope.
 package soak
@@ -22,7 +23,10 @@ import (
 )
 
 // looks at what lives are so many in a soak: a collection is asked for, which the manager would not do by itself then.
-const looks = 8
+const looks = 16
+
+// scenes are how many names there are to come again.
+const scenes = 24
 
 // Options of a soak.
 type Options struct {
@@ -52,13 +56,18 @@ type Report struct {
 func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	var report Report
 	dice, operations := rand.New(rand.NewPCG(o.Seed, 1)), operation.All()
-	cells := survivable(operations)
+	cells, ring := survivable(operations), names()
 	began := time.Now()
 	for n := 1; time.Since(began) < o.Duration && ctx.Err() == nil; n++ {
-		b, deed := trial.Break{Fault: "none", Begin: calm}, operations[dice.IntN(len(operations))]
+		b, deed, fresh := trial.Break{Fault: "none", Begin: calm}, operations[dice.IntN(len(operations))], false
 		if dice.IntN(3) > 0 {
 			cell := cells[dice.IntN(len(cells))]
 			b, deed = cell.Break(), cell.Operation
+			fresh = cell.Fault.Group == "artifact"
+		}
+		lab.Name = operation.NewID
+		if !fresh {
+			lab.Name = func() string { return ring[n%len(ring)] }
 		}
 		b.Name = fmt.Sprintf("%06d/%s/%s", n, deed.Name, b.Fault)
 		point := lab.Run(ctx, "soak", deed, b)
@@ -77,6 +86,16 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 		}
 	}
 	return report, nil
+}
+
+// names are those of Scenes that come again. What is wrong with a version is seen only where nobody has fetched it yet: such a fault gets a
+// Scene that was never there.
+func names() []string {
+	ring := make([]string, scenes)
+	for i := range ring {
+		ring[i] = operation.NewID()
+	}
+	return ring
 }
 
 // look writes down what lives, and keeps the profile that says what it is. The newest profile less an old one, by

@@ -53,6 +53,8 @@ type Lab struct {
 	Watchdog *oracle.Watchdog
 	// Converges is how long everything may take to be whole again.
 	Converges time.Duration
+	// Name is the ID of the next Scene; a new one, unless somebody says otherwise.
+	Name func() string
 
 	clean map[string]*Clean
 }
@@ -77,7 +79,7 @@ func New(ctx context.Context, options rig.Options) (*Lab, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
-	return &Lab{Rig: r, Watchdog: watchdog, Converges: Converges, clean: map[string]*Clean{}}, nil
+	return &Lab{Rig: r, Watchdog: watchdog, Converges: Converges, Name: operation.NewID, clean: map[string]*Clean{}}, nil
 }
 
 // Clean runs an operation without a fault, once.
@@ -156,7 +158,7 @@ func (l *Lab) begin(ctx context.Context, o operation.Operation) (*operation.Scen
 			return nil, nil, err
 		}
 	}
-	s, err := operation.NewScene(ctx, l.Rig)
+	s, err := operation.NewScene(ctx, l.Rig, l.Name())
 	if err != nil {
 		return nil, nil, err
 	}
