@@ -24,7 +24,7 @@ REGISTRY ?=
 # Further arguments for go test, such as TESTARGS='-run Kyma'; for the integration tests those of ginkgo, such as TESTARGS='--focus Kyma'.
 TESTARGS ?=
 UNIT_TIMEOUT ?= 15m
-INTEGRATION_TIMEOUT ?= 30m
+INTEGRATION_TIMEOUT ?= 60m
 # How many processes share the integration tests. Each has a hub, runtimes and a registry of its own, since most of the time they wait.
 INTEGRATION_PROCS ?= 3
 HOSTILE_TIMEOUT ?= 30m

@@ -280,6 +280,7 @@ func TestAKindThatMayNotBeReadIsTold(t *testing.T) {
 	stub.on(listConfigMap, statusAnswer(http.StatusForbidden, "Forbidden"))
 	r := b.mustGet(t, b.remote(t, "forbidden", stub.config()))
 	owner := ownerNamed("forbidden")
+	known := time.Now()
 	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
 	synced, p := r.Synced(owner)
 	if synced || p == nil || !strings.Contains(p.Message, "ConfigMap") {
@@ -288,7 +289,6 @@ func TestAKindThatMayNotBeReadIsTold(t *testing.T) {
 	if live := r.Live(mapID("a")); live.Presence != inventory.Unknown {
 		t.Fatalf("Live = %+v, want unknown", live)
 	}
-	known := time.Now()
 	<-time.After(time.Second)
 	n, most := b.calls.count(listConfigMap), 1+int(time.Since(known)/(1500*time.Millisecond))
 	if n > most {

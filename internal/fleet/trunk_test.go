@@ -107,7 +107,7 @@ func TestAServerThatLeavesIsLetGo(t *testing.T) {
 }
 
 func TestASilentServerIsAskedAndThenLeft(t *testing.T) {
-	p := newPeer(t, func(tr *trunk) { tr.ask, tr.wait = time.Second, time.Second })
+	p := newPeer(t, func(tr *trunk) { tr.ask, tr.wait = 3*time.Second, 3*time.Second })
 	c := p.opened(t.Context(), t, 1)
 	p.expect(t, "PING ack=false")
 	must(t, p.WritePing(true, [8]byte{}))

@@ -76,11 +76,11 @@ func TestWait(t *testing.T) {
 		},
 		"Ready of the generation before is not": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
-			Ask{Modules: notes(Want{}), Generation: 2, Timeout: 2 * time.Second}, "Processing", "not seen the change", true,
+			Ask{Modules: notes(Want{}), Generation: 2, Timeout: 5 * time.Second}, "Processing", "not seen the change", true,
 		},
 		"Ready in another version is not": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
-			Ask{Modules: notes(Want{Version: "1.1.0"}), Timeout: 2 * time.Second}, "Processing", "version 1.0.0 runs, 1.1.0 was asked for", true,
+			Ask{Modules: notes(Want{Version: "1.1.0"}), Timeout: 5 * time.Second}, "Processing", "version 1.0.0 runs, 1.1.0 was asked for", true,
 		},
 		"a refusal is an Error at once": {
 			func(t *testing.T, k *v1beta2.Kyma) {
@@ -109,7 +109,7 @@ func TestWait(t *testing.T) {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Error", "", "RegistryUnreachable", "no answer"))
 			},
-			Ask{Modules: notes(Want{}), Timeout: 2 * time.Second}, "Error", "RegistryUnreachable: no answer", true,
+			Ask{Modules: notes(Want{}), Timeout: 5 * time.Second}, "Error", "RegistryUnreachable: no answer", true,
 		},
 		"an Error that passes is none": {
 			func(t *testing.T, k *v1beta2.Kyma) {
@@ -129,7 +129,7 @@ func TestWait(t *testing.T) {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Processing", "1.0.0", "WaitingForObjects", "Deployment notes/notes"))
 			},
-			Ask{Modules: notes(Want{}), Timeout: 2 * time.Second}, "Processing", "WaitingForObjects: Deployment notes/notes", true,
+			Ask{Modules: notes(Want{}), Timeout: 5 * time.Second}, "Processing", "WaitingForObjects: Deployment notes/notes", true,
 		},
 		"a module is gone when the status has it no more": {
 			func(t *testing.T, k *v1beta2.Kyma) {
@@ -176,7 +176,7 @@ func TestWait(t *testing.T) {
 			kyma := someKyma(t, c)
 			ask := x.ask
 			ask.Kyma = client.ObjectKeyFromObject(kyma)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			var told []Line
 			begun := x.late
@@ -236,7 +236,7 @@ func TestManifestsTellWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	tell(t, c, kyma, says(1, "Processing", "1.0.0", "ManifestPending", `Manifest "x" was written and is being applied`))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	written := false
 	_, err := Wait(ctx, c, Ask{Kyma: client.ObjectKeyFromObject(kyma), Modules: []Want{{Module: "notes"}}}, func(line Line) {

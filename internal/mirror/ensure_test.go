@@ -110,6 +110,7 @@ func TestACopyCostsCallsOnlyWhenItChanged(t *testing.T) {
 func TestChangedContentIsWritten(t *testing.T) {
 	m := &Mirror{}
 	c := prepared(t, m)
+	grown(t, c)
 	first := template(t, "changed")
 	t.Cleanup(func() { c.delete(first) })
 	ensure(t, m, c, first)

@@ -16,7 +16,7 @@ const (
 	cacheName = "kubectl-cache"
 	// runtimeKubectl is how the commands below reach the runtime.
 	runtimeKubectl = `kubectl --kubeconfig "$` + runtimeKubeconfigVariable + `"`
-	untilReady     = "kubectl wait --for=condition=Ready --timeout=1m kyma/" + remoteKyma
+	untilReady     = "kubectl wait --for=condition=Ready --timeout=3m kyma/" + remoteKyma
 	// readContent asks the content server with a token of its own. kubectl can do that too, and nothing else has to be there.
 	readContent = `kubectl get --server="$` + contentVariable + `" --insecure-skip-tls-verify ` +
 		`--token="$(kubectl create token content-reader)" --raw `
@@ -46,12 +46,12 @@ var tries = []try{
 	}},
 	{"Delete an object and see it return", []string{
 		runtimeKubectl + " delete service notes",
-		runtimeKubectl + " wait --for=create --timeout=1m service/notes",
+		runtimeKubectl + " wait --for=create --timeout=3m service/notes",
 	}},
 	{"Break an object, read the condition, and repair it: no node has the label that these pods ask for", []string{
 		runtimeKubectl + ` patch deployment greeter --namespace greeter-system ` +
 			`--patch='{"spec":{"template":{"spec":{"nodeSelector":{"disk":"golden"}}}}}'`,
-		"kubectl wait --for=condition=Ready=false --timeout=1m kyma/demo",
+		"kubectl wait --for=condition=Ready=false --timeout=3m kyma/demo",
 		"kubectl get kyma demo -o wide",
 		runtimeKubectl + ` patch deployment greeter --namespace greeter-system ` +
 			`--patch='{"spec":{"template":{"spec":{"nodeSelector":null}}}}'`,
@@ -59,7 +59,7 @@ var tries = []try{
 	}},
 	{"Install something without a Kyma: a Helm chart; and what else there is in $" + samplesVariable, []string{
 		`kubectl apply --filename="$` + samplesVariable + `/oci-helm-chart.yaml"`,
-		"kubectl wait --for=condition=Ready --timeout=1m manifest/oci-helm-chart",
+		"kubectl wait --for=condition=Ready --timeout=3m manifest/oci-helm-chart",
 		runtimeKubectl + " get deployments --namespace harbour",
 	}},
 	{"Read what it is made of, which not everybody may, and remove it", []string{

@@ -8,6 +8,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -48,6 +49,11 @@ func asDeployed(t *testing.T) *rest.Config {
 	if err := s.admin.SubResource("token").Create(t.Context(), account, request); err != nil {
 		t.Fatal(err)
 	}
+	user := "system:serviceaccount:kcp-system:klm-dashboard"
+	read := rbacv1.PolicyRule{Verbs: []string{"watch"}, APIGroups: []string{ownGroup}, Resources: []string{"kymas"}}
+	record := rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}
+	apiserver.Allowed(t, s.admin, user, "", read)
+	apiserver.Allowed(t, s.admin, user, "klm-dashboard", record)
 	return asSomebody(config, request.Status.Token)
 }
 

@@ -36,6 +36,7 @@ var environment envtest.Environment
 
 var server = sync.OnceValues(func() (*rest.Config, error) {
 	environment.BinaryAssetsDirectory = os.Getenv("KUBEBUILDER_ASSETS")
+	environment.CRDInstallOptions.MaxTime = time.Minute
 	environment.CRDs = []*apiextensionsv1.CustomResourceDefinition{widgetDefinition()}
 	return environment.Start()
 })

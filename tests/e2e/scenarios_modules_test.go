@@ -215,6 +215,8 @@ func (s *scene) mandatory() {
 	alone := s.members[1]
 	s.labelled(alone.kyma.DeepCopy(), v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
 	s.Offer(forced, "1.1.0", testkit.ConfigMaps(forced, "1.1.0", 1))
+	// The label comes by another way than the version, and may come later.
+	Consistently(versionIn(alone, forced+"-0")).WithTimeout(awhile).Should(Equal(first))
 	testkit.Edit(s.Hub, release.DeepCopy(), func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Mandatory.Version = "1.1.0" })
 	for _, m := range s.others(alone) {
 		s.manifest(m, forced, testkit.HaveVersion("1.1.0"), testkit.HaveState(v1beta2.StateReady))

@@ -98,9 +98,9 @@ var _ = Describe("A tag that moves", func() {
 			}
 		}))
 		manifest := fromImage(name, nil)
-		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateError))
+		Eventually(statusOf).WithArguments(manifest).Should(ContainSubstring(v1beta2.ReasonContentNotFound))
 		Expect(refused.Load()).NotTo(BeZero())
-		Expect(statusOf(manifest)).To(ContainSubstring(v1beta2.ReasonContentNotFound))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateError))
 		for i := range 2 {
 			Expect(mapOf(fmt.Sprintf("%s-%d", name, i))()).To(BeEmpty())
 		}
@@ -123,8 +123,8 @@ var _ = Describe("A tag that moves", func() {
 			next.ServeHTTP(w, req)
 		}))
 		manifest := fromImage(name, nil)
+		Eventually(statusOf).WithArguments(manifest).Should(ContainSubstring(v1beta2.ReasonDigestMismatch))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateError))
-		Expect(statusOf(manifest)).To(ContainSubstring(v1beta2.ReasonDigestMismatch))
 		for i := range 2 {
 			Expect(mapOf(fmt.Sprintf("%s-%d", name, i))()).To(BeEmpty())
 		}

@@ -63,9 +63,9 @@ func (r *resident) expectUntouched(before map[string]string) {
 		testkit.HaveState(v1beta2.StateReady), testkit.HaveModule(r.module, testkit.HaveState(v1beta2.StateReady))), "the neighbour")
 }
 
-// snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of. Of its Kyma it has
-// what is not for the manager to write: on a machine that an attack keeps busy a question to the runtime may be late, which the status
-// tells for a moment.
+// snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of. Of its Kyma and its
+// Manifest it has what the manager does not write from moment to moment: on a machine that an attack keeps busy a question to the runtime
+// may be late, which their status tells.
 func (r *resident) snapshot() map[string]string {
 	GinkgoHelper()
 	found := map[string]string{}
@@ -80,7 +80,7 @@ func (r *resident) snapshot() map[string]string {
 		}
 	}
 	own := client.MatchingLabels{v1beta2.LabelKymaName: r.kyma.Name}
-	note(env.Hub, &v1beta2.ManifestList{}, own)
+	found["Manifest"] = r.installed()
 	note(env.Hub, &corev1.SecretList{}, own)
 	found["Kyma"] = r.identity()
 	for _, object := range []client.Object{testkit.ModuleReleaseMeta(r.module), testkit.ModuleTemplate(r.module, "1.0.0")} {
@@ -105,6 +105,20 @@ func (r *resident) identity() string {
 	text, err := json.Marshal(map[string]any{
 		"uid": live.UID, "generation": live.Generation, "spec": live.Spec, "runtime": live.Status.RuntimeID, "deleted": live.DeletionTimestamp,
 		"labels": live.Labels, "annotations": live.Annotations, "finalizers": live.Finalizers, "owners": live.OwnerReferences,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return string(text)
+}
+
+// installed is the neighbour's Manifest without its state and conditions, and with all that it has in the runtime.
+func (r *resident) installed() string {
+	GinkgoHelper()
+	live, err := env.ManifestOf(r.kyma.Name, r.module)()
+	Expect(err).NotTo(HaveOccurred())
+	text, err := json.Marshal(map[string]any{
+		"uid": live.UID, "generation": live.Generation, "spec": live.Spec, "deleted": live.DeletionTimestamp, "labels": live.Labels,
+		"annotations": live.Annotations, "finalizers": live.Finalizers, "owners": live.OwnerReferences, "synced": live.Status.Synced,
+		"resolved": live.Status.Resolved,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	return string(text)

@@ -78,7 +78,13 @@ func install() time.Duration {
 // expectQuickInstall installs a module into a healthy Kyma, in about the time that it takes usually.
 func expectQuickInstall(usual time.Duration) {
 	GinkgoHelper()
-	Expect(install()).To(BeNumerically("<", max(4*time.Second, 3*usual)), "a dial to nobody is given up after 5 s")
+	limit, took := max(4*time.Second, 3*usual), install()
+	for range 2 { // a machine that stands still for a moment holds one of them, a worker that waits for nobody all
+		if took >= limit {
+			took = install()
+		}
+	}
+	Expect(took).To(BeNumerically("<", limit), "a dial to nobody is given up after 5 s")
 }
 
 var _ = Describe("The access Secret", func() {
@@ -185,6 +191,7 @@ var _ = Describe("The access Secret", func() {
 		kyma, module := kymaWith(goodKubeconfig())
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		rotate(kyma, tokenKubeconfig())
+		Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateError, v1beta2.ReasonRuntimeUnauthorized))
 		env.Hub.Delete(kyma)
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateDeleting, v1beta2.ReasonRuntimeUnauthorized))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(

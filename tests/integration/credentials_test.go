@@ -47,7 +47,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Expect(versionIn(runtime, maps+"-0")()).To(Equal("1.0.0"))
 
 		rotate(kyma, kubeconfigOf(runtime))
-		Eventually(testkit.Live(env.Hub, kyma), "10s").Should(And(testkit.HaveState(v1beta2.StateReady),
+		Eventually(testkit.Live(env.Hub, kyma), "30s").Should(And(testkit.HaveState(v1beta2.StateReady),
 			testkit.HaveModule(maps, testkit.HaveVersion("1.1.0")), testkit.HaveModule(more, testkit.HaveState(v1beta2.StateReady))))
 
 		By("and a deletion waits, without touching the other cluster")
@@ -58,7 +58,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Consistently(testkit.Gone(env.Hub, kyma)).Should(BeFalse())
 		expectUntouched(other, maps, more)
 		rotate(kyma, kubeconfigOf(runtime))
-		Eventually(testkit.Gone(env.Hub, kyma), "10s").Should(BeTrue())
+		Eventually(testkit.Gone(env.Hub, kyma), "30s").Should(BeTrue())
 		expectGone(runtime, append(definitions(), configMap(maps+"-0"), configMap(more+"-0"))...)
 	})
 
@@ -82,7 +82,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Consistently(testkit.Gone(env.Hub, kyma)).Should(BeFalse())
 		expectUntouched(env.Hub, maps)
 		rotate(kyma, kubeconfigOf(runtime))
-		Eventually(testkit.Gone(env.Hub, kyma), "10s").Should(BeTrue())
+		Eventually(testkit.Gone(env.Hub, kyma), "30s").Should(BeTrue())
 		Expect(versionsOf(env.Hub, definitions()...)).To(Equal(before))
 		expectGone(runtime, definitions()...)
 	})
@@ -126,7 +126,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateProcessing),
 			testkit.HaveCondition(v1beta2.ConditionSpecSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)))
 		rotate(kyma, kubeconfigOf(runtime))
-		Eventually(testkit.Live(env.Hub, kyma), "10s").Should(testkit.HaveState(v1beta2.StateReady))
+		Eventually(testkit.Live(env.Hub, kyma), "30s").Should(testkit.HaveState(v1beta2.StateReady))
 		expectThere(runtime, copied())
 		remove(kyma)
 	})

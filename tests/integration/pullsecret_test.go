@@ -87,7 +87,6 @@ var _ = Describe("The login for the registry", func() {
 		file, err := json.Marshal(map[string]any{"registries": trusted})
 		Expect(err).NotTo(HaveOccurred())
 		writeRegistries(file)
-		DeferCleanup(func() { writeRegistries(trust(web)) })
 
 		first, _ := offered()
 		second, source := offered()
@@ -95,6 +94,7 @@ var _ = Describe("The login for the registry", func() {
 		env.Hub.Create(login)
 		inject(provision.RequireLogin("robot", "one"))
 		withFlags(func(c *setup.Config) { c.RegistryHost, c.RegistrySecret = "", login.Name })
+		DeferCleanup(func() { writeRegistries(trust(web)) }) // before the next manager starts
 		kyma := newKyma(env.Runtimes[0], testkit.WithModule(first))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 

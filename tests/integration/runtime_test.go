@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -194,3 +195,44 @@ var _ = Describe("The Kyma in a runtime", Ordered, func() {
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: second + "-0"}})
 	})
 })
+
+var _ = Describe("A runtime that two Kymas want in the same moment", func() {
+	It("is one's, which nothing of the other's disturbs, and the other is told whose", func() {
+		runtime := env.AddRuntime(testkit.Unique("wanted"))
+		kymas, modules := map[string]*v1beta2.Kyma{}, map[string]string{}
+		for range 2 {
+			module := offerMaps("1.0.0")
+			kyma := newKyma(runtime, testkit.WithModule(module))
+			kymas[kyma.Name], modules[kyma.Name] = kyma, module
+		}
+		owner := func() string {
+			_, name, _ := strings.Cut(markOf(runtime), "/")
+			return name
+		}
+		Eventually(owner).ShouldNot(BeEmpty())
+		winner := kymas[owner()]
+		delete(kymas, winner.Name)
+		for _, loser := range kymas {
+			Eventually(testkit.Live(env.Hub, winner)).Should(testkit.HaveState(v1beta2.StateReady))
+			Eventually(testkit.Live(env.Hub, loser)).Should(tells(v1beta2.StateError, v1beta2.ReasonOwnershipConflict, winner.Name))
+			Expect(owner()).To(Equal(winner.Name), "whose it is, is decided once")
+			Eventually(modulesIn(runtime)).Should(ConsistOf(modules[winner.Name]))
+
+			remove(loser)
+			expectGone(runtime, configMap(modules[loser.Name]+"-0"))
+		}
+		Eventually(testkit.Live(env.Hub, winner)).Should(testkit.HaveState(v1beta2.StateReady))
+		expectThere(runtime, copied(), definition("kymas"), configMap(modules[winner.Name]+"-0"))
+		remove(winner)
+		expectGone(runtime, definition("kymas"), configMap(modules[winner.Name]+"-0"))
+	})
+})
+
+// markOf says whose the Kyma in a runtime is; empty while there is none.
+func markOf(runtime *testkit.Cluster) string {
+	kyma, err := testkit.Live(runtime, copied())()
+	if err != nil {
+		return ""
+	}
+	return kyma.Annotations[v1beta2.AnnotationOwnedBy]
+}

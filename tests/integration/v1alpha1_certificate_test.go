@@ -50,14 +50,14 @@ func describeCertificate(of func() *days) {
 	It("renews the certificate under load, and nobody notices", func() {
 		of().stop()
 		Expect(of().env.Hub.Client.Delete(ctx(), of().secret())).To(Succeed())
-		of().start(20 * time.Second)
+		of().start(30 * time.Second)
 		load := of().load()
 		first := of().bundle()
 		seen := map[string]bool{}
 		Eventually(func() int {
 			seen[string(of().secret().Data[corev1.TLSCertKey])] = true
 			return len(seen)
-		}, "90s", "200ms").Should(Equal(3), "certificates of two rotations")
+		}, "3m", "200ms").Should(Equal(3), "certificates of two rotations")
 		Expect(of().bundle()).NotTo(Equal(first))
 		failures, conversions, handshakes := load()
 		Expect(failures).To(BeEmpty())

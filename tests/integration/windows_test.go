@@ -94,7 +94,7 @@ var _ = Describe("An upgrade that needs downtime", Ordered, func() {
 		write(windowFrom(time.Now().Add(24 * time.Hour)))
 		kyma, module := upgraded()
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, HaveField("Maintenance", true)))
-		soon := time.Now().Add(12 * time.Second)
+		soon := time.Now().Add(20 * time.Second)
 		write(windowFrom(soon))
 		waiting(kyma, module, soon)
 		done(kyma, module)

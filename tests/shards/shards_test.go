@@ -53,7 +53,8 @@ func TestManagersShareTheKymasAndWriteEachOnce(t *testing.T) {
 }
 
 // silentAtRest sees that only heartbeats remain, and that their number is that of the replicas: in each period one write and one list by
-// each, and a second write by the one that assigns. There are four times as many Kymas.
+// each, and a second write by the one that assigns. There are four times as many Kymas. A busy machine may have one of them doubted for a
+// moment, so one such time is enough.
 func silentAtRest(t *testing.T, managers ...*manager) {
 	t.Helper()
 	total := func() (calls, leases int) {
@@ -71,16 +72,19 @@ func silentAtRest(t *testing.T, managers ...*manager) {
 		if now, leases := total(); now != last {
 			last, before, since = now, leases, time.Now()
 		}
-		if quiet := time.Since(since); quiet < 3*time.Second {
-			return fmt.Errorf("quiet for %s", quiet)
+		took := time.Since(since)
+		if took < 3*time.Second {
+			return fmt.Errorf("quiet for %s", took)
+		}
+		_, leases := total()
+		periods := int(took/retry) + 2 // one that began before, and one that has begun
+		sent, most := leases-before, (2*len(managers)+1)*periods
+		if sent == 0 || sent > most {
+			before, since = leases, time.Now()
+			return fmt.Errorf("%d calls for heartbeats in %s, want at most %d", sent, took, most)
 		}
 		return nil
 	})
-	_, leases := total()
-	periods := int(time.Since(since)/retry) + 2 // one that began before, and one that has begun
-	if sent, most := leases-before, (2*len(managers)+1)*periods; sent == 0 || sent > most {
-		t.Errorf("%d calls for heartbeats in %s, want at most %d", sent, time.Since(since), most)
-	}
 }
 
 // anEndIsNoFailover ends a manager, which hands its share on before it goes: nobody waits for its lease.

@@ -73,3 +73,23 @@ func TestUniqueNamesAreNamesOfModules(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCrossedOnItsWayIsNoFault(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		name, reason string
+		lasts        time.Duration
+		told         int
+	}{
+		{"a Secret that came a moment after its Kyma", v1beta2.ReasonAccessSecretNotFound, time.Second, 0},
+		{"a template that came a moment after its release", v1beta2.ReasonTemplateNotFound, time.Second, 0},
+		{"a Secret that was missed for longer", v1beta2.ReasonAccessSecretNotFound, crossing, 1},
+		{"something else that was over at once", v1beta2.ReasonRuntimeUnreachable, time.Millisecond, 1},
+	} {
+		s := sighting{at: at, text: "Kyma a is in state Error: " + c.reason}
+		s.over(at.Add(c.lasts))
+		if got := texts([]sighting{s}); len(got) != c.told {
+			t.Errorf("%s: told %v", c.name, got)
+		}
+	}
+}

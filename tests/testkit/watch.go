@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +37,20 @@ type Watch struct {
 // sighting is that an object turned to state Error.
 type sighting struct {
 	uid  types.UID
+	at   time.Time
 	text string
+	// crossed says that it was over at once, and means nothing.
+	crossed bool
+}
+
+// crossing is how long something may be missing that was made together with what needs it: the two come to a manager by streams of their
+// own, and a busy machine has one of them wait.
+const crossing = 2 * time.Second
+
+// over takes note that the object is not in error any more.
+func (s *sighting) over(now time.Time) {
+	missing := strings.Contains(s.text, v1beta2.ReasonAccessSecretNotFound) || strings.Contains(s.text, v1beta2.ReasonTemplateNotFound)
+	s.crossed = s.crossed || missing && now.Sub(s.at) < crossing
 }
 
 // follow starts watching until stop; when it returns, no later event is missed.
@@ -85,7 +99,9 @@ func (w *Watch) errorsOfOthers() func() []string {
 
 func texts(sightings []sighting) (texts []string) {
 	for _, s := range sightings {
-		texts = append(texts, s.text)
+		if !s.crossed {
+			texts = append(texts, s.text)
+		}
 	}
 	return texts
 }
@@ -173,8 +189,15 @@ func (w *Watch) record(object client.Object) {
 		w.violations = append(w.violations, name+": "+violation)
 		_, _ = fmt.Fprintf(w.out, "VIOLATION %s: %s\n", name, violation) // shows it among the events of the spec at fault
 	}
-	if now.state == v1beta2.StateError && before.state != v1beta2.StateError {
-		w.errors = append(w.errors, sighting{object.GetUID(), fmt.Sprintf("%s: %s", name, now)})
+	switch uid := object.GetUID(); {
+	case now.state == v1beta2.StateError && before.state != v1beta2.StateError:
+		w.errors = append(w.errors, sighting{uid: uid, at: time.Now(), text: fmt.Sprintf("%s: %s", name, now)})
+	case now.state != v1beta2.StateError && before.state == v1beta2.StateError:
+		for i := range w.errors {
+			if s := &w.errors[i]; s.uid == uid {
+				s.over(time.Now())
+			}
+		}
 	}
 }
 

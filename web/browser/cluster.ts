@@ -1,6 +1,7 @@
 // What somebody else does in the clusters meanwhile: kubectl.
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { expect } from '@playwright/test'
 import { artifacts, world, type World } from './places'
 
 interface Asked {
@@ -56,6 +57,16 @@ interface Rule {
   verbs: string[]
 }
 
+/** allowed waits until the API server, which learns of roles a moment after they were written, lets somebody do what the last rule says. */
+async function allowed(name: string, rules: Rule[]) {
+  const rule = rules.at(-1)
+  if (!rule) return
+  const what = [rule.verbs[0] ?? '', [rule.resources[0], rule.apiGroups[0]].filter(Boolean).join('.'), '--all-namespaces']
+  const ask = ['auth', 'can-i', ...what, `--as=system:serviceaccount:default:${name}`]
+  const can = () => kubectl(ask).then(({ text }) => text.trim(), () => 'no') // who may not is an error to kubectl
+  await expect.poll(can, { timeout: 60_000 }).toBe('yes')
+}
+
 /** kubeconfigOf makes a ServiceAccount that may do what the rules say, and a kubeconfig with a token of it. */
 export async function kubeconfigOf(name: string, rules: Rule[]): Promise<string> {
   const rbac = 'rbac.authorization.k8s.io'
@@ -70,6 +81,7 @@ export async function kubeconfigOf(name: string, rules: Rule[]): Promise<string>
       subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
     },
   ])
+  await allowed(name, rules)
   const token = (await kubectl(['create', 'token', name, '-n', 'default', '--duration', '1h'])).text.trim()
   const config = JSON.parse((await kubectl(['config', 'view', '--raw', '--minify', '-o', 'json'])).text) as {
     contexts: { context: { user: string } }[]

@@ -17,5 +17,18 @@ test('from the address to what needs attention in at most one second', async ({ 
   }
   console.log('milliseconds until the first page was usable:', took.join(', '))
   const share = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()) // of a processor that others want all the time
-  expect(Math.min(...took)).toBeLessThanOrEqual(1000 * share)
+  expect(Math.min(...took)).toBeLessThanOrEqual(1000 * Math.max(share, slowness()))
 })
+
+// The second is meant for a processor that counts to a hundred million in 150 ms: one that takes twice as long is given twice as long.
+const usual = 150
+
+/** slowness says how many times slower than that this machine is, at its best. */
+function slowness(): number {
+  const took = Array.from({ length: 10 }, () => {
+    const began = performance.now()
+    for (let i = 0, sum = 1; i < 100_000_000; i++) sum = (Math.imul(sum, 31) + i) | 0
+    return performance.now() - began
+  })
+  return Math.max(1, Math.min(...took) / usual)
+}

@@ -249,7 +249,7 @@ func (b *bench) manageableModule() {
 	if b.color("default") != "" {
 		b.Error("the policy is Ignore, and there is a default custom resource")
 	}
-	b.steps(step{"delete widget --yes --timeout 30s", 0, []string{"module/widget   disabled"}})
+	b.steps(step{"delete widget --yes --timeout 3m", 0, []string{"module/widget   disabled"}})
 }
 
 func (b *bench) ownResource() {

@@ -52,7 +52,7 @@ func TestALifeOfASandbox(t *testing.T) {
 		t.Errorf("with signatures: %+v", enforced)
 	}
 	kubectl(t, made.Hub.Kubeconfig, "patch", "kyma", "demo", "-n", "kcp-system", "--type=merge", "-p", `{"spec":{"channel":"fast"}}`)
-	kubectl(t, made.Hub.Kubeconfig, "wait", "kyma/demo", "-n", "kcp-system", "--for=jsonpath={.status.modules[0].version}=1.1.0", "--timeout=1m")
+	kubectl(t, made.Hub.Kubeconfig, "wait", "kyma/demo", "-n", "kcp-system", "--for=jsonpath={.status.modules[0].version}=1.1.0", "--timeout=3m")
 
 	list := decode[sandboxList](t, ok(t, "provision", "list", "-o", "json"))
 	if len(list.Items) != 1 || list.Items[0].Manager == nil {

@@ -80,7 +80,7 @@ func uninstalled(t *testing.T, plane *provision.ControlPlane) {
 	if out := kubectl(t, plane.Kubeconfig, "get", "kymas", "-A", "-o", "name"); !strings.Contains(out, "held") {
 		t.Fatalf("a refusal changed something:\n%s", out)
 	}
-	ok(t, "uninstall", "--cascade", "--yes", "--timeout=1m")
+	ok(t, "uninstall", "--cascade", "--yes", "--timeout=3m")
 	left := kubectl(t, plane.Kubeconfig, "get", "crds,clusterroles,clusterrolebindings,priorityclasses,namespaces", "-o", "name")
 	for _, name := range []string{"kyma", "klm", "kcp"} {
 		if strings.Contains(left, name) {
