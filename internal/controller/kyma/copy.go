@@ -30,13 +30,12 @@ var told = []string{"kyma-project.io/runtime-id", "kyma-project.io/global-accoun
 // readCopy is the last rule of meet. What the runtime's users write is hostile input: what is not accepted leaves in force what was seen
 // last, and so does a user who writes faster than anybody edits.
 func (r *Reconciler) readCopy(s *side) {
-	object, ok := s.runtime.Object(copyID)
 	if known, _ := s.runtime.Known(client.ObjectKeyFromObject(s.hub)); !known {
 		s.lost() // else what nobody knows any more would be taken for what does not exist
 		return
 	}
-	if ok {
-		kyma, err := kymaOf(object)
+	if s.found != nil {
+		kyma, err := kymaOf(s.found)
 		if err == nil {
 			s.copy = kyma // also of a refused one the users see the status
 			err = module.CheckRuntimeSpec(&kyma.Spec)

@@ -36,9 +36,10 @@ var (
 type side struct {
 	module.Side
 	remote  bool
-	hub     *v1beta2.Kyma // as it stands on the hub
-	runtime Runtime       // nil when it cannot be used
-	copy    *v1beta2.Kyma // what the runtime holds; nil when it holds none
+	hub     *v1beta2.Kyma              // as it stands on the hub
+	runtime Runtime                    // nil when it cannot be used
+	found   *unstructured.Unstructured // the runtime's Kyma when it was looked whose that is; nil when it held none
+	copy    *v1beta2.Kyma              // the same, read; also what a write of ours returned
 	merged  *module.Merged
 	undone  *undone // of a Kyma that goes
 	now     time.Time
@@ -50,7 +51,7 @@ type side struct {
 //  1. A local Kyma has no other side, nor has one whose label says that nothing is to be synchronised.
 //  2. Without a connection, what was last seen of the runtime's spec counts.
 //  3. So it does until the kinds that matter there were listed once.
-//  4. A runtime that belongs to another Kyma of this hub is left alone.
+//  4. A runtime that belongs to another Kyma of this hub is left alone; also one that another takes while rule 5 puts things there.
 //  5. The namespace, the definitions and the pull Secret are there and unchanged, or are put there.
 //  6. What the runtime's Kyma asks for is checked and merged with what the hub's asks for.
 func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
@@ -64,7 +65,9 @@ func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
 		return s
 	}
 	r.supply(ctx, s)
-	r.readCopy(s)
+	if !r.shared(ctx, s) {
+		r.readCopy(s)
+	}
 	return s
 }
 
@@ -114,12 +117,15 @@ func (r *Reconciler) connect(ctx context.Context, s *side) bool {
 	return true
 }
 
-// shared is rule 4. The mark of a Kyma that is gone, or is on its way, counts for nothing: the runtime has changed hands.
+// shared is rule 4. The mark of a Kyma that is gone, or is on its way, counts for nothing: the runtime has changed hands. What it looked at
+// is all that counts later: a Kyma that comes after that may be another's.
 func (r *Reconciler) shared(ctx context.Context, s *side) bool {
+	s.found = nil
 	object, ok := s.runtime.Object(copyID)
 	if !ok {
 		return false
 	}
+	s.found = object
 	namespace, name, _ := strings.Cut(object.GetAnnotations()[v1beta2.AnnotationOwnedBy], "/")
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	other := &v1beta2.Kyma{}
@@ -138,6 +144,7 @@ func (r *Reconciler) shared(ctx context.Context, s *side) bool {
 			"to have modules installed only", key, v1beta2.LabelSync),
 	})
 	s.runtime, s.ID, s.Foreign = nil, "", true // or the Kyma would be bound to a cluster that is not its own
+	s.Syncs = nil
 	return true
 }
 

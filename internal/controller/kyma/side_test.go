@@ -12,11 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 var noon = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
@@ -130,5 +134,37 @@ func TestHowLongToWaitForWhatPasses(t *testing.T) {
 				t.Errorf("%s, again after %s; want %s, %s", s.Syncs[0].Reason, s.retry, test.reason, test.want)
 			}
 		})
+	}
+}
+
+// overtakenRuntime holds no Kyma when it is asked for the first time, and another Kyma's from then on.
+type overtakenRuntime struct {
+	Runtime
+	asked int
+}
+
+func (r *overtakenRuntime) Known(types.NamespacedName) (bool, *Problem) { return true, nil }
+
+func (r *overtakenRuntime) Live(inventory.ID) inventory.Live { return inventory.Live{} }
+
+func (r *overtakenRuntime) Object(inventory.ID) (*unstructured.Unstructured, bool) {
+	r.asked++
+	other := &unstructured.Unstructured{}
+	other.SetAnnotations(map[string]string{v1beta2.AnnotationOwnedBy: "kcp-system/other"})
+	return other, r.asked > 1
+}
+
+func TestAKymaThatCameAfterTheLookWhoseItIsIsNotTakenForOurs(t *testing.T) {
+	other := kymaWith("other", nil, nil)
+	r := &Reconciler{Client: clientfake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(other).Build()}
+	s := &side{hub: kymaWith("kyma", nil, nil), runtime: &overtakenRuntime{}}
+	if r.shared(t.Context(), s) {
+		t.Fatal("nothing is there yet")
+	}
+	if r.readCopy(s); s.copy != nil || s.merged == nil {
+		t.Errorf("the Kyma of %s is taken for ours", s.copy.Annotations[v1beta2.AnnotationOwnedBy])
+	}
+	if !r.shared(t.Context(), s) || !s.Foreign || s.Syncs != nil {
+		t.Errorf("the runtime is not seen to be the other's: %+v", s.Side)
 	}
 }

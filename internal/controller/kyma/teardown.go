@@ -106,12 +106,12 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 	if r.shared(ctx, s) || r.inherited(ctx, s) {
 		return left // what is there is another Kyma's
 	}
-	if object, ok := s.runtime.Object(copyID); ok {
-		if kyma, err := kymaOf(object); err == nil {
+	if s.found != nil {
+		if kyma, err := kymaOf(s.found); err == nil {
 			s.copy = kyma
 			left.StatusDeleting = kyma.Status.State == v1beta2.StateDeleting
 		}
-		ofCopy(&left, object, s.runtime.Live(copyID))
+		ofCopy(&left, s.found, s.runtime.Live(copyID))
 	}
 	if r.removeWatcher(ctx, s); conditions.Find(s.hub.Status.Conditions, module.ConditionWebhook) != nil && !s.WatcherGone {
 		left.Terminating = append(left.Terminating, "the webhook of an earlier version")
