@@ -163,8 +163,8 @@ func Rest(ctx context.Context, s *operation.Scene, within time.Duration) (State,
 	return before, err
 }
 
-// Converge waits until the Scene is in a State, and says how it differs if it never is. Only waiting is bounded: the first look takes as long
-// as it has to.
+// Converge waits until the Scene is in a State, and says how it differs if it never is. Only waiting is bounded: the first look takes as
+// long as it has to.
 func Converge(ctx context.Context, s *operation.Scene, want State, within time.Duration) (State, string) {
 	got, err := Take(ctx, s)
 	diff := ""
