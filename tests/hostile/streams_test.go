@@ -194,22 +194,24 @@ var laughs = func() string {
 }()
 
 // A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for what is taken over. What is written to it is answered
-// by the same Kyma: the API server's own, which is an honest one, would else end the attack with the first write.
+// by the same Kyma: the API server's own, which is an honest one, would else end the attack with the first write. Only lists are the attack.
 var asksFor = func(spec string) func(target) *trap {
 	kyma := `{"apiVersion":"operator.kyma-project.io/v1beta2","kind":"Kyma","metadata":` +
 		`{"namespace":"kyma-system","name":"default","uid":"u","resourceVersion":"1"},"spec":` + spec + `}`
 	list := `{"apiVersion":"operator.kyma-project.io/v1beta2","kind":"KymaList","metadata":{"resourceVersion":"1"},"items":[` + kyma + `]}`
-	about := func(req *http.Request) bool { return strings.Contains(req.URL.Path+"/", "/kymas/") }
-	return setting(on(about, func(_ *trap, w http.ResponseWriter, req *http.Request) {
-		switch {
-		case watches("kymas")(req):
-			<-req.Context().Done()
-		case lists("kymas")(req):
-			answerJSON(w, http.StatusOK, list)
-		default:
-			answerJSON(w, http.StatusOK, kyma)
-		}
-	}))
+	return setting(func(t *trap, next http.Handler) http.Handler {
+		lying := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			switch {
+			case watches("kymas")(req):
+				<-req.Context().Done()
+			case strings.Contains(req.URL.Path+"/", "/namespaces/kyma-system/kymas/") && !lists("kymas")(req):
+				answerJSON(w, http.StatusOK, kyma)
+			default:
+				next.ServeHTTP(w, req)
+			}
+		})
+		return on(lists("kymas"), func(_ *trap, w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, list) })(t, lying)
+	})
 }
 
 var _ = DescribeTable("A runtime whose Kyma asks for", strike,

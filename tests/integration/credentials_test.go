@@ -126,7 +126,7 @@ var _ = Describe("The credentials of a synchronised Kyma", Ordered, func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateProcessing),
 			testkit.HaveCondition(v1beta2.ConditionSpecSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)))
 		rotate(kyma, kubeconfigOf(runtime))
-		Eventually(testkit.Live(env.Hub, kyma), "30s").Should(testkit.HaveState(v1beta2.StateReady))
+		Eventually(testkit.Live(env.Hub, kyma), "20s").Should(testkit.HaveState(v1beta2.StateReady))
 		expectThere(runtime, copied())
 		remove(kyma)
 	})

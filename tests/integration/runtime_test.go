@@ -197,34 +197,53 @@ var _ = Describe("The Kyma in a runtime", Ordered, func() {
 })
 
 var _ = Describe("A runtime that two Kymas want in the same moment", func() {
-	It("is one's, which nothing of the other's disturbs, and the other is told whose", func() {
-		runtime := env.AddRuntime(testkit.Unique("wanted"))
-		kymas, modules := map[string]*v1beta2.Kyma{}, map[string]string{}
-		for range 2 {
-			module := offerMaps("1.0.0")
-			kyma := newKyma(runtime, testkit.WithModule(module))
-			kymas[kyma.Name], modules[kyma.Name] = kyma, module
-		}
+	// contest says whose the runtime becomes, after both have seen it, and which Kyma did not get it.
+	contest := func(runtime *testkit.Cluster, one, two *v1beta2.Kyma) (winner, loser *v1beta2.Kyma) {
+		GinkgoHelper()
 		owner := func() string {
 			_, name, _ := strings.Cut(markOf(runtime), "/")
 			return name
 		}
-		Eventually(owner).ShouldNot(BeEmpty())
-		winner := kymas[owner()]
-		delete(kymas, winner.Name)
-		for _, loser := range kymas {
-			Eventually(testkit.Live(env.Hub, winner)).Should(testkit.HaveState(v1beta2.StateReady))
-			Eventually(testkit.Live(env.Hub, loser)).Should(tells(v1beta2.StateError, v1beta2.ReasonOwnershipConflict, winner.Name))
-			Expect(owner()).To(Equal(winner.Name), "whose it is, is decided once")
-			Eventually(modulesIn(runtime)).Should(ConsistOf(modules[winner.Name]))
-
-			remove(loser)
-			expectGone(runtime, configMap(modules[loser.Name]+"-0"))
+		Eventually(owner).Should(BeElementOf(one.Name, two.Name))
+		if winner, loser = one, two; owner() == two.Name {
+			winner, loser = two, one
 		}
 		Eventually(testkit.Live(env.Hub, winner)).Should(testkit.HaveState(v1beta2.StateReady))
-		expectThere(runtime, copied(), definition("kymas"), configMap(modules[winner.Name]+"-0"))
+		Eventually(testkit.Live(env.Hub, loser)).Should(tells(v1beta2.StateError, v1beta2.ReasonOwnershipConflict, winner.Name))
+		Expect(owner()).To(Equal(winner.Name), "whose it is, is decided once")
+		return winner, loser
+	}
+
+	It("is one's, whose modules alone its Kyma asks for, and the other is told whose", func() {
+		runtime := env.AddRuntime(testkit.Unique("wanted"))
+		maps := []string{offerMaps("1.0.0"), offerMaps("1.0.0")}
+		one, two := newKyma(runtime, testkit.WithModule(maps[0])), newKyma(runtime, testkit.WithModule(maps[1]))
+		winner, loser := contest(runtime, one, two)
+		kept, gone := maps[0], maps[1]
+		if winner == two {
+			kept, gone = gone, kept
+		}
+		Eventually(modulesIn(runtime)).Should(ConsistOf(kept))
+
+		remove(loser)
+		expectGone(runtime, configMap(gone+"-0"))
+		Eventually(testkit.Live(env.Hub, winner)).Should(testkit.HaveState(v1beta2.StateReady))
+		expectThere(runtime, copied(), definition("kymas"), configMap(kept+"-0"))
 		remove(winner)
-		expectGone(runtime, definition("kymas"), configMap(modules[winner.Name]+"-0"))
+		expectGone(runtime, definition("kymas"), configMap(kept+"-0"))
+	})
+
+	It("is one's, also when a Kyma that belongs to nobody stands there already", func() {
+		runtime := env.AddRuntime(testkit.Unique("left"))
+		before := newKyma(runtime)
+		Eventually(testkit.Live(env.Hub, before)).Should(testkit.HaveState(v1beta2.StateReady))
+		testkit.Edit(env.Hub, before, func(k *v1beta2.Kyma) { metav1.SetMetaDataLabel(&k.ObjectMeta, v1beta2.LabelSync, "false") })
+		winner, loser := contest(runtime, newKyma(runtime), newKyma(runtime))
+		remove(loser)
+		Eventually(testkit.Live(env.Hub, winner)).Should(testkit.HaveState(v1beta2.StateReady))
+		expectThere(runtime, copied())
+		remove(winner)
+		remove(before)
 	})
 })
 

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// How much of a failure TellFailures repeats, of how many.
+// TellFailures repeats so many failures, of each so many lines, and of each line so many characters.
 const failuresTold, linesTold, columnsTold = 3, 8, 300
 
 // TellFailures repeats what failed in a suite, and why, for somebody who sees only the last lines of a long output. It is for
@@ -22,8 +23,9 @@ func failuresOf(report types.Report) string {
 	failed := report.SpecReports.WithState(types.SpecStateFailureStates)
 	for i := range failed[:min(len(failed), failuresTold)] {
 		failure := failed[i].Failure
-		_, _ = fmt.Fprintf(&text, "\nFAILED: %s\n  at %s\n", failed[i].FullText(), failure.Location)
-		lines := strings.Split(strings.TrimSpace(failure.Message), "\n")
+		what := cmp.Or(failed[i].FullText(), failed[i].LeafNodeType.String())
+		_, _ = fmt.Fprintf(&text, "\nFAILED: %s\n  at %s\n", what, failure.Location)
+		lines := strings.Split(strings.TrimSpace(failure.Message+"\n"+failure.ForwardedPanic), "\n")
 		for _, line := range lines[:min(len(lines), linesTold)] {
 			_, _ = fmt.Fprintf(&text, "  %.*s\n", columnsTold, line)
 		}

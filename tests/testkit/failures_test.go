@@ -15,10 +15,12 @@ func TestFailuresAreRepeatedInShort(t *testing.T) {
 		{ContainerHierarchyTexts: []string{"A module"}, LeafNodeText: "installs", State: types.SpecStateFailed, Failure: types.Failure{
 			Message: "Expected\n    " + strings.Repeat("x", 2*columnsTold) + strings.Repeat("\nmore", 2*linesTold), Location: at,
 		}},
-		{LeafNodeText: "waits", State: types.SpecStateTimedout, Failure: types.Failure{Message: "too late", Location: at}},
+		{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStatePanicked, Failure: types.Failure{
+			Message: "Test Panicked", ForwardedPanic: "nil map", Location: at,
+		}},
 	}}
 	want := "\nFAILED: A module installs\n  at a_test.go:7\n  Expected\n      " + strings.Repeat("x", columnsTold-4) +
-		strings.Repeat("\n  more", linesTold-2) + "\n\nFAILED: waits\n  at a_test.go:7\n  too late\n"
+		strings.Repeat("\n  more", linesTold-2) + "\n\nFAILED: BeforeSuite\n  at a_test.go:7\n  Test Panicked\n  nil map\n"
 	if diff := cmp.Diff(want, failuresOf(report)); diff != "" {
 		t.Error(diff)
 	}

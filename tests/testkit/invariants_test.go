@@ -75,19 +75,31 @@ func TestUniqueNamesAreNamesOfModules(t *testing.T) {
 }
 
 func TestWhatCrossedOnItsWayIsNoFault(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	failed := func(reason, message string) subject {
+		return subject{state: v1beta2.StateError, conditions: []metav1.Condition{
+			{Type: v1beta2.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message},
+		}}
+	}
+	secret, template := failed(v1beta2.ReasonAccessSecretNotFound, ""), failed(v1beta2.ReasonModuleError, "a: "+v1beta2.ReasonTemplateNotFound)
+	away := failed(v1beta2.ReasonRuntimeUnreachable, "after "+v1beta2.ReasonAccessSecretNotFound)
 	for _, c := range []struct {
-		name, reason string
-		lasts        time.Duration
-		told         int
+		name   string
+		errors []subject
+		lasts  time.Duration
+		told   int
 	}{
-		{"a Secret that came a moment after its Kyma", v1beta2.ReasonAccessSecretNotFound, time.Second, 0},
-		{"a template that came a moment after its release", v1beta2.ReasonTemplateNotFound, time.Second, 0},
-		{"a Secret that was missed for longer", v1beta2.ReasonAccessSecretNotFound, crossing, 1},
-		{"something else that was over at once", v1beta2.ReasonRuntimeUnreachable, time.Millisecond, 1},
+		{"a Secret that came a moment after its Kyma", []subject{secret}, time.Second, 0},
+		{"a template that came a moment after its release", []subject{template}, time.Second, 0},
+		{"one after the other", []subject{secret, template}, time.Second, 0},
+		{"a Secret that was missed for longer", []subject{secret}, crossing, 1},
+		{"something else that was over at once", []subject{away}, time.Millisecond, 1},
+		{"something else while it was missed", []subject{secret, away}, time.Second, 1},
 	} {
-		s := sighting{at: at, text: "Kyma a is in state Error: " + c.reason}
-		s.over(at.Add(c.lasts))
+		s := sighting{at: begun, text: c.name, missing: c.errors[0].misses()}
+		for _, now := range append(c.errors[1:], subject{state: v1beta2.StateReady}) {
+			s.next(now, begun.Add(c.lasts))
+		}
 		if got := texts([]sighting{s}); len(got) != c.told {
 			t.Errorf("%s: told %v", c.name, got)
 		}

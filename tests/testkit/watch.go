@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 // Watch follows every Kyma and Manifest of the hub, event by event, so that a status that was wrong for a moment is seen
@@ -39,18 +40,36 @@ type sighting struct {
 	uid  types.UID
 	at   time.Time
 	text string
-	// crossed says that it was over at once, and means nothing.
-	crossed bool
+	// missing says that nothing else was told as its cause than something that was on its way; crossed that it was over at once. Such an error
+	// is none of the manager's.
+	missing, crossed bool
 }
 
 // crossing is how long something may be missing that was made together with what needs it: the two come to a manager by streams of their
 // own, and a busy machine has one of them wait.
 const crossing = 2 * time.Second
 
-// over takes note that the object is not in error any more.
-func (s *sighting) over(now time.Time) {
-	missing := strings.Contains(s.text, v1beta2.ReasonAccessSecretNotFound) || strings.Contains(s.text, v1beta2.ReasonTemplateNotFound)
-	s.crossed = s.crossed || missing && now.Sub(s.at) < crossing
+// next takes note of what became of an object in error, until it is not in error any more.
+func (s *sighting) next(now subject, at time.Time) {
+	switch {
+	case now.state == v1beta2.StateError:
+		s.missing = s.missing && now.misses()
+	case s.missing && at.Sub(s.at) < crossing:
+		s.crossed = true
+	}
+}
+
+// misses says that an access Secret or a template is told to be missing, by an object itself or by its modules.
+func (s subject) misses() bool {
+	ready := conditions.Find(s.conditions, v1beta2.ConditionReady)
+	if ready == nil {
+		return false
+	}
+	told := ready.Reason
+	if told == v1beta2.ReasonModuleError {
+		told = ready.Message
+	}
+	return strings.Contains(told, v1beta2.ReasonAccessSecretNotFound) || strings.Contains(told, v1beta2.ReasonTemplateNotFound)
 }
 
 // follow starts watching until stop; when it returns, no later event is missed.
@@ -75,7 +94,7 @@ func (w *Watch) Violations() []string {
 	return append([]string(nil), w.violations...)
 }
 
-// Errors tell about every time an object turned to state Error so far.
+// Errors tell about every time an object turned to state Error so far, but for what crossed on its way.
 func (w *Watch) Errors() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,11 +210,12 @@ func (w *Watch) record(object client.Object) {
 	}
 	switch uid := object.GetUID(); {
 	case now.state == v1beta2.StateError && before.state != v1beta2.StateError:
-		w.errors = append(w.errors, sighting{uid: uid, at: time.Now(), text: fmt.Sprintf("%s: %s", name, now)})
-	case now.state != v1beta2.StateError && before.state == v1beta2.StateError:
-		for i := range w.errors {
-			if s := &w.errors[i]; s.uid == uid {
-				s.over(time.Now())
+		w.errors = append(w.errors, sighting{uid: uid, at: time.Now(), text: fmt.Sprintf("%s: %s", name, now), missing: now.misses()})
+	case before.state == v1beta2.StateError:
+		for i := range slices.Backward(w.errors) {
+			if w.errors[i].uid == uid {
+				w.errors[i].next(now, time.Now())
+				break
 			}
 		}
 	}

@@ -159,21 +159,23 @@ func (r *Reconciler) putCopy(ctx context.Context, s *side, kyma *unstructured.Un
 	if err != nil {
 		return nil, err
 	}
-	manager := v1beta2.FieldManagerHub + "-" + string(s.hub.UID) // either way, so that what stands there does not tell how long it took
 	until, err := mirror.Young(ctx, s.runtime.Cluster(), kymaKind)
 	switch {
 	case err != nil:
 		return nil, err
 	case time.Now().Before(until):
-		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: manager})
+		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: s.manager()})
 		if err == nil && len(made.GetManagedFields()) > 1 { // somebody made it first; as with any write that overtook an edit, no event tells
 			s.retry = soonest(s.retry, retrySoon)
 		}
 		return made, err
 	default:
-		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: manager})
+		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: s.manager()})
 	}
 }
+
+// manager is who writes the spec of the runtime's Kyma, however it is written: what stands there does not tell how it came about.
+func (s *side) manager() string { return v1beta2.FieldManagerHub + "-" + string(s.hub.UID) }
 
 // adjustCopy writes the spec by a patch that fits only what was read, and marks that are missing.
 func (r *Reconciler) adjustCopy(ctx context.Context, s *side) error {
@@ -205,8 +207,7 @@ func (s *side) patchCopy(ctx context.Context, wanted *v1beta2.Kyma) error {
 	if err != nil {
 		return fmt.Errorf("compare the Kyma in the runtime: %w", err)
 	}
-	options := metav1.PatchOptions{FieldManager: v1beta2.FieldManagerHub}
-	written, err := kymas.Patch(ctx, copyID.Name, types.MergePatchType, patch, options)
+	written, err := kymas.Patch(ctx, copyID.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: s.manager()})
 	if err != nil {
 		return fmt.Errorf("write the Kyma in the runtime: %w", err)
 	}
@@ -214,19 +215,21 @@ func (s *side) patchCopy(ctx context.Context, wanted *v1beta2.Kyma) error {
 	return nil
 }
 
+// markCopy makes the runtime's Kyma ours, if nobody else wrote it meanwhile: that may have been another Kyma's mark.
 func (s *side) markCopy(ctx context.Context) error {
 	kymas, err := kymasIn(ctx, s.runtime)
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(map[string]any{
-		"apiVersion": v1beta2.GroupVersion.String(), "kind": kymaKind.Kind,
-		"metadata": map[string]any{
-			"name": copyID.Name, "namespace": copyID.Namespace,
-			"uid":    string(s.copy.UID), // or one that is gone meanwhile would be made anew, asking for no module
-			"labels": copyLabels(s.hub), "annotations": copyAnnotations(s.hub),
-		},
-	})
+	metadata := map[string]any{
+		"name": copyID.Name, "namespace": copyID.Namespace,
+		"uid":    string(s.copy.UID), // or one that is gone meanwhile would be made anew, asking for no module
+		"labels": copyLabels(s.hub), "annotations": copyAnnotations(s.hub),
+	}
+	if !contains(s.copy.Annotations, copyAnnotations(s.hub)) {
+		metadata["resourceVersion"] = s.copy.ResourceVersion
+	}
+	body, err := json.Marshal(map[string]any{"apiVersion": v1beta2.GroupVersion.String(), "kind": kymaKind.Kind, "metadata": metadata})
 	if err != nil {
 		return fmt.Errorf("encode the marks of the Kyma in the runtime: %w", err)
 	}

@@ -38,7 +38,7 @@ type side struct {
 	remote  bool
 	hub     *v1beta2.Kyma              // as it stands on the hub
 	runtime Runtime                    // nil when it cannot be used
-	found   *unstructured.Unstructured // the runtime's Kyma when it was looked whose that is; nil when it held none
+	found   *unstructured.Unstructured // the runtime's Kyma as it was when we looked whose it is; nil when it held none
 	copy    *v1beta2.Kyma              // the same, read; also what a write of ours returned
 	merged  *module.Merged
 	undone  *undone // of a Kyma that goes
@@ -132,7 +132,7 @@ func (r *Reconciler) shared(ctx context.Context, s *side) bool {
 	if key == client.ObjectKeyFromObject(s.hub) {
 		return false
 	}
-	if found, err := r.get(ctx, key, other); err != nil || !found || other.DeletionTimestamp != nil || !module.Synced(other) || isCopy(other) {
+	if !r.alive(ctx, key, other) || !module.Synced(other) || isCopy(other) {
 		return false
 	}
 	if other.Status.RuntimeID != "" && s.ID != "" && other.Status.RuntimeID != s.ID {
@@ -146,6 +146,16 @@ func (r *Reconciler) shared(ctx context.Context, s *side) bool {
 	s.runtime, s.ID, s.Foreign = nil, "", true // or the Kyma would be bound to a cluster that is not its own
 	s.Syncs = nil
 	return true
+}
+
+// alive reads the Kyma of a mark, unless it is gone or on its way. What the cache does not know is asked for once more: a cache may be late.
+func (r *Reconciler) alive(ctx context.Context, key types.NamespacedName, into *v1beta2.Kyma) bool {
+	found, err := r.get(ctx, key, into)
+	if err == nil && !found && key.Name != "" && !strings.ContainsAny(key.Name, "/%") {
+		err = r.Reader.Get(ctx, key, into)
+		found = err == nil
+	}
+	return found && err == nil && into.DeletionTimestamp == nil
 }
 
 // lost is a connection that was replaced or withdrawn during the pass: what it shows does not count any more.

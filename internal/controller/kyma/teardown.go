@@ -237,8 +237,11 @@ func (s *side) letGo(ctx context.Context) error {
 	return s.patchCopy(ctx, wanted)
 }
 
-// removeCopy deletes the Kyma in the runtime.
+// removeCopy deletes the Kyma in the runtime, unless it is not the one any more that was looked at: the next pass looks whose that is.
 func (p *parting) removeCopy(ctx context.Context) error {
+	if p.found == nil || p.runtime.Live(copyID).UID != p.found.GetUID() {
+		return nil
+	}
 	if p.copy != nil {
 		if err := p.letGo(ctx); err != nil {
 			return err

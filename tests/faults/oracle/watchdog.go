@@ -110,5 +110,6 @@ func (w *Watchdog) bites() []string {
 
 // Never lists what happened since a Scene began that must not, whatever the fault was: deletes of what is not ours included.
 func (w *Watchdog) Never(ctx context.Context, s *operation.Scene) []string {
-	return slices.Concat(w.bites(), never(s), untouched(ctx, s))
+	problems := slices.Concat(never(s), untouched(ctx, s)) // which may wait a moment
+	return append(w.bites(), problems...)
 }

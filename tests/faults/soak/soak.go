@@ -1,8 +1,7 @@
 // Package soak answers one question: does anything grow, get stuck or go wrong when operations and faults follow each other for hours?
 //
-// One manager process lives through random operations, each under a random fault or none, drawn by a seed. Kymas, modules and versions
-// come again under names that were there before, as they do in a fleet: stores that keep what was fetched are full soon. What the process
-// holds is looked at after each operation, and what lives in it after a garbage collection sixteen times, with a heap profile; what counts
+// One manager process lives through random operations, each under a random fault or none, drawn by a seed. In four of five the names and
+// versions are some that were there before, as in a fleet: what is kept of versions grows with those that are new. What the process holds is looked at after each operation, and what lives in it after a garbage collection sixteen times, with a heap profile; what counts
 // is the slope, not the height.
 //
 // What it refuses to do: faults that end the manager are left out, since memory that starts anew has no slope.
@@ -25,7 +24,7 @@ import (
 // looks at what lives are so many in a soak: a collection is asked for, which the manager would not do by itself then.
 const looks = 16
 
-// scenes are how many names there are to come again.
+// scenes are how many names come again.
 const scenes = 24
 
 // Options of a soak.
@@ -55,6 +54,7 @@ type Report struct {
 // Run goes on until the duration is over or the context ends.
 func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	var report Report
+	defer func() { lab.Name = operation.NewID }()
 	dice, operations := rand.New(rand.NewPCG(o.Seed, 1)), operation.All()
 	cells, ring := survivable(operations), names()
 	began := time.Now()
@@ -66,12 +66,15 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 			fresh = cell.Fault.Group == "artifact"
 		}
 		lab.Name = operation.NewID
-		if !fresh {
+		if !fresh { // what is wrong with a version is seen only where nobody has fetched it yet
 			lab.Name = func() string { return ring[n%len(ring)] }
 		}
 		b.Name = fmt.Sprintf("%06d/%s/%s", n, deed.Name, b.Fault)
 		point := lab.Run(ctx, "soak", deed, b)
 		point.Seed = o.Seed
+		if len(point.Problems) > 0 { // it may have left something under its name
+			ring[n%len(ring)] = operation.NewID()
+		}
 		bytes, _, err := lab.Rig.Manager.Memory()
 		if err != nil {
 			return report, fmt.Errorf("the manager did not live through %s: %w", b.Name, err)
@@ -88,8 +91,7 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	return report, nil
 }
 
-// names are those of Scenes that come again. What is wrong with a version is seen only where nobody has fetched it yet: such a fault gets a
-// Scene that was never there.
+// names are those of Scenes that come again.
 func names() []string {
 	ring := make([]string, scenes)
 	for i := range ring {
