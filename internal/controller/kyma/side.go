@@ -148,7 +148,7 @@ func (r *Reconciler) shared(ctx context.Context, s *side) bool {
 	return true
 }
 
-// alive reads the Kyma of a mark, unless it is gone or on its way. What the cache does not know is asked for once more: a cache may be late.
+// alive reads the Kyma of a mark, unless it is gone or on its way. A cache may be late: what it does not know the API server is asked for.
 func (r *Reconciler) alive(ctx context.Context, key types.NamespacedName, into *v1beta2.Kyma) bool {
 	found, err := r.get(ctx, key, into)
 	if err == nil && !found && key.Name != "" && !strings.ContainsAny(key.Name, "/%") {

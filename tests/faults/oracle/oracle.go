@@ -85,8 +85,11 @@ const recovers = 10 * time.Second
 func fares(ctx context.Context, s *operation.Scene) error {
 	bystander := &v1beta2.Kyma{}
 	key := client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Rig.Bystander}
-	if err := s.Rig.Hub.Client.Get(ctx, key, bystander); err != nil || bystander.Status.State != v1beta2.StateReady {
-		return fmt.Errorf("the bystander suffers: %s %v %v", bystander.Status.State, bystander.Status.Conditions, err)
+	if err := s.Rig.Hub.Client.Get(ctx, key, bystander); err != nil {
+		return fmt.Errorf("read the bystander: %w", err)
+	}
+	if bystander.Status.State != v1beta2.StateReady {
+		return fmt.Errorf("the bystander suffers: %s %v", bystander.Status.State, bystander.Status.Conditions)
 	}
 	return nil
 }
