@@ -13,8 +13,8 @@ import (
 
 // youth is how long a kind counts as new to a runtime. An API server holds a create back for two seconds when it comes within two seconds
 // after the definition was established, for other API servers of the cluster may not know the kind yet; the clocks of two machines may
-// differ by the rest. It is a variable for tests: on a slow machine what they made would not be
-// young any more when they look at it.
+// differ by the rest. It is a variable for tests: on a slow machine what they made would not be young
+// any more when they look at it.
 var youth = 4 * time.Second
 
 var definitionsOf = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

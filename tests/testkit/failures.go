@@ -9,7 +9,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// TellFailures repeats so many failures, of each so many lines, and of each line so many characters.
+// TellFailures repeats this many failures, of each this many lines, and of each line this many characters.
 const failuresTold, linesTold, columnsTold = 3, 8, 300
 
 // TellFailures repeats what failed in a suite, and why, for somebody who sees only the last lines of a long output. It is for

@@ -17,8 +17,8 @@ const (
 	// slowShare of the runtimes answer slowLatency late as soon as any are dead.
 	slowShare   = 0.05
 	slowLatency = 2 * time.Second
-	// deadRounds is how often each change is made while nothing falls ill. The medians of the rounds' p50 and p99 count: when the machine
-	// is busy with something else for a moment, it is one round's p99.
+	// deadRounds is how often each change is made while nothing falls ill. The medians of the rounds' p50 and p99 count: a moment in which
+	// the machine is busy with something else is in the p99 of one round only.
 	deadRounds = 9
 	// known is how long after an outage its wave is over: every dead runtime was found silent, told so, and waits for its next dial.
 	known = 30 * time.Second

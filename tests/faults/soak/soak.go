@@ -1,6 +1,6 @@
 // Package soak answers one question: does anything grow, get stuck or go wrong when operations and faults follow each other for hours?
 //
-// One manager process lives through random operations, each under a random fault or none, drawn by a seed. In four of five the names and
+// One manager process lives through random operations, each under a random fault or none, drawn by a seed. In five of six the names and
 // versions are some that were there before, as in a fleet: what is kept of versions grows with those that are new. What the process holds
 // is looked at after each operation, and what lives in it after a garbage collection sixteen times, with a heap profile; what counts is
 // the slope, not the height.
