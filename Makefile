@@ -24,11 +24,14 @@ REGISTRY ?=
 # Further arguments for go test, such as TESTARGS='-run Kyma'; for the integration tests those of ginkgo, such as TESTARGS='--focus Kyma'.
 TESTARGS ?=
 UNIT_TIMEOUT ?= 15m
+# How many packages are tested at once: most of the time they wait for API servers.
+UNIT_PROCS ?= 5
 INTEGRATION_TIMEOUT ?= 60m
 # How many processes share the integration tests. Each has a hub, runtimes and a registry of its own, since most of the time they wait.
 INTEGRATION_PROCS ?= 3
 HOSTILE_TIMEOUT ?= 30m
 E2E_TIMEOUT ?= 30m
+E2E_PROCS ?= 3
 # How long each fuzz target runs, and which: a pattern of names.
 FUZZTIME ?= 10s
 FUZZ ?=
@@ -55,8 +58,29 @@ BENCHARGS ?=
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
 PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard/allot ./internal/view
 PURE_COVERAGE := 95
+# Packages with tests that start no goroutine and share nothing between any: the race detector can find nothing in them. tests/arch fails when
+# that is not true any more.
+RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli ./internal/cli/hostcmd ./internal/controller/release ./internal/kubeconfig \
+	./internal/web/assets ./pkg/finding ./pkg/moduleconfig ./pkg/modulelint ./samples/greeter
+# Packages that take longest are begun first, so that no processor waits for them at the end.
+LONGEST := ./internal/fleet ./internal/direct ./pkg/content ./pkg/declarative ./internal/task ./internal/cli/changecmd ./internal/web ./pkg/apply
 # Paths that generators write.
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
+
+# One set of flags for every build: what one stage compiled serves the others, and -trimpath lets checkouts in other folders share it. Only
+# what is built for the race detector needs a C compiler.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
+export CGO_ENABLED := 0
+with-race := CGO_ENABLED=1
+
+# Makes targets one after the other and prints what each took, and the slowest tests; target=5m is a budget. See hack/stages.
+stages = $(GO) run ./hack/stages -make=$(MAKE)
+# Where tests leave JUnit files for that table.
+REPORTS = $(or $(STAGES_DIR),$(DIST)/stages)
+# go test, with a JUnit file. make lint has what vet would say. Results that go test remembers do not count: with -trimpath it would take those of
+# other checkouts, and it cannot know what API servers do.
+gotest = $(BIN)/gotestsum --format=pkgname-and-test-fails --format-hide-empty-pkg --junitfile=$(REPORTS)/$@.xml -- -vet=off -count=1
+ginkgo = $(BIN)/ginkgo run -r --vet=off --timeout=$1 --poll-progress-after=2m --output-dir=$(REPORTS) --junit-report=$@.xml
 
 # Puts the control planes where tests and scripts look for them, and builds them where they are missing.
 # A busy machine may take longer than the 20 s that envtest gives a control plane to start and to stop.
@@ -101,10 +125,6 @@ man: ## Write man pages of kyma into dist/man.
 fmt: $(BIN)/golangci-lint ## Format the code and sort imports.
 	$(BIN)/golangci-lint fmt
 
-.PHONY: vet
-vet: ## Run go vet.
-	$(GO) vet ./...
-
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each linter that is off is off.
 	$(BIN)/golangci-lint run
@@ -113,7 +133,7 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and the tree is tidy.
-	@hack/stages.sh verify-generated verify-modules verify-format vet lint verify-arch verify-config verify-web
+	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-web
 
 .PHONY: verify-generated
 verify-generated: generate manifests reference-docs cli-docs
@@ -159,23 +179,50 @@ verify-web: ## Check and test the front end, and that what is committed is what 
 	[ -z "$$changed" ] || { printf 'the built front end differs from what is committed; run make web and commit:\n%s\n' "$$changed"; exit 1; }
 
 .PHONY: test
-test: ## Run every test and print how long each stage took.
-	@hack/stages.sh test-unit test-integration test-hostile test-faults test-e2e bench-smoke
+test: ## Run the unit, integration and end-to-end tests and print how long each stage took.
+	@$(stages) test-unit=10m test-integration=12m+test-e2e=9m
+
+.PHONY: test-all
+test-all: ## Run these, attacks, a sample of faults, a small benchmark, a browser and real pods; needs root, chromium and containerd.
+	@$(stages) test test-hostile test-faults bench-smoke test-browser e2e-node
+
+.PHONY: prepare
+prepare: ## Build what verify and test need, so that these only check and test.
+	@$(MAKE) -j2 build-tools controlplane
+	@! hack/node/check.sh >/dev/null || hack/node/build.sh # for real pods, where they can run
+
+.PHONY: build-tools
+build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo
+	$(GO) list -deps -test -export ./... >/dev/null
+	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
 
 .PHONY: test-unit
-test-unit: ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
-	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(integration|e2e|terminal|node|faults|hostile|bench)(/|$$)'); \
-	$(GO) test -race -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $$packages
+test-unit: $(BIN)/gotestsum ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
+	@$(stages) unit-race unit-plain unit-coverage
+
+# Packages of unit tests: all but the suites that have a stage of their own, those without goroutines, and tests/arch, which make verify runs.
+.PHONY: unit-race
+unit-race: $(BIN)/gotestsum
+	$(with-assets) packages=$$($(GO) list ./... | grep -vE '/tests/(arch|integration|e2e|terminal|node|faults|hostile|bench)(/|$$)' | \
+		grep -vxF "$$($(GO) list $(RACELESS))"); \
+	$(with-race) $(gotest) -race -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(LONGEST) $$packages
+
+# pkg/component has tests that compare thousands of documents and are left out of builds for the race detector.
+.PHONY: unit-plain
+unit-plain: $(BIN)/gotestsum
+	$(with-assets) $(gotest) -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(RACELESS) ./pkg/component
+
+.PHONY: unit-coverage
+unit-coverage:
 	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
 
 .PHONY: test-integration
-test-integration: ## Run integration tests against real API servers.
-	$(with-assets) $(GO) run github.com/onsi/ginkgo/v2/ginkgo run -r --race --procs=$(INTEGRATION_PROCS) \
-		--timeout=$(INTEGRATION_TIMEOUT) --poll-progress-after=2m $(TESTARGS) ./tests/integration
+test-integration: $(BIN)/ginkgo ## Run integration tests against real API servers.
+	$(with-assets) $(with-race) $(call ginkgo,$(INTEGRATION_TIMEOUT)) --race --procs=$(INTEGRATION_PROCS) $(TESTARGS) ./tests/integration
 
 .PHONY: test-hostile
-test-hostile: ## Attack the manager by hostile runtimes and registries.
-	$(with-assets) $(GO) test -race -count=1 -timeout=$(HOSTILE_TIMEOUT) $(TESTARGS) ./tests/hostile
+test-hostile: $(BIN)/ginkgo ## Attack the manager by hostile runtimes and registries.
+	$(with-assets) $(with-race) $(call ginkgo,$(HOSTILE_TIMEOUT)) --race $(TESTARGS) ./tests/hostile
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME each; FUZZ=Kubeconfig chooses by name.
@@ -194,11 +241,19 @@ test-browser: ## Use the dashboard of a playground in a real browser (needs chro
 
 .PHONY: test-e2e
 test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
-	$(with-assets) $(GO) test -p 1 -race -count=1 -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/e2e/... ./tests/terminal/...
+	@$(stages) e2e-playground e2e-terminal
+
+.PHONY: e2e-playground
+e2e-playground: build-playground cli $(BIN)/ginkgo
+	$(with-assets) E2E_PROGRAMS=$(BIN) $(call ginkgo,$(E2E_TIMEOUT)) --procs=$(E2E_PROCS) $(TESTARGS) ./tests/e2e
+
+.PHONY: e2e-terminal
+e2e-terminal: cli $(BIN)/gotestsum
+	$(with-assets) KYMA_PROGRAM=$(BIN)/kyma $(gotest) -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/terminal
 
 .PHONY: test-faults
-test-faults: build-manager ## Kill, blind and break the manager at a sample of all points; FAULTS_SEED=5 is another one, empty that of the day.
-	$(with-assets) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(GO) test -p 1 -count=1 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
+test-faults: build-manager $(BIN)/gotestsum ## Kill, blind and break the manager at a sample of all points; FAULTS_SEED=5 is another one, empty that of the day.
+	$(with-assets) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(gotest) -p=3 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
 
 .PHONY: faults
 faults: build-manager ## The same at every point there is: hours; it goes on where it was interrupted. FAULTS_ARGS=-slice=1/4 is a part.
@@ -209,13 +264,13 @@ soak: build-manager ## Random operations and faults for SOAK=2h, and the slope o
 	$(with-assets) $(GO) run ./tests/faults/run -suites=soak -duration=$(SOAK) -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
 
 .PHONY: e2e-node
-e2e-node: ## Run the operator in real pods on real nodes; needs root, containerd and runc.
+e2e-node: $(BIN)/ginkgo ## Run the operator in real pods on real nodes; needs root, containerd and runc.
 	@hack/node/check.sh
-	$(with-assets) NODE_TESTS=1 $(GO) test -count=1 -timeout=$(NODE_TIMEOUT) ./tests/node $(TESTARGS)
+	$(with-assets) NODE_TESTS=1 $(call ginkgo,$(NODE_TIMEOUT)) $(TESTARGS) ./tests/node
 
 .PHONY: e2e-node-short
 e2e-node-short: ## Run what of it takes a minute or two: one node, install, upgrade, failover, uninstall.
-	@$(MAKE) e2e-node TESTARGS="-ginkgo.label-filter='!long' $(TESTARGS)"
+	@$(MAKE) e2e-node TESTARGS="--label-filter='!long' $(TESTARGS)"
 
 .PHONY: bench
 bench: build-bench ## Measure the manager with fleets of runtimes; BENCH=B2,B3 K=100,1000 M=5 R=20 IDLE=30m choose. Writes docs/benchmarks.md.
@@ -224,8 +279,8 @@ bench: build-bench ## Measure the manager with fleets of runtimes; BENCH=B2,B3 K
 		$(if $(IDLE),-idle=$(IDLE)) $(if $(RUNS),-runs=$(RUNS)) $(BENCHARGS))
 
 .PHONY: bench-smoke
-bench-smoke: build-bench ## The same with a small fleet, as a test of what can be counted, after the tests of what it measures with.
-	$(with-assets) $(GO) test $(TESTARGS) ./tests/bench/...
+bench-smoke: build-bench $(BIN)/gotestsum ## The same with a small fleet, as a test of what can be counted, after the tests of what it measures with.
+	$(with-assets) $(gotest) $(TESTARGS) ./tests/bench/...
 	$(with-assets) $(BIN)/bench -manager=$(BIN)/manager -smoke
 
 .PHONY: bench-go
@@ -236,7 +291,8 @@ bench-go: ## Run the benchmarks of single parts, which go test runs.
 
 .PHONY: run
 ifeq ($(CLUSTER),)
-run: build-playground ## Start a playground; CLUSTER=current: only the manager, on the current kubeconfig.
+run: ## Start a playground; CLUSTER=current: only the manager, on the current kubeconfig.
+	@$(MAKE) -j2 build-playground controlplane >&2 # at the same time: one links or downloads while the other compiles
 	$(with-assets) exec $(BIN)/playground $(RUN_ARGS)
 else ifeq ($(CLUSTER),current)
 run: build-manager
@@ -262,39 +318,39 @@ controlplane: ## Build etcd, the control plane programs, kubectl and kwok, once.
 
 .PHONY: build
 build: build-manager ## Build every program into bin/.
-	$(GO) build -trimpath -o $(BIN)/ $(patsubst %/,./%,$(wildcard cmd/*/))
+	$(GO) build -o $(BIN)/ $(patsubst %/,./%,$(wildcard cmd/*/))
 
 .PHONY: build-manager
 build-manager:
-	$(GO) build -trimpath -o $(BIN)/manager ./cmd
+	$(GO) build -o $(BIN)/manager ./cmd
 
 .PHONY: cli
 cli: ## Build kyma into bin/, also as a plugin of kubectl (put bin/ into PATH: kubectl kyma).
-	$(GO) build -trimpath -o $(BIN)/kyma ./cmd/kyma
+	$(GO) build -o $(BIN)/kyma ./cmd/kyma
 	ln -sf kyma $(BIN)/kubectl-kyma
 	printf '#!/bin/sh\nexec kubectl-kyma __complete "$$@"\n' >$(BIN)/kubectl_complete-kyma
 	chmod +x $(BIN)/kubectl_complete-kyma
 
 .PHONY: build-bench
 build-bench:
-	$(GO) build -trimpath -o $(BIN)/manager ./cmd
-	$(GO) build -trimpath -o $(BIN)/bench ./tests/bench/run
+	$(GO) build -o $(BIN)/manager ./cmd
+	$(GO) build -o $(BIN)/bench ./tests/bench/run
 
 .PHONY: build-playground
 build-playground: # the playground and the programs that it runs
-	$(GO) build -trimpath -o $(BIN)/manager ./cmd
-	$(GO) build -trimpath -o $(BIN)/ ./cmd/playground ./samples/beacon ./samples/greeter
+	$(GO) build -o $(BIN)/manager ./cmd
+	$(GO) build -o $(BIN)/ ./cmd/playground ./samples/beacon ./samples/greeter
 
 .PHONY: image
 image: ## Build the image without Docker, as dist/lifecycle-manager.tar.
 	@mkdir -p $(DIST)
-	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags='-s -w' -o $(DIST)/manager ./cmd
+	GOOS=linux $(GO) build -ldflags='-s -w' -o $(DIST)/manager ./cmd
 	$(GO) run ./hack/image -arch="$$($(GO) env GOARCH)" -binary=$(DIST)/manager -tag=$(IMG) -output=$(DIST)/lifecycle-manager.tar
 
 .PHONY: dashboard-image
 dashboard-image: ## Build the image kyma-cli:dev that config/components/dashboard runs, as dist/kyma-cli.tar.
 	@mkdir -p $(DIST)
-	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags='-s -w' -o $(DIST)/kyma ./cmd/kyma
+	GOOS=linux $(GO) build -ldflags='-s -w' -o $(DIST)/kyma ./cmd/kyma
 	$(GO) run ./hack/image -arch="$$($(GO) env GOARCH)" -binary=$(DIST)/kyma -tag=kyma-cli:dev -output=$(DIST)/kyma-cli.tar
 
 .PHONY: docker-build
@@ -330,6 +386,12 @@ tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-crd-ref-docs := github.com/elastic/crd-ref-docs
 
-$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs: hack/tools/go.mod hack/tools/go.sum
+tool-gotestsum := gotest.tools/gotestsum
+
+$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum: hack/tools/go.mod hack/tools/go.sum
 	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
+	@touch $@
+
+$(BIN)/ginkgo: go.mod go.sum
+	$(GO) build -o $@ github.com/onsi/ginkgo/v2/ginkgo
 	@touch $@

@@ -74,18 +74,22 @@ func TestAModuleLivesOnAPlainCluster(t *testing.T) {
 }
 
 func TestAnInterruptedCallConvergesWhenItIsRepeated(t *testing.T) {
-	f := onCluster(t)
-	for _, after := range []bool{false, true} {
-		for at, alive := int32(1), false; !alive; at++ {
-			module := fmt.Sprintf("cut-%d", at)
-			if after {
-				module = fmt.Sprintf("cut-after-%d", at)
+	t.Parallel()
+	for name, after := range map[string]bool{"killed before a write arrives": false, "killed before its answer arrives": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := onCluster(t)
+			for at, alive := int32(1), false; !alive; at++ {
+				module := fmt.Sprintf("cut-%d", at)
+				if after {
+					module = fmt.Sprintf("cut-after-%d", at)
+				}
+				alive = f.interrupted(module, at, after)
+				if at > 40 {
+					t.Fatal("no end of writes")
+				}
 			}
-			alive = f.interrupted(module, at, after)
-			if at > 40 {
-				t.Fatal("no end of writes")
-			}
-		}
+		})
 	}
 }
 

@@ -1,10 +1,12 @@
+//go:build !race
+
+// Thousands of documents are decoded one after the other, which the race detector makes about ten times slower and has nothing to find in.
+
 package component_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
 	_ "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/normalizations" // registers them
 	_ "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/versions"       // registers the schemas
+	"github.com/open-component-model/ocm/pkg/signing"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
@@ -61,48 +64,7 @@ func TestDecodersAgreeOnEverySmallChange(t *testing.T) {
 	}
 }
 
-// change replaces every node below this one by everything that a careless or hostile author could put there, one at a
-// time, calls see, and puts the node back.
-func change(node any, others []any, see func()) {
-	visit := func(child any, set func(any)) {
-		for _, other := range others {
-			set(other)
-			see()
-		}
-		set(child)
-		change(child, others, see)
-	}
-	switch parent := node.(type) {
-	case map[string]any:
-		for key, child := range parent {
-			delete(parent, key)
-			see()
-			visit(child, func(other any) { parent[key] = other })
-		}
-	case []any:
-		for i, child := range parent {
-			visit(child, func(other any) { parent[i] = other })
-		}
-	}
-}
-
 const ones = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
-
-func goldens(t testing.TB) (all [][]byte) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("descriptor", "testdata", "*.*"))
-	if err != nil || len(files) < 3 {
-		t.Fatalf("golden descriptors %v, error %v", files, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, data)
-	}
-	return all
-}
 
 // mustAgree compares both decoders and tells whether there was something to compare: a descriptor that the library takes,
 // ours must take too and read alike. Ours may refuse two things more: keys that occur twice, and names or versions that
@@ -194,5 +156,44 @@ func translate(t *testing.T, from, to any) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes changes each part of a signed descriptor, and holds our verdict to the library's.
+func TestEveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes(t *testing.T) {
+	registry := signing.NewRegistry(signing.DefaultHandlerRegistry(), signing.NewKeyRegistry(signing.DefaultKeyRegistry()))
+	registry.RegisterPublicKey(descriptor.SignatureName, &keys()[0].PublicKey)
+	verdicts := map[bool]int{}
+	for _, file := range goldens(t) {
+		for _, algorithm := range []string{descriptor.NormalisationV1, descriptor.NormalisationV2} {
+			data := signedBy(t, file, algorithm, keys()[0])
+			var root any
+			if err := yaml.Unmarshal(data, &root); err != nil {
+				t.Fatal(err)
+			}
+			change(root, []any{"x", map[string]any{}}, func() {
+				changed, err := json.Marshal(root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				library, err := compdesc.Decode(changed)
+				if err != nil || len(library.Signatures) != 1 || descriptor.CheckIdentity(library.Name, library.Version) != nil {
+					return
+				}
+				ours, err := descriptor.Decode(changed)
+				if err != nil {
+					return // refused before anybody asks for signatures
+				}
+				_, err = ours.Verify(trusting(keys()[0]), today)
+				theirs := compdesc.Verify(library, registry, descriptor.SignatureName)
+				if (err == nil) != (theirs == nil) {
+					t.Errorf("our verdict is %v and the library's %v about\n%s", err, theirs, changed)
+				}
+				verdicts[err == nil]++
+			})
+		}
+	}
+	if verdicts[true] < 20 || verdicts[false] < 100 {
+		t.Errorf("%v verdicts: this compares nothing", verdicts)
 	}
 }

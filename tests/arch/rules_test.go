@@ -120,3 +120,21 @@ func TestArchitecturePaths(t *testing.T) {
 		architecture+":5: names internal/*/x.go", architecture+":5: names docs/adr/0002.md")
 	expect(t, ArchitecturePaths(fixture(t, map[string]string{"cmd/main.go": "package main\n"})), architecture+": cannot be read")
 }
+
+func TestRaceless(t *testing.T) {
+	const test = "package p\n\nimport \"testing\"\n\nfunc TestP(t *testing.T) {\n\t%\n}\n"
+	body := func(line string) string { return strings.ReplaceAll(test, "%", line) }
+	for name, tc := range map[string]struct{ file, text, want string }{
+		"what does one thing after the other is raceless":     {"pkg/a/a_test.go", body("_ = 1"), ""},
+		"a goroutine is not":                                  {"pkg/a/a_test.go", body("go func() {}()"), "pkg/a/a_test.go:6: starts a goroutine"},
+		"a channel is not":                                    {"pkg/a/a.go", "package p\n\nvar done chan bool\n", "pkg/a/a.go:3: has a channel"},
+		"tests at the same time are not":                      {"pkg/a/a_test.go", body("t.Parallel()"), "pkg/a/a_test.go:6: runs tests at the same time"},
+		"a lock is not":                                       {"pkg/a/a.go", importing("sync"), "pkg/a/a.go:4: imports sync"},
+		"packages that are tested with -race may have it all": {"pkg/b/b.go", importing("sync"), "RACELESS in the Makefile names pkg/a, which does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"Makefile": "RACELESS := ./pkg/a\n", tc.file: tc.text}
+			expect(t, Raceless(fixture(t, files)), wanted(tc.want)...)
+		})
+	}
+}

@@ -26,6 +26,7 @@ var rules = map[string]func(*Tree) []string{
 	"reasons are documented":                                ReasonsDocumented,
 	"docs/architecture.md names only paths that exist":      ArchitecturePaths,
 	"the packages that are held to purity are really there": purePackagesExist,
+	"only what shares nothing is tested without -race":      Raceless,
 }
 
 func TestTree(t *testing.T) {

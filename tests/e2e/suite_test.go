@@ -31,21 +31,46 @@ func TestE2E(t *testing.T) {
 
 var _ = ReportAfterSuite("failures", testkit.TellFailures)
 
-// The programs are built as make builds them, so that nothing is compiled twice.
-var _ = BeforeSuite(func() {
-	var err error
-	root, err = provision.Root()
+// programsVariable names a folder with the programs, as make hands it on; without it the suite builds them.
+const programsVariable = "E2E_PROGRAMS"
+
+// One process builds the programs for all; each keeps its playgrounds in a folder of its own.
+var _ = SynchronizedBeforeSuite(func() []byte {
+	if built := os.Getenv(programsVariable); built != "" {
+		return []byte(built)
+	}
+	findRoot()
+	dir, err := os.MkdirTemp("", "e2e-programs-")
 	Expect(err).NotTo(HaveOccurred())
-	dir, err := os.MkdirTemp("", "playground-e2e-")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(os.RemoveAll(dir)).To(Succeed()) })
-	programs, stateDir = filepath.Join(dir, "bin"), filepath.Join(dir, "state")
+	ownPrograms = dir
 	for _, args := range [][]string{
-		{"build", "-trimpath", "-o", filepath.Join(programs, "manager"), "./cmd"},
-		{"build", "-trimpath", "-o", programs + "/", "./cmd/playground", "./samples/beacon", "./samples/greeter"},
-		{"build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(programs, "kyma"), "./cmd/kyma"},
+		{"build", "-o", filepath.Join(dir, "manager"), "./cmd"},
+		{"build", "-o", dir + "/", "./cmd/kyma", "./cmd/playground", "./samples/beacon", "./samples/greeter"},
 	} {
 		_, err := run("go", args...)
 		Expect(err).NotTo(HaveOccurred())
 	}
+	return []byte(dir)
+}, func(built []byte) {
+	findRoot()
+	dir, err := os.MkdirTemp("", "playground-e2e-")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(os.RemoveAll(dir)).To(Succeed()) })
+	programs, stateDir = string(built), filepath.Join(dir, "state")
 })
+
+// ownPrograms is the folder that process 1 built programs into; it goes when no process needs it any more.
+var ownPrograms string
+
+var _ = SynchronizedAfterSuite(func() {}, func() {
+	if ownPrograms != "" {
+		Expect(os.RemoveAll(ownPrograms)).To(Succeed())
+	}
+})
+
+func findRoot() {
+	GinkgoHelper()
+	var err error
+	root, err = provision.Root()
+	Expect(err).NotTo(HaveOccurred())
+}

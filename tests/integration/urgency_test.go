@@ -86,6 +86,7 @@ var _ = Describe("A new version of a module that all have", func() {
 		GinkgoWriter.Printf("enabled after %s, repaired after %s at most, %d of %d Kymas had the new version\n",
 			enabled, repaired, rest, crowd)
 		Expect(rest).To(BeNumerically("<", crowd-10), "others were still waiting")
+		whileDown(func() {}) // with the usual rate, so that the others need not be waited for at ten calls a second
 		Eventually(following, "3m").WithArguments(module, "1.1.0").Should(Equal(crowd))
 	})
 })

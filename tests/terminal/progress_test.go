@@ -33,12 +33,12 @@ func TestProgressIsRedrawn(t *testing.T) {
 func TestTroubleIsTold(t *testing.T) {
 	h := newHub(t)
 	h.offers("one")
-	s := h.run("add", "one", "--timeout", "30s")
+	s := h.run("add", "one", "--timeout", "15s")
 	s.await("Processing   one")
 	h.says(module("one", v1beta2.StateProcessing, "Deployment one: 0 of 1 replicas"))
 	s.await("0 of 1 replicas")
 	s.ends(3)
-	s.await("within 30s")
+	s.await("within 15s")
 	s.await("Hint: it goes on without you")
 }
 

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// script stands in for make: "pass" succeeds, "fail" does not, "slow" takes a tenth of a second, "meet-a" and "meet-b" wait for each other, and "nested" runs stages itself.
+const script = `#!/bin/sh
+case $1 in
+fail) exit 3 ;;
+slow) sleep 0.1 ;;
+meet-a | meet-b) # each waits for the other
+	touch "$STAGES_DIR/$1"
+	for try in $(seq 600); do [ -e "$STAGES_DIR/meet-a" ] && [ -e "$STAGES_DIR/meet-b" ] && break; sleep 0.1; done
+	[ -e "$STAGES_DIR/meet-a" ] && [ -e "$STAGES_DIR/meet-b" ] || exit ;;
+nested) STAGES_AS_COMMAND=1 "$STAGES_PROGRAM" -make="$0" pass fail || exit ;;
+esac
+echo "made $1"
+`
+
+// runWith runs stages as a command does and returns what was printed.
+func runWith(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	program := filepath.Join(t.TempDir(), "make")
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err := run(t.Context(), append([]string{"-make=" + program}, args...), &out)
+	return out.String(), err
+}
+
+// TestMain lets this program stand in for the command, for stages inside stages.
+func TestMain(m *testing.M) {
+	if os.Getenv("STAGES_AS_COMMAND") != "" {
+		os.Exit(runCommand())
+	}
+	program, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv("STAGES_PROGRAM", program)
+	for _, variable := range []string{"CI", folderVariable, parentVariable} { // these tests may be run by stages themselves
+		_ = os.Unsetenv(variable)
+	}
+	os.Exit(m.Run())
+}
+
+func TestRun_MakesEveryStageThoughOneFailed(t *testing.T) {
+	out, err := runWith(t, "fail", "pass")
+	if err == nil || err.Error() != "fail (FAILED)" {
+		t.Errorf("got error %v", err)
+	}
+	for _, line := range []string{`made pass`, `FAILED +fail\n`, `ok +pass\n`, `total\n`} {
+		if !regexp.MustCompile(line).MatchString(out) {
+			t.Errorf("%q is missing in\n%s", line, out)
+		}
+	}
+}
+
+func TestRun_OverBudget(t *testing.T) {
+	for name, ci := range map[string]string{"fails in CI": "true", "is told elsewhere": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("CI", ci)
+			out, err := runWith(t, "slow=10ms", "pass=1m")
+			if (err != nil) != (ci != "") {
+				t.Errorf("got error %v", err)
+			}
+			if !strings.Contains(out, "made pass") || !regexp.MustCompile(`OVER BUDGET +slow\n`).MatchString(out) {
+				t.Errorf("got\n%s", out)
+			}
+		})
+	}
+}
+
+func TestRun_ShowsStagesInsideStagesBelowThem(t *testing.T) {
+	out, err := runWith(t, "nested+slow", "pass")
+	if err == nil || err.Error() != "nested (FAILED)" {
+		t.Errorf("got error %v", err)
+	}
+	rows := regexp.MustCompile(`(?m)(ok|FAILED)( +)(\w+)$`).FindAllStringSubmatch(out, -1)
+	var got []string
+	for _, row := range rows {
+		got = append(got, row[1]+row[2]+row[3])
+	}
+	want := []string{"FAILED  nested", "ok    pass", "FAILED    fail", "ok  slow", "ok  pass"}
+	if diff := cmp.Diff(want, got); diff != "" || strings.Count(out, "total") != 1 {
+		t.Errorf("%s\n%s", diff, out)
+	}
+}
+
+func TestRun_AtTheSameTime(t *testing.T) {
+	out, err := runWith(t, "meet-a+meet-b", "pass")
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, line := range []string{"== meet-a printed\nmade meet-a\n", "== meet-b printed\nmade meet-b\n"} {
+		if !strings.Contains(out, line) {
+			t.Errorf("%q is missing in\n%s", line, out)
+		}
+	}
+}
+
+func TestParseStages_RefusesWhatNamesNoTargetOrBudget(t *testing.T) {
+	for _, args := range [][]string{{}, {"=5m"}, {"test="}, {"test=5"}, {"test=-5m"}, {"test+"}, {"a=1m+b=x"}} {
+		if stages, err := parseStages(args); err == nil {
+			t.Errorf("%q gives %v", args, stages)
+		}
+	}
+}
+
+func TestParseTests(t *testing.T) {
+	for name, c := range map[string]struct {
+		file string
+		want []test
+	}{
+		"a package of Go tests": {
+			`<testsuites><testsuite name="github.com/kyma-project/lifecycle-manager/pkg/apply" time="3">
+				<testcase classname="x" name="TestPlain" time="2.5"/><testcase classname="x" name="TestQuick" time="0.000000"/>
+			</testsuite></testsuites>`,
+			[]test{{"pkg/apply", "TestPlain", 2500 * time.Millisecond}},
+		},
+		"a Go test with subtests counts what is not theirs": {
+			`<testsuites><testsuite name="p"><testcase name="TestA" time="5"/><testcase name="TestA/one" time="1"/>
+				<testcase name="TestA/two" time="3"/><testcase name="TestA/two/deep" time="2"/></testsuite></testsuites>`,
+			[]test{
+				{"p", "TestA (without its subtests)", time.Second},
+				{"p", "TestA/one", time.Second},
+				{"p", "TestA/two (without its subtests)", time.Second},
+				{"p", "TestA/two/deep", 2 * time.Second},
+			},
+		},
+		"subtests that ran at the same time leave nothing of their test": {
+			`<testsuites><testsuite name="p"><testcase name="TestA" time="1"/><testcase name="TestA/one" time="1"/>
+				<testcase name="TestA/two" time="1"/></testsuite></testsuites>`,
+			[]test{{"p", "TestA/one", time.Second}, {"p", "TestA/two", time.Second}},
+		},
+		"specs and set-ups of Ginkgo": {
+			`<testsuites><testsuite name="Integration"><testcase name="[BeforeSuite]" classname="Integration" time="20"></testcase>
+				<testcase name="[It] A Kyma of a/b is  Ready" classname="Integration" time="1.5"></testcase></testsuite></testsuites>`,
+			[]test{{"Integration", "[BeforeSuite]", 20 * time.Second}, {"Integration", "[It] A Kyma of a/b is Ready", 1500 * time.Millisecond}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseTests([]byte(c.file))
+			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestReadTests_NamesAFileThatIsNoJUnit(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "broken.xml"), []byte("<testsuites>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readTests(dir); err == nil || !strings.Contains(err.Error(), "broken.xml") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSlowestOf(t *testing.T) {
+	tests := []test{{Name: "a", Took: 1}, {Name: "b", Took: 3}, {Name: "c", Took: 2}}
+	got := slowestOf(tests, 2)
+	if diff := cmp.Diff([]test{{Name: "b", Took: 3}, {Name: "c", Took: 2}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := slowestOf(tests, 9); len(got) != 3 {
+		t.Errorf("of three tests %d are the nine slowest", len(got))
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// test is a test, a spec or a set-up, and how long it took.
+type test struct {
+	Suite string
+	Name  string
+	Took  time.Duration
+}
+
+// junitSuites is what gotestsum, Ginkgo, Playwright and Vitest write; times are seconds. See https://github.com/testmoapp/junitxml.
+type junitSuites struct {
+	Suites []struct {
+		Name  string `xml:"name,attr"`
+		Cases []struct {
+			Name  string  `xml:"name,attr"`
+			Class string  `xml:"classname,attr"`
+			Time  float64 `xml:"time,attr"`
+		} `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
+// readTests returns the tests of every JUnit file in a folder.
+func readTests(dir string) ([]test, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.xml"))
+	if err != nil {
+		return nil, err
+	}
+	var tests []test
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		found, err := parseTests(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no JUnit file: %w", file, err)
+		}
+		tests = append(tests, found...)
+	}
+	return tests, nil
+}
+
+// parseTests returns the tests of one JUnit file. Of a Go test with subtests it counts what is not its subtests', as set-up, and the
+// subtests for themselves.
+func parseTests(data []byte) ([]test, error) {
+	var file junitSuites
+	if err := xml.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	var tests []test
+	for _, suite := range file.Suites {
+		within := map[string]time.Duration{}
+		for _, c := range suite.Cases {
+			if parent := parentOf(c.Name); parent != "" {
+				within[parent] += seconds(c.Time)
+			}
+		}
+		for _, c := range suite.Cases {
+			t := test{Suite: suiteName(suite.Name), Name: strings.Join(strings.Fields(c.Name), " "), Took: seconds(c.Time)}
+			if inner, parent := within[c.Name]; parent {
+				t.Name, t.Took = t.Name+" (without its subtests)", t.Took-inner
+			}
+			if t.Took > 0 {
+				tests = append(tests, t)
+			}
+		}
+	}
+	return tests, nil
+}
+
+// parentOf is the Go test of which a test is a subtest; "" for others, such as specs, whose names hold spaces.
+func parentOf(name string) string {
+	if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
+		return ""
+	}
+	if end := strings.LastIndexByte(name, '/'); end > 0 {
+		return name[:end]
+	}
+	return ""
+}
+
+// suiteName leaves out the module's path, which all Go packages share.
+func suiteName(name string) string {
+	return strings.TrimPrefix(name, "github.com/kyma-project/lifecycle-manager/")
+}
+
+func seconds(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
+
+// slowestOf returns at most n tests, the slowest first.
+func slowestOf(tests []test, n int) []test {
+	sorted := slices.Clone(tests)
+	slices.SortStableFunc(sorted, func(a, b test) int { return cmp.Compare(b.Took, a.Took) })
+	return sorted[:min(n, len(sorted))]
+}
