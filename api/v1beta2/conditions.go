@@ -22,6 +22,9 @@ const (
 	ConditionInstallation = "Installation"
 	// ConditionModuleCR of a Manifest: the default custom resource was created.
 	ConditionModuleCR = "ModuleCR"
+	// ConditionSigned of a Manifest: a signature that the policy trusts covers all that it installs. Of a Kyma: that holds for each of its
+	// modules. There is none where no policy asks for it.
+	ConditionSigned = "Signed"
 )
 
 // Messages of upstream's condition types.
@@ -45,6 +48,8 @@ const (
 	MessageInstallationNotReady = "installation is not ready"
 	MessageModuleCRCreated      = "module CR was created"
 	MessageModuleCRNotCreated   = "module CR has not been created to SKR"
+	MessageSignatureVerified    = "trusted signatures cover everything that is installed"
+	MessageSignatureNotRequired = "the policy asks for no signature; everything is content of the component version"
 )
 
 // Values of lastOperation.operation that upstream's users know.
@@ -136,6 +141,8 @@ const (
 	ReasonSignatureInvalid = "SignatureInvalid"
 	// ReasonSignatureUntrusted: nobody whom the policy trusts made the signature, or the certificate has expired.
 	ReasonSignatureUntrusted = "SignatureUntrusted"
+	// ReasonSignatureRevoked: the key that made the signature is revoked, or that of an authority of its certificate.
+	ReasonSignatureRevoked = "SignatureRevoked"
 	// ReasonModuleCRNotReady: the module's own CR reports another state than Ready.
 	ReasonModuleCRNotReady = "ModuleCRNotReady"
 )
@@ -170,8 +177,12 @@ const (
 	ReasonRegistryUnauthorized = "RegistryUnauthorized"
 	// ReasonContentNotFound: the registry does not have that content.
 	ReasonContentNotFound = "ContentNotFound"
-	// ReasonContentNotCovered: content is not part of a component version that was verified.
+	// ReasonContentNotCovered: something that is to be installed is not covered by the signature of the component version; the message says what.
 	ReasonContentNotCovered = "ContentNotCovered"
+	// ReasonVerified: trusted signatures cover everything that is installed.
+	ReasonVerified = "Verified"
+	// ReasonSignatureNotRequired: the policy has a rule that asks for no signature of the component.
+	ReasonSignatureNotRequired = "SignatureNotRequired"
 	// ReasonDigestMismatch: the registry served other bytes than the digest names.
 	ReasonDigestMismatch = "DigestMismatch"
 	// ReasonContentTooLarge: the content exceeds the size caps.

@@ -245,4 +245,8 @@ type ModuleStatus struct {
 	// Template that the version was taken from.
 	// +optional
 	Template *TrackingObject `json:"template,omitempty"`
+
+	// Signature tells who signed what is installed. None where no policy asks for signatures.
+	// +optional
+	Signature *SignatureStatus `json:"signature,omitempty"`
 }

@@ -236,6 +236,10 @@ type ManifestStatus struct {
 	// +optional
 	Injected []InjectedSecret `json:"injected,omitempty"`
 
+	// Signature tells who signed what is installed; condition Signed says what that is worth. None where no policy asks for signatures.
+	// +optional
+	Signature *SignatureStatus `json:"signature,omitempty"`
+
 	// ResourceState is what the module's own CR reports in its status.state.
 	// +optional
 	ResourceState State `json:"resourceState,omitempty"`

@@ -91,3 +91,40 @@ type Named struct {
 	// +kubebuilder:validation:Format=uri
 	Link string `json:"link"`
 }
+
+// SignatureStatus is what was found out about the signatures of a component version.
+type SignatureStatus struct {
+	// Policy tells policies apart: it is another one after each change of what is asked of the component.
+	Policy string `json:"policy"`
+	// Require is off, audit or enforce: what the policy does with what is not covered.
+	Require string `json:"require"`
+	// Reason is that of condition Signed: Verified, or why what is installed is not covered.
+	Reason string `json:"reason"`
+	// Digest is that of the descriptor's signed part.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+	// Signers made signatures that hold.
+	// +listType=atomic
+	// +optional
+	Signers []SignerStatus `json:"signers,omitempty"`
+	// VerifiedAt is when that was found out.
+	VerifiedAt metav1.Time `json:"verifiedAt"`
+}
+
+// SignerStatus is who made a signature.
+type SignerStatus struct {
+	// Name of the signature.
+	Name string `json:"name"`
+	// Key is the SHA-256 fingerprint of the signer's public key.
+	Key string `json:"key"`
+	// Algorithm of the signature.
+	Algorithm string `json:"algorithm"`
+	// Subject and Issuer of the signer's certificate, where it has one.
+	// +optional
+	Subject string `json:"subject,omitempty"`
+	// +optional
+	Issuer string `json:"issuer,omitempty"`
+	// Until is when the certificate expires.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+}

@@ -28,25 +28,30 @@ func (d *described) stale(now time.Time) bool {
 // judgement is what a component version is worth under a policy.
 type judgement struct {
 	policy *descriptor.SignaturePolicy
-	// until is when a certificate expires, and the judgement with it; zero means never.
-	until time.Time
 	// component is what it can install.
 	component module.Component
-	// cover holds the digests that the signature vouches for.
-	cover map[string]bool
-	// err says why it is refused.
-	err error
+	// verified tells who signed it; nil where nothing had to be signed, or is not as it should be.
+	verified *descriptor.Verification
+	// coverage is what may be installed of it; nil where nothing is held to it, or nothing of it may be.
+	coverage *descriptor.Coverage
+	// problem says what is wrong with it. err is the same where that refuses it.
+	problem, err error
+}
+
+// holds tells whether a judgement still does: a certificate ends it when it expires.
+func (j *judgement) holds(now time.Time) bool {
+	return j.verified == nil || j.verified.Until.IsZero() || !now.After(j.verified.Until)
 }
 
 // judge gives the last judgement if it is about the same policy and still holds, or makes a new one.
 func (d *described) judge(policy *descriptor.SignaturePolicy, now time.Time, log logr.Logger) *judgement {
 	last := d.last.Load()
-	if last != nil && last.policy == policy && (last.until.IsZero() || !now.After(last.until)) {
+	if last != nil && last.policy == policy && last.holds(now) {
 		return last
 	}
 	made := &judgement{policy: policy, component: d.component}
-	if policy.Asks() {
-		made.verify(d.source, policy, now)
+	if policy.Binds() {
+		made.verify(d.source, now)
 		if made.component.Warning != "" && (last == nil || last.component.Warning != made.component.Warning) {
 			log.Info("A component is not signed as it should be", "component", d.source.Name, "version", d.source.Version,
 				"problem", made.component.Warning)
@@ -56,33 +61,16 @@ func (d *described) judge(policy *descriptor.SignaturePolicy, now time.Time, log
 	return made
 }
 
-// verify looks at the signature, and at whether what is going to be installed is what was signed.
-func (j *judgement) verify(source *descriptor.Component, policy *descriptor.SignaturePolicy, now time.Time) {
-	until, err := source.Verify(&policy.Trust, now)
-	var images []string
-	if err == nil {
-		images, err = source.Vouched()
-	}
+// verify looks at the signature, and at what it covers.
+func (j *judgement) verify(source *descriptor.Component, now time.Time) {
+	j.verified, j.coverage, j.problem = j.policy.Judge(source, now)
 	switch {
-	case err == nil:
-		j.until, j.cover = until, signedDigests(source)
-		if policy.Enforced() {
-			j.component.LocalizedImages = images
-		}
-	case policy.Enforced():
-		j.err = err
+	case j.problem == nil && j.policy.Enforced():
+		j.component.LocalizedImages = j.coverage.Localized()
+	case j.problem == nil:
+	case j.policy.Enforced():
+		j.err = j.problem
 	default:
-		j.component.Warning = err.Error()
+		j.component.Warning = j.problem.Error()
 	}
-}
-
-// signedDigests are those of everything that a verified component version holds.
-func signedDigests(c *descriptor.Component) map[string]bool {
-	cover := map[string]bool{}
-	for i := range c.Resources {
-		if digest, ok := c.Resources[i].SignedDigest(); ok {
-			cover[digest] = true
-		}
-	}
-	return cover
 }

@@ -5,10 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
@@ -43,22 +46,35 @@ func (a *asked) renderedKey(digest string, input [sha256.Size]byte) renderedKey 
 //  1. What status.resolved pins stays as long as its reference is the same; a tag is resolved once.
 //  2. The config layer comes first, because it says with which values the others are rendered.
 //  3. A part whose content is rendered already costs nothing; otherwise it is fetched, unless the store has it, and rendered.
-//  4. Where the policy asks for signatures, every digest has to be one that the component version vouches for, whatever the place.
+//  4. Where the policy asks for signatures, everything has to be covered by that of the component version: see covering.
 //
 // capabilities is asked only when a format needs them. The error is a *content.Error where content, registry or spec is to blame, and
 // ErrPending while something is on its way.
 func (c *Contents) Read(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
 ) ([]Part, error) {
+	held, err := c.covering(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	read, err := c.read(ctx, m, capabilities, held)
+	if err == nil && len(held.problems) > 0 {
+		c.warn(m, listed(held.problems))
+	}
+	return read, err
+}
+
+func (c *Contents) read(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error), held *covering,
+) ([]Part, error) {
 	parts, err := c.everything(m)
 	if err != nil {
 		return nil, err
 	}
-	covering, err := c.covering(ctx, m)
-	if err != nil {
+	if err := held.checkSpec(); err != nil {
 		return nil, err
 	}
-	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: covering}
+	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: held}
 	read := make([]Part, 0, len(parts))
 	for i := range parts {
 		part, err := reading.part(ctx, &parts[i])
@@ -67,7 +83,10 @@ func (c *Contents) Read(
 		}
 		read = append(read, part)
 	}
-	return read, reading.unused(parts)
+	if err := reading.unused(parts); err != nil {
+		return nil, err
+	}
+	return read, errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read))
 }
 
 // reading is one call of Read.
@@ -78,6 +97,10 @@ type reading struct {
 	capabilities func(context.Context) (Capabilities, error)
 	config       render.Config
 	known        *Capabilities
+	// selector finds the login for the first installation.
+	selector *metav1.LabelSelector
+	// installs counts the installations that were read.
+	installs int
 }
 
 // part reads one part.
@@ -102,7 +125,13 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	if err := r.check(part.name, got.resolved.Digest); err != nil {
+	if part.name != PartCRDs {
+		r.installs++
+	}
+	if r.installs == 1 {
+		r.selector = part.selector
+	}
+	if err := r.checkPart(part, r.installs == 1, got.resolved.Digest); err != nil {
 		return Part{}, err
 	}
 	return Part{
@@ -165,7 +194,7 @@ func (r *reading) readConfig(ctx context.Context, part *asked) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	if err := r.check(part.name, resolved.Digest); err != nil {
+	if err := r.checkPart(part, false, resolved.Digest); err != nil {
 		return Part{}, err
 	}
 	var data []byte

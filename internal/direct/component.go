@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
@@ -67,10 +65,10 @@ func (c *installing) fromComponent(ctx context.Context, where *Component, store 
 	found := loaded{images: component.Images()}
 	found.source = fmt.Sprintf("%s//%s:%s@%s", strings.Trim(reader.Registry+"/"+reader.SubPath, "/"), component.Name, component.Version,
 		digestOf(&contents))
-	if err := found.verify(component, c.plan.Signatures); err != nil {
+	reading := &reading{fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP}
+	if err := reading.verify(ctx, c.plan.policy(component.Name), &found); err != nil {
 		return found, err
 	}
-	reading := &reading{fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP}
 	return found, reading.into(ctx, &found)
 }
 
@@ -91,31 +89,6 @@ func digestOf(contents *descriptor.Contents) string {
 		fmt.Fprintf(sum, "%s %s %s\n", layer.Resource, layer.Format, layer.Digest)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// verify looks at the signature, as far as somebody asks for one.
-func (l *loaded) verify(component *descriptor.Component, policy *descriptor.SignaturePolicy) error {
-	l.signed.State = view.SignatureUnknown
-	if !policy.Asks() {
-		return nil
-	}
-	_, err := component.Verify(&policy.Trust, time.Now())
-	var images []string
-	if err == nil {
-		images, err = component.Vouched()
-	}
-	switch {
-	case err == nil:
-		l.images, l.signed = images, view.Signed{State: view.SignatureVerified}
-		return nil
-	case policy.Enforced():
-		return err
-	}
-	l.signed.State = map[string]string{
-		descriptor.ReasonSignatureMissing: view.SignatureMissing, descriptor.ReasonSignatureUntrusted: view.SignatureUntrusted,
-	}[descriptor.ReasonOf(err)]
-	l.signed.State = cmp.Or(l.signed.State, view.SignatureInvalid)
-	return nil
 }
 
 // reading makes sources of the resources of a component version.

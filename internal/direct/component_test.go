@@ -1,6 +1,7 @@
 package direct_test
 
 import (
+	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
 	"testing"
@@ -77,9 +78,10 @@ func TestAModuleComesFromItsComponent(t *testing.T) {
 		f.must(err)
 		resources := []component.Resource{{Name: "raw-manifest", Data: []byte(configMap("signed-a", "1"))}}
 		plan := f.published(registry, component.Version{Name: "example.com/module/signed", Version: "0.1.0", Resources: resources}, "signed")
-		plan.Signatures = &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Trust: descriptor.Trust{
-			Names: []string{"kyma-module-signature"}, PublicKeys: []*rsa.PublicKey{&key.PublicKey},
+		policy := &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Trust: descriptor.Trust{
+			Names: []string{"kyma-module-signature"}, PublicKeys: []crypto.PublicKey{&key.PublicKey},
 		}}
+		plan.Signatures = func(string) *descriptor.SignaturePolicy { return policy }
 		report, err := direct.Install(t.Context(), plan)
 		f.reason(report, err, descriptor.ReasonSignatureMissing)
 		_, err = component.Sign(t.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, "example.com/module/signed", "0.1.0",
@@ -119,8 +121,8 @@ func TestAPlanThatCannotBeUsed(t *testing.T) {
 		{"a descriptor without a name of a component", direct.ReasonNoContent, func(p *direct.Plan) {
 			p.Template.Spec.Descriptor = runtime.RawExtension{Raw: []byte(`{"repositoryContexts":[{"baseUrl":"127.0.0.1:1"}]}`)}
 		}},
-		{"a link, and a signature is asked for", direct.ReasonUnsupported, func(p *direct.Plan) {
-			p.Signatures = &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce}
+		{"a link, and a signature is asked for", direct.ReasonContentNotCovered, func(p *direct.Plan) {
+			p.Signatures = func(string) *descriptor.SignaturePolicy { return &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce} }
 		}},
 		{"an upgrade of what is not installed", direct.ReasonNotInstalled, nil},
 	} {

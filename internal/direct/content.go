@@ -28,6 +28,7 @@ type loaded struct {
 	images      []string
 	source      string // reference@digest, for people and for the next call
 	signed      view.Signed
+	seal        *seal // nil where nothing is held to a component version
 }
 
 // load finds the content of a module, in this order:
@@ -36,9 +37,9 @@ type loaded struct {
 //  2. the component version that the Plan or the descriptor of the template names
 //  3. the link rawManifest of the template: what its annotation says, and whose digest counts from its first use on
 func (c *installing) load(ctx context.Context, store *content.Store) (loaded, error) {
-	signed := view.Signed{State: view.SignatureUnknown}
 	if len(c.plan.Sources) > 0 {
-		return loaded{sources: slices.Clone(c.plan.Sources), source: "local", signed: signed}, nil
+		signed, err := c.plan.unsigned("files")
+		return loaded{sources: slices.Clone(c.plan.Sources), source: "local", signed: signed}, err
 	}
 	where, err := componentOf(&c.plan)
 	if err != nil {
@@ -62,8 +63,9 @@ func (c *installing) load(ctx context.Context, store *content.Store) (loaded, er
 
 // fromLink is the content behind an https link.
 func (c *installing) fromLink(ctx context.Context, link string, store *content.Store) (loaded, error) {
-	if c.plan.Signatures.Enforced() {
-		return loaded{}, refuse(ReasonUnsupported, "module %s is behind a link, which nobody signs, and a signature is asked for", c.module)
+	signed, err := c.plan.unsigned("the link " + link)
+	if err != nil {
+		return loaded{}, err
 	}
 	vouched, err := c.vouched()
 	if err != nil {
@@ -88,7 +90,7 @@ func (c *installing) fromLink(ctx context.Context, link string, store *content.S
 	told := manifest.Resolved{Source: name, Reference: source.Reference(), Resolved: resolved}
 	found := loaded{
 		sources: []manifest.Source{{Name: name, Content: source, Renderer: render.Raw{}}}, pinned: []manifest.Resolved{told},
-		source: told.Reference + "@" + resolved.Digest, signed: view.Signed{State: view.SignatureUnknown},
+		source: told.Reference + "@" + resolved.Digest, signed: signed,
 	}
 	if vouched != "" && vouched != resolved.Digest {
 		return loaded{}, &content.Error{Reason: content.ReasonDigestMismatch, Err: fmt.Errorf("%s has the digest %s, and the ModuleTemplate %s "+

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
@@ -34,6 +35,8 @@ const (
 	ReasonRefused = "Refused"
 	// ReasonDryRun: nothing was to be written.
 	ReasonDryRun = "DryRun"
+	// ReasonContentNotCovered: the signature policy asks for signatures, and none covers what is to be installed.
+	ReasonContentNotCovered = v1beta2.ReasonContentNotCovered
 	// ReasonBlocked: objects that people made with the module still exist.
 	ReasonBlocked = "Blocked"
 )

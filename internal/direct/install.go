@@ -102,8 +102,11 @@ func (c *installing) bring(ctx context.Context, store *content.Store, report Rep
 	if report.Differences, err = manifest.Diff(ctx, inst); err != nil {
 		return report, c.trouble(ctx, err)
 	}
-	if err := refusedOf(c.module, report.Differences); err != nil {
+	if err := errors.Join(c.covered(inst.CustomResources), refusedOf(c.module, report.Differences)); err != nil {
 		return report, c.trouble(ctx, err)
+	}
+	if err := c.annotate(&inst); err != nil { // which tells what the content turned out to be worth
+		return report, err
 	}
 	if c.plan.DryRun {
 		report.Report = manifest.Report{State: manifest.StateProcessing, Reason: ReasonDryRun, Resolved: c.loaded.pinned}
@@ -143,7 +146,7 @@ func (c *installing) installation(ctx context.Context) (manifest.Installation, e
 	inst.CreateNamespace, inst.PruneWhenReady, inst.Wait, inst.Progress = true, true, c.plan.Wait, c.plan.Progress
 	inst.CRDs, inst.Sources, inst.Pinned = c.loaded.definitions, c.loaded.sources, c.loaded.pinned
 	inst.CustomResources = c.customResources()
-	inst.Transforms = localise(c.loaded.images)
+	inst.Transforms = c.loaded.transforms()
 	if c.plan.Adopt {
 		inst.Ownership = apply.AdoptIfUnowned
 	}

@@ -56,8 +56,8 @@ type Plan struct {
 	Component *Component
 	// Access to registry or link.
 	Access Access
-	// Signatures says what is asked of the component's signatures; nil asks for nothing.
-	Signatures *descriptor.SignaturePolicy
+	// Signatures says what is asked of the signatures of a component, and by "" of what is part of none; nil asks for nothing.
+	Signatures func(component string) *descriptor.SignaturePolicy
 	// Store is a folder that keeps what is fetched; empty means one that lasts as long as the call.
 	Store string
 

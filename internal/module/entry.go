@@ -31,6 +31,7 @@ func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, t
 	if manifest != nil {
 		entry.ResourceState, entry.ResourceMessage = manifest.Status.ResourceState, manifest.Status.ResourceMessage
 		entry.Manifest = track(v1beta2.GroupVersion.String(), kindManifest, manifest.ObjectMeta)
+		entry.Signature = manifest.Status.Signature.DeepCopy()
 	}
 	switch {
 	case v.Template != nil && result.Reason == "":

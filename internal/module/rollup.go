@@ -125,6 +125,35 @@ func setConditions(w World, status *v1beta2.KymaStatus, modules, mandatory []tol
 	} else {
 		set(v1beta2.ConditionModules, false, reason, v1beta2.MessageModulesNotReady)
 	}
+	setSigned(w, status, slices.Concat(modules, mandatory))
+}
+
+// setSigned tells what the policy for signatures says of the modules; nothing where it asks for nothing. It does not count for the state:
+// what is refused is told by its module, and what runs goes on.
+func setSigned(w World, status *v1beta2.KymaStatus, modules []told) {
+	judged, bad := 0, []string{}
+	reason := v1beta2.ReasonVerified
+	for _, module := range modules {
+		signature := module.entry.Signature
+		if signature == nil {
+			continue
+		}
+		judged++
+		if signature.Reason != v1beta2.ReasonVerified && signature.Reason != v1beta2.ReasonSignatureNotRequired {
+			bad = append(bad, module.entry.Name+": "+signature.Reason)
+			reason = signature.Reason
+		}
+	}
+	switch {
+	case judged == 0:
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == v1beta2.ConditionSigned })
+	case len(bad) > 0:
+		conditions.Set(&status.Conditions, v1beta2.ConditionSigned, metav1.ConditionFalse, reason,
+			"not covered by trusted signatures: "+strings.Join(bad, ", ")+"; condition Signed of the Manifest says what", w.Kyma.Generation, w.Now)
+	default:
+		conditions.Set(&status.Conditions, v1beta2.ConditionSigned, metav1.ConditionTrue, reason,
+			v1beta2.MessageSignatureVerified, w.Kyma.Generation, w.Now)
+	}
 }
 
 // rank puts first what needs a person most. Of modules that are equal so far, those come first whose upgrade waits for a window.

@@ -12,10 +12,17 @@ import (
 
 // SignatureFile says which components must be signed, and by whom, by a file that may change at any time.
 type SignatureFile struct {
-	watched[[]signatureRule]
+	watched[signatureRules]
 
 	waiting sync.Mutex
 	told    []func()
+}
+
+// signatureRules is what a file says.
+type signatureRules struct {
+	rules []signatureRule
+	// rest is the policy for what no rule is about; nil asks for nothing.
+	rest *descriptor.SignaturePolicy
 }
 
 // signatureRule is one entry of the file.
@@ -28,7 +35,8 @@ type signatureRule struct {
 // is asked for and not there must not mean that anything goes. An empty path gives a SignatureFile that asks for no signature and never
 // changes.
 //
-// The file is YAML: "signatures: [{components, require, names, publicKeys, certificates, files}]". Its folder is watched.
+// The file is YAML, and docs/spec/signatures.md tells its fields: "signatures: [{components, require, ...}], revoked: [...]". Its folder is
+// watched once Start was called; a program that runs for a moment only need not call it.
 func Signatures(path string, log logr.Logger) (*SignatureFile, error) {
 	f := newSignatureFile(path, log)
 	if err := f.begin(); err != nil {
@@ -43,15 +51,17 @@ func newSignatureFile(path string, log logr.Logger) *SignatureFile {
 	return f
 }
 
-// For gives the policy for a component: that of the first rule whose pattern the whole name matches; nil, which asks for nothing, when
-// there is none. What belongs to no component has the name "". As long as nothing in the file changes it is always the same pointer.
+// For gives the policy for a component: that of the first rule whose pattern the whole name matches. Where there is none, it is one that
+// refuses everything as soon as any rule enforces, and nil, which asks for nothing, otherwise. What belongs to no component has the name "".
+// As long as nothing in the file changes it is always the same pointer.
 func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {
-	for _, rule := range f.current() {
+	known := f.current()
+	for _, rule := range known.rules {
 		if rule.components.MatchString(component) {
 			return rule.policy
 		}
 	}
-	return nil
+	return known.rest
 }
 
 // OnChange has a function called after other rules came into force.

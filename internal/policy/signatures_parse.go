@@ -2,13 +2,14 @@ package policy
 
 import (
 	"bytes"
-	"crypto/rsa"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -20,31 +21,88 @@ const (
 	// maxSignatureRules bounds the rules, and maxSigners the keys and certificates of one: all may be tried for each component.
 	maxSignatureRules = 1000
 	maxSigners        = 64
-	// minKeyBits is the shortest RSA key that is worth something.
-	minKeyBits = 2048
+	// maxRevoked bounds the keys that are revoked.
+	maxRevoked = 10_000
 )
 
 // signaturesFile is the file as people write it.
 type signaturesFile struct {
 	Signatures []signatureEntry `json:"signatures"`
+	// Revoked are keys whose signatures count no more, whatever a rule says.
+	Revoked []string `json:"revoked"`
 }
 
 type signatureEntry struct {
 	// Components is a regular expression that has to match a component's whole name. ".*" stands for everything, also for what belongs to no
 	// component.
 	Components string `json:"components"`
-	// Require is off, warn or enforce.
-	Require descriptor.Requirement `json:"require"`
+	// Require is off, audit or enforce.
+	Require requirement `json:"require"`
 	// Names of the signatures that count; empty means kyma-module-signature.
 	Names []string `json:"names"`
-	// PublicKeys are RSA keys of signers in PEM, Certificates those of signers or of authorities. Files beside this one may hold both.
+	// PublicKeys are keys of signers in PEM, Certificates those of signers or of authorities. Files beside this one may hold both.
 	PublicKeys   []string `json:"publicKeys"`
 	Certificates []string `json:"certificates"`
 	Files        []string `json:"files"`
+	// Subjects bind signers with a certificate to these subjects, DNS names, email addresses or URIs.
+	Subjects []string `json:"subjects"`
+	// Signers is how many different keys have to have signed; 0 means one.
+	Signers int `json:"signers"`
+	// Allow is what is accepted although no signature covers it.
+	Allow []descriptor.Allowance `json:"allow"`
+}
+
+// requirement is a descriptor.Requirement as people write it: off without quotes is a boolean in YAML, and warn is an older word for audit.
+type requirement descriptor.Requirement
+
+// UnmarshalJSON takes a text, or false for off.
+func (r *requirement) UnmarshalJSON(data []byte) error {
+	var text string
+	if string(data) == "false" {
+		text = string(descriptor.RequireOff)
+	} else if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("require is %s: write off, audit or enforce", data)
+	}
+	if text == "warn" {
+		text = string(descriptor.RequireAudit)
+	}
+	*r = requirement(text)
+	return nil
 }
 
 // parseSignatures reads a signatures file. Everything that is wrong is told at once.
-func parseSignatures(data []byte, beside func(name string) ([]byte, error)) ([]signatureRule, error) {
+func parseSignatures(data []byte, beside func(name string) ([]byte, error)) (found signatureRules, err error) {
+	file, err := decodeSignatures(data)
+	if err != nil {
+		return found, err
+	}
+	var problems []error
+	enforces := false
+	for i := range file.Signatures {
+		entry := &file.Signatures[i]
+		rule, err := entry.rule(beside)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("signatures[%d] (components %q): %w", i, entry.Components, err))
+			continue
+		}
+		rule.policy.Trust.Revoked = file.Revoked
+		enforces = enforces || rule.policy.Enforced()
+		found.rules = append(found.rules, rule)
+	}
+	if err := errors.Join(append(problems, checkRevoked(file.Revoked))...); err != nil {
+		return signatureRules{}, err
+	}
+	if enforces {
+		found.rest = &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Unmatched: true, Closed: true, ID: "unmatched"}
+	}
+	for i := range found.rules {
+		found.rules[i].policy.Closed = enforces
+		found.rules[i].policy.ID = found.rules[i].policy.Fingerprint()
+	}
+	return found, nil
+}
+
+func decodeSignatures(data []byte) (*signaturesFile, error) {
 	document, err := onlyDocument(data)
 	if err != nil {
 		return nil, err
@@ -52,7 +110,7 @@ func parseSignatures(data []byte, beside func(name string) ([]byte, error)) ([]s
 	var file signaturesFile
 	strict, err := kjson.UnmarshalStrict(document, &file)
 	if err := errors.Join(append(strict, err)...); err != nil {
-		const form = "signatures: [{components, require, names, publicKeys, certificates, files}]"
+		const form = "signatures: [{components, require, names, publicKeys, certificates, files, subjects, signers, allow}], revoked: []"
 		return nil, fmt.Errorf("it does not have the form %q: %w", form, err)
 	}
 	if file.Signatures == nil {
@@ -61,56 +119,73 @@ func parseSignatures(data []byte, beside func(name string) ([]byte, error)) ([]s
 	if len(file.Signatures) > maxSignatureRules {
 		return nil, fmt.Errorf("it has %d rules and %d are accepted", len(file.Signatures), maxSignatureRules)
 	}
-	rules := make([]signatureRule, 0, len(file.Signatures))
-	var problems []error
-	for i := range file.Signatures {
-		entry := &file.Signatures[i]
-		rule, err := entry.rule(beside)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("signatures[%d] (components %q): %w", i, entry.Components, err))
-			continue
-		}
-		rules = append(rules, rule)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	return rules, nil
+	return &file, nil
 }
 
+var keyID = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+func checkRevoked(keys []string) error {
+	if len(keys) > maxRevoked {
+		return fmt.Errorf("revoked has %d keys and %d are accepted: take keys out of the rules instead", len(keys), maxRevoked)
+	}
+	for i, key := range keys {
+		if !keyID.MatchString(key) {
+			return fmt.Errorf("revoked[%d] is %q, which names no key: write sha256: and the 64 hex digits that "+
+				"\"openssl pkey -pubin -outform DER | sha256sum\" prints for it", i, key)
+		}
+	}
+	return nil
+}
+
+// rule checks an entry. Line breaks are characters like others: what cannot be seen must not lead to another rule.
 func (e *signatureEntry) rule(beside func(string) ([]byte, error)) (rule signatureRule, err error) {
 	if e.Components == "" {
 		return rule, errors.New("components is missing: write a regular expression for their names, or .* for everything")
 	}
-	if rule.components, err = regexp.Compile(`^(?:` + e.Components + `)$`); err != nil {
+	if rule.components, err = regexp.Compile(`(?s)^(?:` + e.Components + `)$`); err != nil {
 		return rule, fmt.Errorf("components is no regular expression: %w", err)
 	}
-	rule.policy = &descriptor.SignaturePolicy{Require: e.Require, Trust: descriptor.Trust{Names: e.Names}}
+	rule.policy = &descriptor.SignaturePolicy{
+		Require: descriptor.Requirement(e.Require), Allow: e.Allow,
+		Trust: descriptor.Trust{Names: e.Names, Subjects: e.Subjects, Signers: e.Signers},
+	}
 	trust := &rule.policy.Trust
-	switch e.Require {
-	case descriptor.RequireOff, descriptor.RequireWarn, descriptor.RequireEnforce:
+	switch rule.policy.Require {
+	case descriptor.RequireOff, descriptor.RequireAudit, descriptor.RequireEnforce:
 	default:
-		return rule, fmt.Errorf("require is %q: write off, warn or enforce", e.Require)
+		return rule, fmt.Errorf("require is %q: write off, audit or enforce", e.Require)
 	}
 	if len(trust.Names) == 0 {
 		trust.Names = []string{descriptor.SignatureName}
 	}
-	for _, name := range trust.Names {
-		if strings.TrimSpace(name) == "" {
-			return rule, errors.New("names has an empty name")
+	if slices.ContainsFunc(slices.Concat(trust.Names, trust.Subjects), func(name string) bool { return strings.TrimSpace(name) == "" }) {
+		return rule, errors.New("names or subjects has an empty name")
+	}
+	for _, what := range e.Allow {
+		if !slices.Contains(descriptor.Allowances(), what) {
+			return rule, fmt.Errorf("allow has %q, and there are only %q", what, descriptor.Allowances())
 		}
 	}
 	if err := e.trust(trust, beside); err != nil {
 		return rule, err
 	}
-	signers := len(trust.PublicKeys) + len(trust.Certificates)
-	if e.Require != descriptor.RequireOff && signers == 0 {
-		return rule, errors.New("nobody is trusted: write publicKeys, certificates or files")
+	return rule, e.checkSigners(rule.policy)
+}
+
+// checkSigners refuses a rule that no signature could fulfil.
+func (e *signatureEntry) checkSigners(policy *descriptor.SignaturePolicy) error {
+	keys, certificates := len(policy.Trust.PublicKeys), len(policy.Trust.Certificates)
+	switch {
+	case policy.Asks() && keys+certificates == 0:
+		return errors.New("no signer is trusted: write publicKeys, certificates or files")
+	case keys+certificates > maxSigners:
+		return fmt.Errorf("it has %d keys and certificates and %d are accepted", keys+certificates, maxSigners)
+	case e.Signers < 0 || certificates == 0 && e.Signers > keys && policy.Asks():
+		return fmt.Errorf("signers is %d, and %d keys are trusted: that many cannot sign", e.Signers, keys)
+	case len(e.Subjects) > 0 && certificates == 0:
+		return errors.New("subjects binds certificates, and there are none: write certificates or files, or remove subjects")
 	}
-	if signers > maxSigners {
-		return rule, fmt.Errorf("it has %d keys and certificates and %d are accepted", signers, maxSigners)
-	}
-	return rule, nil
+	return nil
 }
 
 // trust collects the keys and certificates of a rule.
@@ -165,7 +240,7 @@ func signers(where string, data []byte, into *descriptor.Trust) error {
 			}
 			into.Certificates = append(into.Certificates, certificate)
 		case block.Type == "PUBLIC KEY" || block.Type == "RSA PUBLIC KEY":
-			key, err := publicKey(block)
+			key, err := descriptor.ParsePublicKey(block)
 			if err != nil {
 				return fmt.Errorf("%s %w", where, err)
 			}
@@ -177,25 +252,4 @@ func signers(where string, data []byte, into *descriptor.Trust) error {
 		}
 	}
 	return nil
-}
-
-func publicKey(block *pem.Block) (*rsa.PublicKey, error) {
-	key, err := x509.ParsePKCS1PublicKey(block.Bytes)
-	if block.Type == "PUBLIC KEY" {
-		var read any
-		if read, err = x509.ParsePKIXPublicKey(block.Bytes); err == nil {
-			found, known := read.(*rsa.PublicKey)
-			if !known {
-				return nil, fmt.Errorf("holds a %T: only RSA signs components", read)
-			}
-			key = found
-		}
-	}
-	if err != nil {
-		return nil, errors.New("holds a public key that cannot be read")
-	}
-	if key.N.BitLen() < minKeyBits {
-		return nil, fmt.Errorf("holds an RSA key of %d bits: %d are needed", key.N.BitLen(), minKeyBits)
-	}
-	return key, nil
 }

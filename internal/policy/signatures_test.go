@@ -83,8 +83,8 @@ func TestTheFirstRuleThatMatchesTheWholeNameCounts(t *testing.T) {
 		"kyma-project.io/module/tried":          {descriptor.RequireOff, descriptor.SignatureName, 0, 0},
 		"kyma-project.io/module/tried-and-more": {descriptor.RequireEnforce, descriptor.SignatureName, 2, 2},
 		"kyma-project.io/module/other":          {descriptor.RequireEnforce, descriptor.SignatureName, 2, 2},
-		"not.kyma-project.io/module/other":      {descriptor.RequireWarn, "a", 0, 2},
-		"":                                      {descriptor.RequireWarn, "a", 0, 2},
+		"not.kyma-project.io/module/other":      {descriptor.RequireAudit, "a", 0, 2},
+		"":                                      {descriptor.RequireAudit, "a", 0, 2},
 	} {
 		got := file.For(component)
 		if got == nil || got.Require != want.require || got.Trust.Names[0] != want.name || len(got.Trust.PublicKeys) != want.keys ||
@@ -107,7 +107,7 @@ func TestWithoutAFileNothingHasToBeSigned(t *testing.T) {
 func TestASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 	key := publicPEM(&signingKey().PublicKey)
 	certificate, _ := newCertificate(t)
-	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	elliptical, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,26 +117,30 @@ func TestASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 		return rules(entry)
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"an empty file":                     {"", `"signatures: []"`},
-		"several documents":                 {"signatures: []\n---\nsignatures: []\n", "several YAML documents"},
-		"an unknown field":                  {rule(map[string]any{"key": "x"}), "key"},
-		"no pattern":                        {rule(map[string]any{"components": ""}), "components is missing"},
-		"a pattern that is none":            {rule(map[string]any{"components": "("}), "no regular expression"},
-		"a requirement that is none":        {rule(map[string]any{"require": "yes"}), `require is "yes"`},
-		"no requirement":                    {rule(map[string]any{"require": ""}), "off, warn or enforce"},
-		"nobody to trust":                   {rule(map[string]any{"publicKeys": nil}), "nobody is trusted"},
-		"an empty name":                     {rule(map[string]any{"names": []string{" "}}), "empty name"},
-		"text instead of a key":             {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] is not PEM"},
-		"an empty key":                      {rule(map[string]any{"publicKeys": []string{""}}), "publicKeys[0] is empty"},
-		"a certificate instead of a key":    {rule(map[string]any{"publicKeys": []string{certificate}}), "write it to certificates"},
-		"a key instead of a certificate":    {rule(map[string]any{"certificates": []string{key}}), "write it to publicKeys"},
-		"a key that is not for RSA":         {rule(map[string]any{"publicKeys": []string{publicPEM(&elliptical.PublicKey)}}), "only RSA"},
-		"a private key":                     {rule(map[string]any{"publicKeys": []string{inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(signingKey()), nil)}}), "private key"},
-		"something else in PEM":             {rule(map[string]any{"publicKeys": []string{inPEM("X", nil, nil)}}), `"X"`},
-		"a file that is elsewhere":          {rule(map[string]any{"files": []string{"../key.pem"}}), "in the folder of this one"},
-		"a file that is missing":            {rule(map[string]any{"files": []string{"key.pem"}}), "cannot be read"},
-		"a certificate that cannot be read": {rule(map[string]any{"certificates": []string{inPEM("CERTIFICATE", []byte("x"), nil)}}), "cannot be read"},
-		"a public key that cannot be read":  {rule(map[string]any{"publicKeys": []string{inPEM("PUBLIC KEY", []byte("x"), nil)}}), "cannot be read"},
+		"an empty file":                      {"", `"signatures: []"`},
+		"several documents":                  {"signatures: []\n---\nsignatures: []\n", "several YAML documents"},
+		"an unknown field":                   {rule(map[string]any{"key": "x"}), "key"},
+		"no pattern":                         {rule(map[string]any{"components": ""}), "components is missing"},
+		"a pattern that is none":             {rule(map[string]any{"components": "("}), "no regular expression"},
+		"a requirement that is none":         {rule(map[string]any{"require": "yes"}), `require is "yes"`},
+		"no requirement":                     {rule(map[string]any{"require": ""}), "off, audit or enforce"},
+		"nobody to trust":                    {rule(map[string]any{"publicKeys": nil}), "no signer is trusted"},
+		"an empty name":                      {rule(map[string]any{"names": []string{" "}}), "empty name"},
+		"text instead of a key":              {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] is not PEM"},
+		"an empty key":                       {rule(map[string]any{"publicKeys": []string{""}}), "publicKeys[0] is empty"},
+		"a certificate instead of a key":     {rule(map[string]any{"publicKeys": []string{certificate}}), "write it to certificates"},
+		"a key instead of a certificate":     {rule(map[string]any{"certificates": []string{key}}), "write it to publicKeys"},
+		"a key of a curve that is too small": {rule(map[string]any{"publicKeys": []string{publicPEM(&elliptical.PublicKey)}}), "ECDSA key of 224 bits"},
+		"more signers than keys":             {rule(map[string]any{"signers": 2}), "signers is 2"},
+		"an allowance that there is not":     {rule(map[string]any{"allow": []string{"all"}}), `allow has "all"`},
+		"subjects without certificates":      {rule(map[string]any{"subjects": []string{"CN=a"}}), "subjects binds certificates"},
+		"a revoked key that is none":         {`{"signatures": [], "revoked": ["release"]}`, `revoked[0] is "release"`},
+		"a private key":                      {rule(map[string]any{"publicKeys": []string{inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(signingKey()), nil)}}), "private key"},
+		"something else in PEM":              {rule(map[string]any{"publicKeys": []string{inPEM("X", nil, nil)}}), `"X"`},
+		"a file that is elsewhere":           {rule(map[string]any{"files": []string{"../key.pem"}}), "in the folder of this one"},
+		"a file that is missing":             {rule(map[string]any{"files": []string{"key.pem"}}), "cannot be read"},
+		"a certificate that cannot be read":  {rule(map[string]any{"certificates": []string{inPEM("CERTIFICATE", []byte("x"), nil)}}), "cannot be read"},
+		"a public key that cannot be read":   {rule(map[string]any{"publicKeys": []string{inPEM("PUBLIC KEY", []byte("x"), nil)}}), "no public key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parseSignatures([]byte(test.text), func(string) ([]byte, error) { return nil, errors.New("not there") })
@@ -201,10 +205,93 @@ func FuzzSignaturesAreUnderstoodOrRefused(f *testing.F) {
 	f.Add("signatures: [{components: a, require: off}]")
 	f.Fuzz(func(t *testing.T, text string) {
 		found, err := parseSignatures([]byte(text), func(string) ([]byte, error) { return nil, errors.New("not there") })
-		for _, rule := range found {
+		for _, rule := range found.rules {
 			if err != nil || rule.components == nil || rule.policy == nil || rule.policy.Asks() && len(rule.policy.Trust.PublicKeys)+len(rule.policy.Trust.Certificates) == 0 {
 				t.Errorf("rule %+v, error %v", rule, err)
 			}
 		}
 	})
+}
+
+func TestALineBreakLeadsToNoOtherRule(t *testing.T) {
+	key := publicPEM(&signingKey().PublicKey)
+	file, err := parseSignatures([]byte(rules(
+		map[string]any{"components": "kyma-project.io/module/tried", "require": "off"},
+		map[string]any{"components": ".*", "require": "enforce", "publicKeys": []string{key}},
+	)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := &SignatureFile{}
+	found.known = file
+	for _, name := range []string{"", "x\ny", "\n", "kyma-project.io/module/tried\n", "a\r\nkyma-project.io/module/tried"} {
+		if policy := found.For(name); !policy.Enforced() {
+			t.Errorf("%q is held to %+v", name, policy)
+		}
+	}
+	if policy := found.For("kyma-project.io/module/tried"); policy.Asks() || !policy.Closed {
+		t.Errorf("what needs no signature is no way around the other rules: %+v", policy)
+	}
+}
+
+func TestWhatNoRuleIsAboutIsRefusedAsSoonAsOneEnforces(t *testing.T) {
+	key := publicPEM(&signingKey().PublicKey)
+	for require, refused := range map[string]bool{"off": false, "audit": false, "warn": false, "enforce": true} {
+		parsed, err := parseSignatures([]byte(rules(map[string]any{"components": "a", "require": require, "publicKeys": []string{key}})), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := &SignatureFile{}
+		file.known = parsed
+		policy := file.For("b")
+		if policy.Enforced() != refused {
+			t.Errorf("%s: what no rule is about is held to %+v", require, policy)
+		}
+		if !refused {
+			continue
+		}
+		if _, _, err := policy.Judge(&descriptor.Component{Name: "b"}, time.Now()); descriptor.ReasonOf(err) != descriptor.ReasonSignatureUntrusted {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestOffNeedsNoQuotes(t *testing.T) {
+	found, err := parseSignatures([]byte("signatures:\n- {components: a, require: off}\n- {components: b, require: 'off'}\n"), nil)
+	if err != nil || len(found.rules) != 2 || found.rules[0].policy.Require != descriptor.RequireOff {
+		t.Errorf("%+v, error %v", found, err)
+	}
+}
+
+func TestPoliciesThatAskForTheSameAreTheSame(t *testing.T) {
+	key := publicPEM(&signingKey().PublicKey)
+	text := func(changes map[string]any) string {
+		entry := map[string]any{"components": ".*", "require": "enforce", "publicKeys": []string{key}}
+		maps.Copy(entry, changes)
+		return rules(entry)
+	}
+	id := func(text string) string {
+		t.Helper()
+		found, err := parseSignatures([]byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.rules[0].policy.ID
+	}
+	same := id(text(nil))
+	if again := id(text(map[string]any{"components": "a|.*"})); same == "" || again != same {
+		t.Errorf("%s and %s", same, again)
+	}
+	seen := map[string]string{same: "the first"}
+	for name, changed := range map[string]string{
+		"audit":        text(map[string]any{"require": "audit"}),
+		"a name":       text(map[string]any{"names": []string{"other"}}),
+		"an allowance": text(map[string]any{"allow": []string{"values"}}),
+		"a revocation": strings.Replace(text(nil), "{", `{"revoked": ["sha256:`+strings.Repeat("0", 64)+`"], `, 1),
+	} {
+		if other, twice := seen[id(changed)]; twice {
+			t.Errorf("%s asks for the same as %s", name, other)
+		}
+		seen[id(changed)] = name
+	}
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // Levels are what can be asked of signatures.
-var Levels = []string{"off", "warn", "enforce"}
+var Levels = []string{"off", "audit", "enforce"}
 
 // Policy says which components must be signed, and by whom.
 type Policy struct {
@@ -45,7 +45,7 @@ type signatureRule struct {
 
 // Check says what is wrong with a policy.
 func (p Policy) Check() error {
-	if p.Level != "" && !slices.Contains(Levels, p.Level) {
+	if p.Level != "" && p.Level != "warn" && !slices.Contains(Levels, p.Level) { // warn is an older word for audit
 		return fmt.Errorf("signatures %q: use one of %s", p.Level, strings.Join(Levels, ", "))
 	}
 	if _, err := regexp.Compile(p.Components); err != nil {
@@ -86,6 +86,7 @@ func (p Policy) sorted() (keys, certificates []string, err error) {
 //
 //  1. the sample modules are held to the key of the sandbox, where the policy is about them too, so that they can still be had
 //  2. what the policy is about is held to who is trusted
+//  3. everything else needs no signature
 func (p Policy) rules(samplesKey string) ([]signatureRule, error) {
 	rules := []signatureRule{}
 	if !p.asks() {
@@ -105,7 +106,11 @@ func (p Policy) rules(samplesKey string) ([]signatureRule, error) {
 		}
 	}
 	keys, certificates, err := p.sorted()
-	return append(rules, signatureRule{Components: pattern, Require: p.Level, PublicKeys: keys, Certificates: certificates}), err
+	rules = append(rules, signatureRule{Components: pattern, Require: p.Level, PublicKeys: keys, Certificates: certificates})
+	if p.Components != "" && p.Level == Levels[2] { // where one rule enforces, what no rule is about is refused
+		rules = append(rules, signatureRule{Components: ".*", Require: Levels[0]})
+	}
+	return rules, err
 }
 
 // Demand makes a policy the one that the manager of a sandbox follows, at once where it runs.
@@ -117,7 +122,7 @@ func (s *Sandbox) Demand(p Policy) error {
 	if err != nil {
 		return err
 	}
-	der, err := x509.MarshalPKIXPublicKey(&signer.Key.PublicKey)
+	der, err := x509.MarshalPKIXPublicKey(signer.Key.Public())
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		policy Policy
 		want   string
 	}{
-		"a level that there is not":         {Policy{Level: "maybe"}, "use one of off, warn, enforce"},
+		"a level that there is not":         {Policy{Level: "maybe"}, "use one of off, audit, enforce"},
 		"nobody is trusted":                 {Policy{Level: "enforce"}, "nobody is trusted"},
 		"a pattern that is none":            {Policy{Components: "("}, "is no regular expression"},
 		"a private key, which is not shown": {Policy{Level: "warn", Trust: [][]byte{private}}, `holds a "PRIVATE KEY"`},

@@ -38,6 +38,7 @@ type assembly struct {
 	registry   prometheus.Registerer
 	states     *metrics.States
 	requeues   *metrics.Requeues
+	verdicts   *metrics.Signatures
 	file       *policy.RegistryFile
 	signatures *policy.SignatureFile
 	windows    *policy.WindowFile
@@ -92,6 +93,9 @@ func (a *assembly) index(ctx context.Context) error {
 
 func (a *assembly) measure(context.Context) (err error) {
 	if a.states, err = metrics.New(a.registry); err != nil {
+		return err
+	}
+	if a.verdicts, err = metrics.NewSignatures(a.registry); err != nil {
 		return err
 	}
 	a.requeues, err = metrics.NewRequeues(a.registry)
@@ -163,7 +167,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Content: &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
 		Shard:   a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
-		Requeues: a.requeues, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer, Causes: &a.causes,
+		Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer, Causes: &a.causes,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/artifact"
 	"github.com/kyma-project/lifecycle-manager/internal/contentserver"
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
+	views "github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -37,10 +40,7 @@ func (p *contentPort) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, er
 func (p *contentPort) Parts(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
 ) ([]manifest.Part, error) {
-	read, err := p.contents.Read(ctx, m, func(ctx context.Context) (artifact.Capabilities, error) {
-		known, err := capabilities(ctx)
-		return artifact.Capabilities(known), err
-	})
+	read, err := p.contents.Read(ctx, m, known(capabilities))
 	if err != nil {
 		return nil, contentProblem(err)
 	}
@@ -65,6 +65,40 @@ func (p *contentPort) URL(m *v1beta2.Manifest, name string) string {
 		return ""
 	}
 	return p.url + contentserver.Path(m.Namespace, m.Name, name)
+}
+
+// Policy names what a Manifest is held to.
+func (p *contentPort) Policy(m *v1beta2.Manifest) string { return p.contents.PolicyID(m) }
+
+// Judge tells what the policy for signatures says of a Manifest.
+func (p *contentPort) Judge(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
+) manifest.Signed {
+	verdict := p.contents.Judge(ctx, m, known(capabilities))
+	signed := manifest.Signed{
+		Status: metav1.ConditionFalse, Reason: verdict.Reason, Message: verdict.Message, Retry: verdict.Retry,
+		Signature: v1beta2.SignatureStatus{Policy: verdict.Policy, Require: string(verdict.Require), Reason: verdict.Reason},
+	}
+	switch {
+	case !verdict.Known:
+		signed.Status = metav1.ConditionUnknown
+	case verdict.Covered():
+		signed.Status = metav1.ConditionTrue
+	}
+	if verdict.Verified != nil {
+		signed.Signature.Digest, signed.Signature.Signers = verdict.Verified.Digest, views.SignersOf(verdict.Verified)
+	}
+	return signed
+}
+
+// known makes capabilities those of the artifacts.
+func known(
+	capabilities func(context.Context) (manifest.Capabilities, error),
+) func(context.Context) (artifact.Capabilities, error) {
+	return func(ctx context.Context) (artifact.Capabilities, error) {
+		found, err := capabilities(ctx)
+		return artifact.Capabilities(found), err
+	}
 }
 
 // contentProblem tells in the controller's words why content cannot be used; nil stays nil.

@@ -18,7 +18,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
-	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 // newVerified reads components by the policy for signatures.
@@ -33,8 +32,11 @@ func (p *componentsPort) Cover(ctx context.Context, key module.ComponentKey) (*a
 	return p.now().Cover(ctx, key)
 }
 
+// PolicyID names the policy for a component.
+func (p *componentsPort) PolicyID(component string) string { return p.now().PolicyID(component) }
+
 // holdToSignatures has what Manifests install held to the policy, and both controllers hear of changes of it: every Kyma is resolved anew,
-// and Manifests that were refused are looked at again. What is installed already is not.
+// and every Manifest is judged anew. What is installed already stays.
 func holdToSignatures(
 	signatures *policy.SignatureFile, components *componentsPort, contents *artifact.Contents, log logr.Logger,
 	kymas *kyma.Reconciler, manifests *manifest.Reconciler,
@@ -58,10 +60,7 @@ func holdToSignatures(
 		}
 		var requests []reconcile.Request
 		for i := range list.Items {
-			ready := conditions.Find(list.Items[i].Status.Conditions, v1beta2.ConditionReady)
-			if ready != nil && ready.Reason == v1beta2.ReasonContentNotCovered {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-			}
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 		return requests
 	})

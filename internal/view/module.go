@@ -1,6 +1,8 @@
 package view
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
@@ -122,9 +124,17 @@ type Version struct {
 
 // Signed says whether the content of a module was verified.
 type Signed struct {
-	// State is one of Verified, Missing, Invalid, Untrusted, and Unknown when nothing here tells.
+	// State is one of Verified, Missing, Invalid, Untrusted, Revoked, Incomplete, and Unknown when nothing here tells.
 	State string `json:"state"`
-	By    string `json:"by,omitempty"`
+	// By names the signers: the subjects of their certificates, or the fingerprints of their keys.
+	By string `json:"by,omitempty"`
+	// Message says why the state is not Verified.
+	Message string `json:"message,omitempty"`
+	// Digest is that of the part of the component's descriptor that is signed.
+	Digest string `json:"digest,omitempty"`
+	// Signers made the signatures, and At is when that was found out.
+	Signers []v1beta2.SignerStatus `json:"signers,omitempty"`
+	At      *metav1.Time           `json:"at,omitempty"`
 }
 
 // The states of Signed.
@@ -133,6 +143,10 @@ const (
 	SignatureMissing   = "Missing"
 	SignatureInvalid   = "Invalid"
 	SignatureUntrusted = "Untrusted"
+	// SignatureRevoked: the key that signed was revoked.
+	SignatureRevoked = "Revoked"
+	// SignatureIncomplete: the signature holds and does not cover everything that is installed.
+	SignatureIncomplete = "Incomplete"
 	SignatureUnknown   = "Unknown"
 )
 

@@ -153,7 +153,7 @@ func (r *reader) ofEntry(name string, e *entry) Module {
 	if m.Module.Reason == WhyNotObserved && state != "" {
 		m.Module, _ = told(of, m.Policy, state, message)
 	}
-	m.Signed = signedBy(m.Installation.Reason)
+	m.Signed = e.signed(m.Installation.Reason)
 	return m
 }
 
@@ -231,15 +231,3 @@ func settled(manifest *v1beta2.Manifest) bool {
 	return status.ObservedGeneration == manifest.Generation && (well || brought)
 }
 
-// signedBy is what the reason of a refusal says of the signature.
-func signedBy(reason string) Signed {
-	switch reason {
-	case v1beta2.ReasonSignatureMissing:
-		return Signed{State: SignatureMissing}
-	case v1beta2.ReasonSignatureInvalid:
-		return Signed{State: SignatureInvalid}
-	case v1beta2.ReasonSignatureUntrusted:
-		return Signed{State: SignatureUntrusted}
-	}
-	return Signed{State: SignatureUnknown}
-}

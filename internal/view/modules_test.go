@@ -355,9 +355,10 @@ func underWay(in *Inputs) {
 func TestSignatures(t *testing.T) {
 	for reason, want := range map[string]string{
 		v1beta2.ReasonSignatureMissing: SignatureMissing, v1beta2.ReasonSignatureInvalid: SignatureInvalid,
-		v1beta2.ReasonSignatureUntrusted: SignatureUntrusted, "": SignatureUnknown,
+		v1beta2.ReasonSignatureUntrusted: SignatureUntrusted, v1beta2.ReasonSignatureRevoked: SignatureRevoked,
+		v1beta2.ReasonContentNotCovered: SignatureIncomplete, v1beta2.ReasonVerified: SignatureVerified, "": SignatureUnknown,
 	} {
-		if is := signedBy(reason).State; is != want {
+		if is := (&entry{}).signed(reason).State; is != want {
 			t.Errorf("%q says %s, want %s", reason, is, want)
 		}
 	}

@@ -80,14 +80,15 @@ func (s *InspectedSignature) judge(of *descriptor.Component, signature *descript
 	}
 	alone, one := *trust, *of
 	alone.Names, one.Signatures = []string{signature.Name}, []descriptor.Signature{*signature}
-	if _, err := one.Verify(&alone, now); err != nil {
+	alone.Signers = 1
+	verified, err := one.Verify(&alone, now)
+	if err != nil {
 		s.State, s.Reason, s.Message = SignatureFails, descriptor.ReasonOf(err), err.Error()
 		return
 	}
 	s.State = SignatureHolds
-	if held := holds(of, signature, &alone, now); held != nil {
-		s.By, s.Authority, s.Until = held.By, held.Authority, held.Until
-	}
+	held := holding(&verified.Signers[0], &one, &alone)
+	s.By, s.Authority, s.Until = held.By, held.Authority, held.Until
 }
 
 // writtenIssuers are who the signatures of a descriptor say that made them, in their order.

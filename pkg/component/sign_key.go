@@ -1,7 +1,11 @@
 package component
 
 import (
+	"bytes"
+	"cmp"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -16,16 +20,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// minKeyBits is the shortest RSA key whose signatures are accepted by those who verify.
-const minKeyBits = 2048
-
 // Signer is who signs.
 type Signer struct {
 	// Name of the signature; empty means descriptor.SignatureName.
 	Name string
-	// Key makes the signature.
-	Key *rsa.PrivateKey
-	// Algorithm is descriptor.AlgorithmPKCS1v15 or descriptor.AlgorithmPSS; empty means the former, which every version of OCM can verify.
+	// Key makes the signature: *rsa.PrivateKey, *ecdsa.PrivateKey or ed25519.PrivateKey, or what keeps such a key elsewhere.
+	Key crypto.Signer
+	// Algorithm is descriptor.AlgorithmPKCS1v15 or descriptor.AlgorithmPSS for an RSA key; empty means the former, which every version of OCM
+	// can verify. Other keys have one algorithm each, which OCM's own tools do not know.
 	Algorithm string
 	// Hash is crypto.SHA256 or crypto.SHA512; 0 means the former.
 	Hash crypto.Hash
@@ -38,7 +40,7 @@ type Signer struct {
 	Issuer string
 }
 
-// ReadSigner reads a private key (PKCS #1 or #8) and a chain of certificates, which may be empty, from PEM.
+// ReadSigner reads a private key (PKCS #8, PKCS #1 for RSA, SEC 1 for ECDSA) and a chain of certificates, which may be empty, from PEM.
 func ReadSigner(key, chain []byte) (*Signer, error) {
 	found, err := privateKey(key)
 	if err != nil {
@@ -62,8 +64,12 @@ func ReadSigner(key, chain []byte) (*Signer, error) {
 	return signer, signer.check()
 }
 
-func privateKey(text []byte) (*rsa.PrivateKey, error) {
+func privateKey(text []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(text)
+	for block != nil && block.Type == "EC PARAMETERS" { // which openssl writes before the key
+		_, text, _ = bytes.Cut(text, []byte("-----END EC PARAMETERS-----"))
+		block, _ = pem.Decode(text)
+	}
 	switch {
 	case block == nil:
 		return nil, errors.New("the private key is not in PEM")
@@ -75,47 +81,75 @@ func privateKey(text []byte) (*rsa.PrivateKey, error) {
 		read, err = x509.ParsePKCS1PrivateKey(block.Bytes)
 	}
 	if err != nil {
-		return nil, errors.New("the private key cannot be read: write it as PKCS #8 or PKCS #1, without a password")
+		read, err = x509.ParseECPrivateKey(block.Bytes)
 	}
-	found, known := read.(*rsa.PrivateKey)
+	if err != nil {
+		return nil, errors.New("the private key cannot be read: write it as PKCS #8, PKCS #1 or SEC 1, without a password")
+	}
+	found, known := read.(crypto.Signer)
 	if !known {
-		return nil, fmt.Errorf("the private key is a %T: only RSA signs components", read)
+		return nil, fmt.Errorf("the private key is a %T: RSA, ECDSA and Ed25519 sign components", read)
 	}
 	return found, nil
 }
 
 func (s *Signer) check() error {
-	switch {
-	case s.Key == nil:
+	if s.Key == nil {
 		return errors.New("there is no private key to sign with")
-	case s.Key.N.BitLen() < minKeyBits:
-		return fmt.Errorf("the private key has %d bits, and nobody accepts less than %d", s.Key.N.BitLen(), minKeyBits)
-	case s.Algorithm != "" && s.Algorithm != descriptor.AlgorithmPKCS1v15 && s.Algorithm != descriptor.AlgorithmPSS:
+	}
+	if err := descriptor.CheckKey(s.Key.Public()); err != nil {
+		return fmt.Errorf("what is to sign %w", err)
+	}
+	_, isRSA := s.Key.Public().(*rsa.PublicKey)
+	switch {
+	case !isRSA && s.Algorithm != "" && s.Algorithm != s.algorithm():
+		return fmt.Errorf("signature algorithm %q is not for this key: it signs by %s", s.Algorithm, s.algorithm())
+	case isRSA && s.Algorithm != "" && s.Algorithm != descriptor.AlgorithmPKCS1v15 && s.Algorithm != descriptor.AlgorithmPSS:
 		return fmt.Errorf("signature algorithm %q is unknown: use %s or %s", s.Algorithm, descriptor.AlgorithmPKCS1v15, descriptor.AlgorithmPSS)
 	case s.Hash != 0 && s.Hash != crypto.SHA256 && s.Hash != crypto.SHA512:
 		return fmt.Errorf("hash %s does not sign components: use %s or %s", s.Hash, crypto.SHA256, crypto.SHA512)
 	case s.Normalisation != "" && s.Normalisation != descriptor.NormalisationV1 && s.Normalisation != descriptor.NormalisationV2:
 		return fmt.Errorf("normalisation %q is unknown: use %s or %s", s.Normalisation, descriptor.NormalisationV2, descriptor.NormalisationV1)
-	case len(s.Chain) > 0 && !s.Key.PublicKey.Equal(s.Chain[0].PublicKey):
+	case len(s.Chain) > 0 && descriptor.KeyID(s.Key.Public()) != descriptor.KeyID(s.Chain[0].PublicKey):
 		return fmt.Errorf("the first certificate, of %q, is not that of the private key", s.Chain[0].Subject)
 	}
 	return nil
 }
 
-// sign signs a digest in hex. The library could do it, but what version 0.11 of it writes for PSS no version of it can verify.
+// algorithm is the one that the key signs by.
+func (s *Signer) algorithm() string {
+	switch s.Key.Public().(type) {
+	case *ecdsa.PublicKey:
+		return descriptor.AlgorithmECDSA
+	case ed25519.PublicKey:
+		return descriptor.AlgorithmEd25519
+	default:
+		return cmp.Or(s.Algorithm, descriptor.AlgorithmPKCS1v15)
+	}
+}
+
+// mediaTypes are those of signatures in hex.
+var mediaTypes = map[string]string{
+	descriptor.AlgorithmPKCS1v15: descriptor.MediaTypeSignatureRSA, descriptor.AlgorithmPSS: descriptor.MediaTypeSignaturePSS,
+	descriptor.AlgorithmECDSA: descriptor.MediaTypeSignatureECDSA, descriptor.AlgorithmEd25519: descriptor.MediaTypeSignatureEd25519,
+}
+
+// sign signs a digest in hex. The library could do it for RSA, but what version 0.11 of it writes for PSS no version of it can verify.
 func (s *Signer) sign(hash crypto.Hash, sum string) (made metav1.SignatureSpec, err error) {
 	hashed, err := hex.DecodeString(sum)
 	if err != nil {
 		return made, err
 	}
-	made.Algorithm, made.MediaType, made.Issuer = descriptor.AlgorithmPKCS1v15, descriptor.MediaTypeSignatureRSA, s.Issuer
-	var value []byte
-	if s.Algorithm == descriptor.AlgorithmPSS {
-		made.Algorithm, made.MediaType = descriptor.AlgorithmPSS, descriptor.MediaTypeSignaturePSS
-		value, err = rsa.SignPSS(rand.Reader, s.Key, hash, hashed, nil)
-	} else {
-		value, err = rsa.SignPKCS1v15(rand.Reader, s.Key, hash, hashed)
+	made.Algorithm, made.Issuer = s.algorithm(), s.Issuer
+	made.MediaType = mediaTypes[made.Algorithm]
+	var options crypto.SignerOpts = hash
+	switch made.Algorithm {
+	case descriptor.AlgorithmPSS:
+		options = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthAuto, Hash: hash}
+	case descriptor.AlgorithmEd25519:
+		options = crypto.Hash(0) // it hashes by itself: what it signs is the digest as a message
 	}
+	value, err := s.Key.Sign(rand.Reader, hashed, options)
 	if err != nil {
 		return made, fmt.Errorf("sign the descriptor: %w", err)
 	}
@@ -131,16 +165,13 @@ func (s *Signer) sign(hash crypto.Hash, sum string) (made metav1.SignatureSpec, 
 	return made, nil
 }
 
-// made tells whether a signature is what this signer would make of the same digest: one by PSS differs every time that it is made.
+// made tells whether a signature is what this signer would make of the same digest: most algorithms make another one every time.
 func (s *Signer) made(known, would metav1.SignatureSpec, hash crypto.Hash, sum string) bool {
 	if known.Algorithm != would.Algorithm || known.MediaType != would.MediaType || known.Issuer != would.Issuer {
 		return false
 	}
-	if known.Value == would.Value {
-		return true
-	}
 	hashed, err := hex.DecodeString(sum)
-	if err != nil || s.Algorithm != descriptor.AlgorithmPSS {
+	if err != nil {
 		return false
 	}
 	value, err := hex.DecodeString(known.Value)
@@ -151,5 +182,5 @@ func (s *Signer) made(known, would metav1.SignatureSpec, hash crypto.Hash, sum s
 		}
 		value, err = block.Bytes, nil
 	}
-	return err == nil && rsa.VerifyPSS(&s.Key.PublicKey, hash, hashed, value, nil) == nil
+	return err == nil && descriptor.VerifyValue(s.Key.Public(), known.Algorithm, hash, hashed, value)
 }

@@ -96,9 +96,10 @@ type VerifyReport struct {
 	Version   string `json:"version"`
 	// Digest is that of the component version's manifest.
 	Digest string `json:"digest,omitempty"`
-	// Signature is the one that holds; nil when there is none.
-	Signature *HeldSignature `json:"signature,omitempty"`
-	Checks    []Check        `json:"checks"`
+	// Signature is the first one that holds; nil when there is none. Signatures are all of them, of different signers.
+	Signature  *HeldSignature  `json:"signature,omitempty"`
+	Signatures []HeldSignature `json:"signatures,omitempty"`
+	Checks     []Check         `json:"checks"`
 }
 
 // VerifyOptions say how far VerifyRef goes.
@@ -175,10 +176,13 @@ func (r *VerifyReport) unopened(ref Ref, err error) error {
 
 // verifySignature checks the signature of the descriptor.
 func (r *VerifyReport) verifySignature(opened *Opened, trust *descriptor.Trust, now time.Time) {
-	_, err := opened.Component.Verify(trust, now)
+	verified, err := opened.Component.Verify(trust, now)
 	if err == nil {
-		r.Signature = held(opened, trust, now)
-		r.Checks = append(r.Checks, Check{Kind: KindSignature, Name: r.Signature.Name, State: StateVerified})
+		r.Signatures = held(verified, opened.Component, trust)
+		r.Signature = &r.Signatures[0]
+		for _, signature := range r.Signatures {
+			r.Checks = append(r.Checks, Check{Kind: KindSignature, Name: signature.Name, State: StateVerified})
+		}
 		return
 	}
 	failed := Check{

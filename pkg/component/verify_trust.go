@@ -2,10 +2,8 @@ package component
 
 import (
 	"bytes"
-	"crypto/rsa"
-	"crypto/sha256"
+	"crypto"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -30,7 +28,7 @@ type HeldSignature struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// ReadTrust reads whose signatures count: RSA public keys (PKIX or PKCS #1) and certificates in PEM, any number of each in each text.
+// ReadTrust reads whose signatures count: public keys (see descriptor.ParsePublicKey) and certificates in PEM, any number of each in each text.
 // Names of signatures that count may be left out; it is descriptor.SignatureName then.
 func ReadTrust(names []string, texts ...[]byte) (*descriptor.Trust, error) {
 	trust := &descriptor.Trust{Names: slices.Clone(names)}
@@ -64,9 +62,9 @@ func readTrust(into *descriptor.Trust, text []byte) error {
 			}
 			into.Certificates = append(into.Certificates, certificate)
 		default:
-			key, err := publicKey(block)
+			key, err := descriptor.ParsePublicKey(block)
 			if err != nil {
-				return err
+				return fmt.Errorf("the text with the public key %w", err)
 			}
 			into.PublicKeys = append(into.PublicKeys, key)
 		}
@@ -74,78 +72,40 @@ func readTrust(into *descriptor.Trust, text []byte) error {
 	return nil
 }
 
-func publicKey(block *pem.Block) (*rsa.PublicKey, error) {
-	read, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		read, err = x509.ParsePKCS1PublicKey(block.Bytes)
+// held tells which signatures hold, and who made them: those that Verify found.
+func held(verified *descriptor.Verification, of *descriptor.Component, trust *descriptor.Trust) []HeldSignature {
+	found := make([]HeldSignature, 0, len(verified.Signers))
+	for i := range verified.Signers {
+		found = append(found, holding(&verified.Signers[i], of, trust))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("what is in PEM as %q is no public key: write it as PKIX or PKCS #1", block.Type)
-	}
-	key, known := read.(*rsa.PublicKey)
-	switch {
-	case !known:
-		return nil, fmt.Errorf("the public key is a %T: only RSA signs components", read)
-	case key.N.BitLen() < minKeyBits:
-		return nil, fmt.Errorf("the public key has %d bits, and %d are needed", key.N.BitLen(), minKeyBits)
-	}
-	return key, nil
+	return found
 }
 
-// held finds out which signature holds, and who made it. Somebody did: Verify said so.
-func held(opened *Opened, trust *descriptor.Trust, now time.Time) *HeldSignature {
-	for i := range opened.Component.Signatures {
-		signature := &opened.Component.Signatures[i]
-		if slices.Contains(trust.Names, signature.Name) {
-			if found := holds(opened.Component, signature, trust, now); found != nil {
-				return found
-			}
+// holding describes the signature of a signer.
+func holding(signer *descriptor.Signer, of *descriptor.Component, trust *descriptor.Trust) HeldSignature {
+	found := HeldSignature{Name: signer.Name, Algorithm: signer.Algorithm, By: "key " + signer.Key}
+	for i := range of.Signatures {
+		signature := &of.Signatures[i]
+		if signature.Name == signer.Name && signature.Signature.Algorithm == signer.Algorithm {
+			found.Hash, found.Normalisation = signature.Digest.HashAlgorithm, signature.Digest.NormalisationAlgorithm
 		}
 	}
-	return &HeldSignature{Name: trust.Names[0]}
-}
-
-// holds tells who made one signature; nil when nobody did who is trusted.
-func holds(of *descriptor.Component, signature *descriptor.Signature, trust *descriptor.Trust, now time.Time) *HeldSignature {
-	one := *of
-	one.Signatures = []descriptor.Signature{*signature}
-	found := &HeldSignature{
-		Name: signature.Name, Algorithm: signature.Signature.Algorithm,
-		Hash: signature.Digest.HashAlgorithm, Normalisation: signature.Digest.NormalisationAlgorithm,
-	}
-	by := descriptor.Trust{Names: []string{signature.Name}}
-	for _, key := range trust.PublicKeys {
-		by.PublicKeys = []*rsa.PublicKey{key}
-		if _, err := one.Verify(&by, now); err == nil {
-			found.By = Fingerprint(key)
-			return found
-		}
-	}
-	by.PublicKeys = nil
-	for _, certificate := range trust.Certificates {
-		by.Certificates = []*x509.Certificate{certificate}
-		until, err := one.Verify(&by, now)
-		if err != nil {
-			continue
-		}
-		found.By, found.Until = certificate.Subject.String(), &until
-		if chain := certificates(signature.Signature.Value); len(chain) > 0 && !chain[0].Equal(certificate) {
-			found.By, found.Authority = chain[0].Subject.String(), found.By
-		}
+	if signer.Subject == "" {
 		return found
 	}
-	return nil
+	until := signer.Until
+	found.By, found.Until = signer.Subject, &until
+	itself := slices.ContainsFunc(trust.Certificates, func(known *x509.Certificate) bool {
+		return descriptor.KeyID(known.PublicKey) == signer.Key
+	})
+	if !itself {
+		found.Authority = signer.Issuer
+	}
+	return found
 }
 
-// Fingerprint names a public key as `openssl pkey -pubin -outform DER | sha256sum` does.
-func Fingerprint(key *rsa.PublicKey) string {
-	text, err := x509.MarshalPKIXPublicKey(key)
-	if err != nil {
-		return "" // there is no RSA key that cannot be written
-	}
-	sum := sha256.Sum256(text)
-	return "key sha256:" + hex.EncodeToString(sum[:])
-}
+// Fingerprint names a public key as messages do: "key " and its descriptor.KeyID.
+func Fingerprint(key crypto.PublicKey) string { return "key " + descriptor.KeyID(key) }
 
 // certificates are those in the value of a signature.
 func certificates(value string) (found []*x509.Certificate) {

@@ -42,7 +42,8 @@ func keyOf(text string) (key imageKey, ok bool, err error) {
 //  2. Two references are of the same image when the last segment of their path and their tag are equal; references without a tag when
 //     that segment and their digest are equal. One with neither is nobody's.
 //  3. The reference is then replaced by that of images as a whole: host, path and digest.
-//  4. A reference that images has stays. If several others would do, it is an error: which one was meant cannot be known.
+//  4. A digest is never replaced by another one: a reference with a digest takes host and path only, from one that has the same or none.
+//  5. A reference that images has stays. If several others would do, it is an error: which one was meant cannot be known.
 //
 // What is no reference stays as it is; in images it is an error.
 func LocaliseImages(objs []*unstructured.Unstructured, images []string) ([]*unstructured.Unstructured, error) {
@@ -92,13 +93,14 @@ func localise(pods map[string]any, known map[imageKey][]string) (changed bool, e
 	return changed, nil
 }
 
-// localImage is the reference that takes the place of text; text itself when it needs none.
+// localImage is the reference that takes the place of text; text itself when it needs none. What text pins stays pinned: of a digest there is
+// one content, whatever its tag says.
 func localImage(text string, known map[imageKey][]string) (string, error) {
 	key, ok, err := keyOf(text)
 	if err != nil || !ok {
 		return text, nil //nolint:nilerr // any text may stand in a variable; for an image the cluster will tell
 	}
-	candidates := known[key]
+	candidates := withDigest(known[key], text)
 	switch {
 	case len(candidates) == 0 || slices.Contains(candidates, text):
 		return text, nil
@@ -108,4 +110,21 @@ func localImage(text string, known map[imageKey][]string) (string, error) {
 	default:
 		return candidates[0], nil
 	}
+}
+
+// withDigest keeps of some references those that can stand for text: where text has a digest, those with the same, and those without one,
+// which get it.
+func withDigest(candidates []string, text string) []string {
+	_, pinned, has := strings.Cut(text, "@")
+	if !has {
+		return candidates
+	}
+	var kept []string
+	for _, candidate := range candidates {
+		name, digest, _ := strings.Cut(candidate, "@")
+		if full := name + "@" + pinned; (digest == "" || digest == pinned) && !slices.Contains(kept, full) {
+			kept = append(kept, full)
+		}
+	}
+	return kept
 }

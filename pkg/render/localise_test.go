@@ -34,21 +34,27 @@ func TestLocaliseImagesReplacesReferencesToTheSameImage(t *testing.T) {
 		image, want string
 		localized   []string
 	}{
-		"host and path are replaced":                      {"one.io/a/b/op:1.0", "two.io/c/op:1.0", []string{"two.io/c/op:1.0"}},
-		"a digest is added":                               {"one.io/op:1.0", "two.io/op:1.0@" + sha, []string{"two.io/op:1.0@" + sha}},
-		"a digest goes when the localized image has none": {"one.io/op:1.0@" + sha, "two.io/op:1.0", []string{"two.io/op:1.0"}},
-		"a name without host is a reference too":          {"nginx:1.25", "two.io:5000/library/nginx:1.25", []string{"two.io:5000/library/nginx:1.25"}},
-		"without tags the digest decides":                 {"one.io/op@" + sha, "two.io/op@" + sha, []string{"two.io/op@" + sha}},
-		"another tag is another image":                    {"one.io/op:1.1", "one.io/op:1.1", []string{"two.io/op:1.0"}},
-		"another name is another image":                   {"one.io/op2:1.0", "one.io/op2:1.0", []string{"two.io/op:1.0"}},
-		"the name is the last segment and not its end":    {"one.io/my-op:1.0", "one.io/my-op:1.0", []string{"two.io/op:1.0"}},
-		"a tag is not a digest":                           {"one.io/op@" + sha, "one.io/op@" + sha, []string{"two.io/op:1.0"}},
-		"a reference without version is nobody's":         {"one.io/op", "one.io/op", []string{"two.io/op", "two.io/op:latest"}},
-		"what is no reference stays":                      {"One.io/OP:1.0", "One.io/OP:1.0", []string{"two.io/op:1.0"}},
-		"the right one of several is taken":               {"one.io/op:2", "two.io/op:2", []string{"two.io/op:1", "two.io/op:2", "two.io/nop:2"}},
-		"one that is listed twice is one":                 {"one.io/op:2", "two.io/op:2", []string{"two.io/op:2", "two.io/op:2"}},
-		"one of several with that name is itself":         {"two.io/b/op:2", "two.io/b/op:2", []string{"two.io/a/op:2", "two.io/b/op:2"}},
-		"no images change nothing":                        {"one.io/op:1.0", "one.io/op:1.0", nil},
+		"host and path are replaced":                       {"one.io/a/b/op:1.0", "two.io/c/op:1.0", []string{"two.io/c/op:1.0"}},
+		"a digest is added":                                {"one.io/op:1.0", "two.io/op:1.0@" + sha, []string{"two.io/op:1.0@" + sha}},
+		"a digest stays when the localized image has none": {"one.io/op:1.0@" + sha, "two.io/op:1.0@" + sha, []string{"two.io/op:1.0"}},
+		"and when it has another one": {
+			"one.io/op:1.0@" + sha, "one.io/op:1.0@" + sha, []string{"two.io/op:1.0@sha256:" + strings.Repeat("f", 64)},
+		},
+		"of several the one with the same digest counts": {
+			"one.io/op:1.0@" + sha, "two.io/op:1.0@" + sha, []string{"two.io/op:1.0@" + sha, "three.io/op:1.0@sha256:" + strings.Repeat("f", 64)},
+		},
+		"a name without host is a reference too":       {"nginx:1.25", "two.io:5000/library/nginx:1.25", []string{"two.io:5000/library/nginx:1.25"}},
+		"without tags the digest decides":              {"one.io/op@" + sha, "two.io/op@" + sha, []string{"two.io/op@" + sha}},
+		"another tag is another image":                 {"one.io/op:1.1", "one.io/op:1.1", []string{"two.io/op:1.0"}},
+		"another name is another image":                {"one.io/op2:1.0", "one.io/op2:1.0", []string{"two.io/op:1.0"}},
+		"the name is the last segment and not its end": {"one.io/my-op:1.0", "one.io/my-op:1.0", []string{"two.io/op:1.0"}},
+		"a tag is not a digest":                        {"one.io/op@" + sha, "one.io/op@" + sha, []string{"two.io/op:1.0"}},
+		"a reference without version is nobody's":      {"one.io/op", "one.io/op", []string{"two.io/op", "two.io/op:latest"}},
+		"what is no reference stays":                   {"One.io/OP:1.0", "One.io/OP:1.0", []string{"two.io/op:1.0"}},
+		"the right one of several is taken":            {"one.io/op:2", "two.io/op:2", []string{"two.io/op:1", "two.io/op:2", "two.io/nop:2"}},
+		"one that is listed twice is one":              {"one.io/op:2", "two.io/op:2", []string{"two.io/op:2", "two.io/op:2"}},
+		"one of several with that name is itself":      {"two.io/b/op:2", "two.io/b/op:2", []string{"two.io/a/op:2", "two.io/b/op:2"}},
+		"no images change nothing":                     {"one.io/op:1.0", "one.io/op:1.0", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pods := "containers: [{name: c, image: %[1]q, env: [{name: E, value: %[1]q}]}], initContainers: [{name: i, image: %[1]q}]"

@@ -125,7 +125,11 @@ func (b *building) signer() (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, console.Usage("--key=%s: %w", b.key, err).With("openssl genrsa -out private.pem 3072 makes one")
 	}
-	return signer.Key, nil
+	key, isRSA := signer.Key.(*rsa.PrivateKey)
+	if !isRSA {
+		return nil, console.Usage("--key=%s: catalogs are signed by RSA keys", b.key).With("openssl genrsa -out private.pem 3072 makes one")
+	}
+	return key, nil
 }
 
 // pushed puts the catalog into the registry, and a signature beside it.

@@ -60,6 +60,8 @@ type Reconciler struct {
 	Now func() metav1.Time
 	// Requeues counts what comes back without an event; may be nil.
 	Requeues Requeues
+	// Verdicts counts what the policy for signatures says of Manifests; may be nil.
+	Verdicts Verdicts
 
 	shards shardCache
 	fights fights
@@ -163,6 +165,10 @@ func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error
 	if !found.cut {
 		w.report(found)
 	}
+	if !deleting && !found.cut {
+		found.retry = cmp.Or(found.retry, r.judge(ctx, w))
+		r.counted(w.key, w.manifest.Status.Signature)
+	}
 	ctx, cancel := lastWords(ctx)
 	defer cancel()
 	if err := r.flush(ctx, w); err != nil {
@@ -260,6 +266,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.released.Delete(key)
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
+	r.counted(key, nil)
 	if r.Causes != nil {
 		r.Causes.Manifests.Forget(key)
 	}

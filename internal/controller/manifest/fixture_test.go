@@ -107,6 +107,17 @@ type contents struct {
 	broken  string // a Manifest whose login is refused
 	// references are what the specs name, by Manifest.
 	references map[string]string
+	// policy names what Manifests are held to, and signed is what that says; judged counts how often it was asked.
+	policy string
+	signed Signed
+	judged int
+}
+
+func (c *contents) Policy(*v1beta2.Manifest) string { return c.policy }
+
+func (c *contents) Judge(context.Context, *v1beta2.Manifest, func(context.Context) (Capabilities, error)) Signed {
+	c.judged++
+	return c.signed
 }
 
 func (c *contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {

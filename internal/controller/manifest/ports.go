@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -116,11 +117,31 @@ type Content interface {
 	Current(ctx context.Context, manifest *v1beta2.Manifest, name string) (string, error)
 	// URL is where people can read what was fetched for a source; empty when nobody serves it.
 	URL(manifest *v1beta2.Manifest, name string) string
+	// Policy names what the Manifest is held to by the policy for signatures, without a call; empty when nothing has to be signed.
+	Policy(manifest *v1beta2.Manifest) string
+	// Judge tells what that policy says of everything that the Manifest installs. It refuses nothing.
+	Judge(ctx context.Context, manifest *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error)) Signed
+}
+
+// Signed is what the policy for signatures says of a Manifest.
+type Signed struct {
+	// Status of condition Signed: Unknown when it cannot be told yet, which Retry says when to ask again.
+	Status          metav1.ConditionStatus
+	Reason, Message string
+	// Signature is who signed; its VerifiedAt is left to the caller.
+	Signature v1beta2.SignatureStatus
+	Retry     time.Duration
 }
 
 // Requeues counts why Manifests come back without an event.
 type Requeues interface {
 	Requeued(reason string, unexpected bool)
+}
+
+// Verdicts counts what the policy for signatures says of Manifests.
+type Verdicts interface {
+	// Judged notes a status; nil forgets the Manifest.
+	Judged(manifest types.NamespacedName, status *v1beta2.SignatureStatus)
 }
 
 // Capabilities are what templates may ask about a cluster.

@@ -14,6 +14,7 @@ const (
 	accessLocalOCIBlob = "localOciBlob"
 	accessOCIArtifact  = "ociArtifact"
 	accessOCIRegistry  = "ociRegistry"
+	accessNone         = "none"
 )
 
 // The relations that a resource can have to its component.

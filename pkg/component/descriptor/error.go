@@ -31,6 +31,8 @@ const (
 	ReasonSignatureInvalid = "SignatureInvalid"
 	// ReasonSignatureUntrusted: nobody who is trusted made the signature, or the certificate is not valid now.
 	ReasonSignatureUntrusted = "SignatureUntrusted"
+	// ReasonSignatureRevoked: a key made the signature that is revoked.
+	ReasonSignatureRevoked = "SignatureRevoked"
 )
 
 var (

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // The resources of a component version that have a meaning by their name, the resource type that has one, and the label that says how a
@@ -123,51 +122,6 @@ func (c *Component) layerOf(r *Resource) (*Layer, error) {
 		layer.Format = FormatDirectory
 	}
 	return layer, nil
-}
-
-// Vouched holds what is used of a component version whose signature was verified to what that signature covers, and returns its images,
-// each with the digest that was signed. A signature does not cover where something lies:
-//
-//  1. What is installed lies under the digest that was signed.
-//  2. A label that says how something is rendered is signed.
-//  3. An image has a digest that was signed, and its reference no other.
-func (c *Component) Vouched() (images []string, err error) {
-	for i := range c.Resources {
-		resource := &c.Resources[i]
-		if slices.Contains([]string{ResourceManifest, ResourceConfig, ResourceDefinitions}, resource.Name) || resource.Installs() {
-			if err := c.vouchedContent(resource); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, resource := range c.ImageResources() {
-		digest, ok := resource.SignedDigest()
-		reference, pinned, has := strings.Cut(resource.Access.ImageReference, "@")
-		switch {
-		case !ok:
-			return nil, c.unsigned("image %s has no digest that is signed: sign the component with the digests of all resources", resource.Name)
-		case has && pinned != digest:
-			return nil, c.unsigned("image %s points to %s, and %s was signed", resource.Name, pinned, digest)
-		}
-		images = append(images, reference+"@"+digest)
-	}
-	return images, nil
-}
-
-func (c *Component) vouchedContent(r *Resource) error {
-	digest, ok := r.SignedDigest()
-	if !ok {
-		return c.unsigned("resource %s has no digest that is signed: sign the component with the digests of all resources", r.Name)
-	}
-	if r.Access.LocalReference != digest {
-		return c.unsigned("resource %s points to %s, and %s was signed", r.Name, r.Access.LocalReference, digest)
-	}
-	for _, label := range r.Labels {
-		if label.Name == LabelRenderer && !label.Signing {
-			return c.unsigned("label %s of resource %s is not signed: mark it with signing: true and sign again", label.Name, r.Name)
-		}
-	}
-	return nil
 }
 
 func (c *Component) unsigned(format string, args ...any) error {

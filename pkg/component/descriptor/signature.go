@@ -2,11 +2,8 @@ package descriptor
 
 import (
 	"crypto"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/hex"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,26 +13,28 @@ import (
 // SignatureName is the name that signatures of modules have when nothing else is agreed.
 const SignatureName = "kyma-module-signature"
 
-// The algorithms and media types that signatures can have.
+// The algorithms and media types that signatures can have. OCM defines those of RSA; its own tools do not know the other two.
 const (
 	AlgorithmPKCS1v15 = "RSASSA-PKCS1-V1_5"
 	AlgorithmPSS      = "RSASSA-PSS"
+	// AlgorithmECDSA signs the hash, with a value in ASN.1 (RFC 3279); AlgorithmEd25519 signs the hash as its message (RFC 8032).
+	AlgorithmECDSA   = "ECDSA"
+	AlgorithmEd25519 = "Ed25519"
 
-	// MediaTypeSignatureRSA and MediaTypeSignaturePSS are signatures in hex; MediaTypeSignaturePEM is one in PEM, with the certificates
-	// of who made it.
-	MediaTypeSignatureRSA = "application/vnd.ocm.signature.rsa"
-	MediaTypeSignaturePSS = "application/vnd.ocm.signature.rsa.pss"
-	MediaTypeSignaturePEM = "application/x-pem-file"
+	// Signatures in hex have one of these media types; MediaTypeSignaturePEM is one in PEM, with the certificates of who made it.
+	MediaTypeSignatureRSA     = "application/vnd.ocm.signature.rsa"
+	MediaTypeSignaturePSS     = "application/vnd.ocm.signature.rsa.pss"
+	MediaTypeSignatureECDSA   = "application/vnd.ocm.signature.ecdsa"
+	MediaTypeSignatureEd25519 = "application/vnd.ocm.signature.ed25519"
+	MediaTypeSignaturePEM     = "application/x-pem-file"
 
 	// PEMSignature is the type of the block with the signature, PEMAlgorithm the name of its header.
 	PEMSignature = "SIGNATURE"
 	PEMAlgorithm = "Signature Algorithm"
 )
 
+// maxSignatures and maxCertificates bound what a descriptor can have checked.
 const (
-	// minKeyBits is the shortest RSA key that counts.
-	minKeyBits = 2048
-	// maxSignatures and maxCertificates bound what a descriptor can have checked.
 	maxSignatures   = 16
 	maxCertificates = 16
 )
@@ -62,215 +61,103 @@ type Signature struct {
 type Trust struct {
 	// Names of the signatures that count.
 	Names []string
-	// PublicKeys are those of signers.
-	PublicKeys []*rsa.PublicKey
+	// PublicKeys are those of signers: *rsa.PublicKey, *ecdsa.PublicKey or ed25519.PublicKey.
+	PublicKeys []crypto.PublicKey
 	// Certificates are those of signers themselves, and of authorities that vouch for signers.
 	Certificates []*x509.Certificate
+	// Subjects bind signers with a certificate: its subject (RFC 2253), or one of its DNS names, email addresses or URIs is one of these.
+	// Empty accepts every subject that an authority vouches for.
+	Subjects []string
+	// Revoked are keys that count no more, by their KeyID. It holds for the key of each certificate in a chain too.
+	Revoked []string
+	// Signers is how many different keys have to have signed; 0 and 1 mean one.
+	Signers int
 }
 
-// Verify tells whether somebody who is trusted signed this component version as it is now. Several signatures may carry names that count;
-// one that holds is enough. until is when it ends to hold, which is when a certificate expires; zero means never. The error is an *Error
-// with a signature reason.
+// Signer is who made a signature that holds.
+type Signer struct {
+	// Name of the signature, and the algorithm that made it.
+	Name, Algorithm string
+	// Key is its KeyID.
+	Key string
+	// Subject and Issuer are those of the certificate; empty where a public key is trusted as it is.
+	Subject, Issuer string
+	// Until is when the certificates expire; zero means never.
+	Until time.Time
+}
+
+// Verification is what the signatures of a component version are worth.
+type Verification struct {
+	// Signers are different ones, as many as were asked for or more, in the order of their signatures.
+	Signers []Signer
+	// Until is when it ends to hold; zero means never.
+	Until time.Time
+	// Digest is that of the descriptor's signed part: "sha256:..." or "sha512:...".
+	Digest string
+}
+
+// Verify tells whether signers who are trusted signed this component version as it is now. Several signatures may carry names that count;
+// as many different keys as trust asks for are enough. The error is an *Error with a signature reason.
 //
 // What is signed is who the component is, and for each resource its name, type, labels that are marked for it and digest: not where the
-// resource lies (its access). Whoever fetches it compares with SignedDigest.
-func (c *Component) Verify(trust *Trust, now time.Time) (until time.Time, err error) {
+// resource lies (its access). Coverage says what follows from that.
+func (c *Component) Verify(trust *Trust, now time.Time) (*Verification, error) {
 	var first error
 	candidates := slices.DeleteFunc(slices.Clone(c.Signatures), func(s Signature) bool { return !slices.Contains(trust.Names, s.Name) })
 	if len(candidates) == 0 {
-		return until, c.signature(ReasonSignatureMissing, "has no signature named %s: sign it", strings.Join(trust.Names, " or "))
+		return nil, c.signature(ReasonSignatureMissing, "has no signature named %s: sign it", strings.Join(trust.Names, " or "))
 	}
 	if len(candidates) > maxSignatures {
-		return until, c.signature(ReasonSignatureInvalid, "has %d signatures and %d are looked at: remove some", len(candidates), maxSignatures)
+		return nil, c.signature(ReasonSignatureInvalid, "has %d signatures and %d are looked at: remove some", len(candidates), maxSignatures)
 	}
 	document, err := signedPart(c.Schema, c.document)
 	if err != nil {
-		return until, c.signature(ReasonSignatureInvalid, "has a descriptor whose signature cannot be checked: %w", err)
+		return nil, c.signature(ReasonSignatureInvalid, "has a descriptor whose signature cannot be checked: %w", err)
 	}
+	found := &Verification{}
 	for i := range candidates {
 		check := check{document: document, signature: &candidates[i], trust: trust, now: now}
-		until, reason, err := check.run()
+		signer, reason, err := check.run()
 		if err == nil {
-			return until, nil
-		}
-		if first == nil {
+			found.add(signer, check.digest)
+		} else if first == nil {
 			first = c.signature(reason, "has signature %s: %w", candidates[i].Name, err)
 		}
 	}
-	return time.Time{}, first
+	switch needed := max(trust.Signers, 1); {
+	case len(found.Signers) >= needed:
+		return found, nil
+	case len(found.Signers) == 0:
+		return nil, first
+	default:
+		return nil, c.signature(ReasonSignatureMissing, "is signed by %d of the %d different keys that are asked for: have it signed by another "+
+			"signer too", len(found.Signers), needed)
+	}
+}
+
+// add counts a signer once, however many signatures it made.
+func (v *Verification) add(signer Signer, digest string) {
+	if slices.ContainsFunc(v.Signers, func(known Signer) bool { return known.Key == signer.Key }) {
+		return
+	}
+	v.Signers, v.Digest = append(v.Signers, signer), digest
+	if !signer.Until.IsZero() && (v.Until.IsZero() || signer.Until.Before(v.Until)) {
+		v.Until = signer.Until
+	}
 }
 
 func (c *Component) signature(reason, format string, args ...any) error {
 	return &Error{Reason: reason, Err: fmt.Errorf("component %s:%s "+format, append([]any{c.Name, c.Version}, args...)...)}
 }
 
-// check is the check of one signature.
-type check struct {
-	document  *signedDocument
-	signature *Signature
-	trust     *Trust
-	now       time.Time
-}
-
-// run checks in this order: the digest is that of the descriptor, else the descriptor was changed; the signature is that of the digest,
-// by a key or certificate that is trusted.
-func (c *check) run() (until time.Time, reason string, err error) {
-	hash, known := hashes[c.signature.Digest.HashAlgorithm]
-	if !known {
-		err = fmt.Errorf("its digest is a %q, and only SHA-256 and SHA-512 count", c.signature.Digest.HashAlgorithm)
-		return until, ReasonSignatureInvalid, err
-	}
-	normalised, err := c.document.normalise(c.signature.Digest.NormalisationAlgorithm)
-	if err != nil {
-		return until, ReasonSignatureInvalid, err
-	}
-	hasher := hash.New()
-	hasher.Write(normalised)
-	sum := hasher.Sum(nil)
-	if c.signature.Digest.Value != hex.EncodeToString(sum) {
-		return until, ReasonSignatureInvalid, errors.New("it is for other content: the descriptor was changed after it was signed")
-	}
-	verify, err := c.verifier(hash, sum)
-	if err != nil {
-		return until, ReasonSignatureInvalid, err
-	}
-	return c.byAnybody(verify)
-}
-
-// verifier tells whether a key made the signature. The signature's value is read by its media type.
-func (c *check) verifier(hash crypto.Hash, sum []byte) (func(*rsa.PublicKey, []byte) error, error) {
-	switch c.signature.Signature.Algorithm {
-	case AlgorithmPKCS1v15:
-		return func(key *rsa.PublicKey, value []byte) error { return rsa.VerifyPKCS1v15(key, hash, sum, value) }, nil
-	case AlgorithmPSS:
-		return func(key *rsa.PublicKey, value []byte) error { return rsa.VerifyPSS(key, hash, sum, value, nil) }, nil
-	default:
-		return nil, fmt.Errorf("it is a %q, and only %s and %s can be checked", c.signature.Signature.Algorithm, AlgorithmPKCS1v15, AlgorithmPSS)
-	}
-}
-
-// value is the signature's bytes, and the certificates that come with it: that of the signer first.
-func (c *check) value() (value []byte, chain []*x509.Certificate, err error) {
-	signature := &c.signature.Signature
-	switch signature.MediaType {
-	case MediaTypeSignatureRSA, MediaTypeSignaturePSS:
-		value, err = hex.DecodeString(signature.Value)
-		if err != nil {
-			return nil, nil, errors.New("its value is not in hex")
-		}
-		return value, nil, nil
-	case MediaTypeSignaturePEM:
-		return fromPEM(signature.Value, signature.Algorithm)
-	default:
-		return nil, nil, fmt.Errorf("it has media type %q, which cannot be read", signature.MediaType)
-	}
-}
-
-func fromPEM(text, algorithm string) (value []byte, chain []*x509.Certificate, err error) {
-	for rest := []byte(text); ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		switch block.Type {
-		case PEMSignature:
-			if said := block.Headers[PEMAlgorithm]; value != nil || said != "" && said != algorithm {
-				return nil, nil, fmt.Errorf("it says that it is a %q, or has several values", said)
-			}
-			value = block.Bytes
-		case "CERTIFICATE":
-			certificate, err := x509.ParseCertificate(block.Bytes)
-			if err != nil {
-				return nil, nil, fmt.Errorf("it has a certificate that cannot be read: %w", err)
-			}
-			if chain = append(chain, certificate); len(chain) > maxCertificates {
-				return nil, nil, fmt.Errorf("it has more than %d certificates", maxCertificates)
-			}
-		}
-	}
-	if len(value) == 0 {
-		return nil, nil, errors.New("it has no value")
-	}
-	return value, chain, nil
-}
-
-// byAnybody looks for who made the signature:
-//
-//  1. A public key that is trusted.
-//  2. A certificate that came along, if it is or was issued by one that is trusted, and is valid now.
-//  3. A certificate that is trusted itself, and valid now.
-func (c *check) byAnybody(verify func(*rsa.PublicKey, []byte) error) (until time.Time, reason string, err error) {
-	value, chain, err := c.value()
-	if err != nil {
-		return until, ReasonSignatureInvalid, err
-	}
-	for _, key := range c.trust.PublicKeys {
-		if strong(key) && verify(key, value) == nil {
-			return until, "", nil
-		}
-	}
-	if len(chain) > 0 {
-		key, ok := chain[0].PublicKey.(*rsa.PublicKey)
-		if !ok || !strong(key) || verify(key, value) != nil {
-			return until, ReasonSignatureInvalid, fmt.Errorf("the certificate of %q that came with it did not make it", chain[0].Subject)
-		}
-		if until, err = c.vouched(chain[0], chain[1:]); err != nil {
-			return until, ReasonSignatureUntrusted, err
-		}
-		return until, "", nil
-	}
-	for _, certificate := range c.trust.Certificates {
-		key, ok := certificate.PublicKey.(*rsa.PublicKey)
-		if !ok || !strong(key) || verify(key, value) != nil {
-			continue
-		}
-		if until, err = c.vouched(certificate, nil); err != nil {
-			return until, ReasonSignatureUntrusted, err
-		}
-		return until, "", nil
-	}
-	return until, ReasonSignatureUntrusted, errors.New("no key or certificate that is trusted made it")
-}
-
-// strong says whether a key is long enough to count.
-func strong(key *rsa.PublicKey) bool { return key.N.BitLen() >= minKeyBits }
-
-// vouched tells until when a certificate is good for signatures, by the certificates that are trusted.
-func (c *check) vouched(certificate *x509.Certificate, others []*x509.Certificate) (until time.Time, err error) {
-	roots, between := x509.NewCertPool(), x509.NewCertPool()
-	for _, trusted := range c.trust.Certificates {
-		roots.AddCert(trusted)
-	}
-	for _, other := range others {
-		between.AddCert(other)
-	}
-	chains, err := certificate.Verify(x509.VerifyOptions{
-		Roots: roots, Intermediates: between, CurrentTime: c.now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning},
-	})
-	if err != nil {
-		return until, fmt.Errorf("the certificate of %q is not trusted: %w", certificate.Subject, err)
-	}
-	if certificate.KeyUsage&x509.KeyUsageDigitalSignature == 0 && !slices.Contains(certificate.ExtKeyUsage, x509.ExtKeyUsageCodeSigning) {
-		return until, fmt.Errorf("the certificate of %q is not for signatures", certificate.Subject)
-	}
-	for _, chain := range chains {
-		ends := chain[0].NotAfter
-		for _, link := range chain {
-			if link.NotAfter.Before(ends) {
-				ends = link.NotAfter
-			}
-		}
-		if ends.After(until) {
-			until = ends
-		}
-	}
-	return until, nil
-}
-
 // SignedDigest is the sha256 digest of a resource's content, as a signature covers it: of the blob, or of the manifest where the resource
-// is an OCI artifact. ok is false when the descriptor has none, or excludes the content from signatures.
+// is an OCI artifact. ok is false when the descriptor has none, or excludes the content from signatures, as it does for a resource without
+// access: a digest that stands there is anybody's.
 func (r *Resource) SignedDigest() (digest string, ok bool) {
 	if r.Digest == nil || hashes[r.Digest.HashAlgorithm] != crypto.SHA256 || len(r.Digest.Value) != hex.EncodedLen(crypto.SHA256.Size()) {
+		return "", false
+	}
+	if strings.EqualFold(r.Access.Type, accessNone) {
 		return "", false
 	}
 	if r.Digest.NormalisationAlgorithm != DigestBlob && r.Digest.NormalisationAlgorithm != DigestArtifact {

@@ -1,0 +1,171 @@
+package direct
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cover"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// policy is what is asked of a component's signatures; that of "" counts for what is part of no component.
+func (p *Plan) policy(component string) *descriptor.SignaturePolicy {
+	if p.Signatures == nil {
+		return nil
+	}
+	return p.Signatures(component)
+}
+
+// unsigned refuses content that is part of no component version, where the policy asks for one.
+func (p *Plan) unsigned(what string) (signed view.Signed, err error) {
+	policy := p.policy("")
+	switch {
+	case policy.Enforced(), policy.Binds() && !policy.Asks():
+		return signed, refuse(ReasonContentNotCovered, "module %s comes from %s, which no signature covers, and the signature policy asks for one: "+
+			"install it from its component in a registry, or correct the policy", p.Template.Spec.ModuleName, what)
+	case policy.Asks():
+		return view.Signed{State: view.SignatureMissing, Message: "it comes from " + what + ", which no signature covers"}, nil
+	}
+	return view.Signed{State: view.SignatureUnknown}, nil
+}
+
+// seal is what a module that is being installed is held to.
+type seal struct {
+	policy   *descriptor.SignaturePolicy
+	coverage *descriptor.Coverage
+	template *v1beta2.ModuleTemplate
+	resource *unstructured.Unstructured
+	// content holds the objects of the content as they are rendered, before anything takes another place in them.
+	content map[inventory.ID]*unstructured.Unstructured
+}
+
+// verify holds the component to the policy: without a signature that counts nothing is installed.
+func (r *reading) verify(ctx context.Context, policy *descriptor.SignaturePolicy, found *loaded) error {
+	found.signed.State = view.SignatureUnknown
+	if !policy.Binds() {
+		return nil
+	}
+	verified, coverage, err := policy.Judge(r.component, time.Now())
+	switch {
+	case err != nil && policy.Asks() && !policy.Enforced():
+		found.signed = view.Signed{State: stateOf(err), Message: err.Error()}
+		return nil
+	case err != nil:
+		return err
+	}
+	if verified != nil {
+		found.signed = view.VerifiedBy(verified, metav1.Now().Rfc3339Copy())
+	}
+	if policy.Enforced() {
+		found.images = coverage.Localized()
+	}
+	found.seal = &seal{
+		policy: policy, coverage: coverage, template: &v1beta2.ModuleTemplate{}, content: map[inventory.ID]*unstructured.Unstructured{},
+	}
+	return r.describe(ctx, found.seal)
+}
+
+// describe reads what the component says of its module.
+func (r *reading) describe(ctx context.Context, into *seal) error {
+	template, err := r.file(ctx, r.component, resourceTemplate, r.plain)
+	if err == nil && template != nil {
+		into.template, err = one(r.component, template)
+	}
+	if err != nil {
+		return err
+	}
+	resource, err := r.file(ctx, r.component, resourceDefaultCR, r.plain)
+	if err != nil || resource == nil {
+		into.resource = into.template.Spec.Data
+		return err
+	}
+	into.resource, err = single(resource)
+	return err
+}
+
+func stateOf(err error) string {
+	return cmp.Or(map[string]string{
+		descriptor.ReasonSignatureMissing: view.SignatureMissing, descriptor.ReasonSignatureUntrusted: view.SignatureUntrusted,
+		descriptor.ReasonSignatureRevoked: view.SignatureUntrusted,
+	}[descriptor.ReasonOf(err)], view.SignatureInvalid)
+}
+
+// transforms note the content and put the images of the component in place of those that it names.
+func (l *loaded) transforms() []func(*unstructured.Unstructured) error {
+	var made []func(*unstructured.Unstructured) error
+	if l.seal != nil {
+		made = append(made, func(object *unstructured.Unstructured) error {
+			l.seal.content[inventory.IDOf(object)] = object.DeepCopy()
+			return nil
+		})
+	}
+	return append(made, localise(l.images)...)
+}
+
+// covered compares what is about to be installed with what is signed. With a policy that audits it notes the problems.
+func (c *installing) covered(custom []*unstructured.Unstructured) error {
+	held := c.loaded.seal
+	if held == nil {
+		return nil
+	}
+	objects := slices.Clone(c.loaded.definitions)
+	for _, id := range slices.SortedFunc(maps.Keys(held.content), inventory.ID.Compare) {
+		objects = append(objects, held.content[id])
+	}
+	var problems []cover.Problem
+	if held.policy.Asks() {
+		found, err := cover.Images(held.coverage, objects, held.coverage.Localized(), true)
+		if err != nil {
+			return err
+		}
+		problems = found
+	}
+	spec := &c.plan.Template.Spec
+	if !held.policy.Allows(descriptor.AllowCRDChanges) {
+		problems = append(problems, cover.CRDChanges(held.template, spec.AllowCRDChanges)...)
+	}
+	problems = append(problems, cover.Manager(held.template, objects, spec.Manager)...)
+	for _, resource := range custom {
+		if _, known := c.created(resource); !known {
+			free := held.policy.Allows(descriptor.AllowCustomResources)
+			problems = append(problems, cover.DefaultCR(held.resource, resource, objects, free)...)
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	texts := make([]string, 0, len(problems))
+	for _, problem := range problems {
+		texts = append(texts, problem.String())
+	}
+	message := strings.Join(texts[:min(len(texts), 5)], "; ")
+	if held.policy.Asks() && !held.policy.Enforced() {
+		c.loaded.signed.State, c.loaded.signed.Message = view.SignatureInvalid, message
+		return nil
+	}
+	return refuse(ReasonContentNotCovered, "nothing of module %s was changed: %s", c.module, message)
+}
+
+// created tells whether a custom resource was created by an earlier call, and is not created again.
+func (c *installing) created(resource *unstructured.Unstructured) (inventory.ID, bool) {
+	id := inventory.IDOf(resource)
+	if c.record == nil {
+		return id, false
+	}
+	for _, entry := range c.record.Created {
+		if entry.ID == id && entry.Hash != "" {
+			return id, true
+		}
+	}
+	return id, false
+}

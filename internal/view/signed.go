@@ -1,0 +1,86 @@
+package view
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// signatureStates are the reasons of the API in the words of Signed.
+var signatureStates = map[string]string{
+	v1beta2.ReasonVerified:           SignatureVerified,
+	v1beta2.ReasonSignatureMissing:   SignatureMissing,
+	v1beta2.ReasonSignatureInvalid:   SignatureInvalid,
+	v1beta2.ReasonSignatureUntrusted: SignatureUntrusted,
+	v1beta2.ReasonSignatureRevoked:   SignatureRevoked,
+	v1beta2.ReasonContentNotCovered:  SignatureIncomplete,
+}
+
+// signed tells what the manager found out about the signatures of a module: of what is installed, and where that is not known, why a version
+// was refused.
+func (e *entry) signed(reason string) Signed {
+	var status *v1beta2.SignatureStatus
+	switch {
+	case e.manifest != nil:
+		status = e.manifest.Status.Signature
+	case e.status != nil:
+		status = e.status.Signature
+	}
+	if status == nil {
+		return Signed{State: signatureState(reason)}
+	}
+	found := Signed{State: signatureState(status.Reason), Digest: status.Digest, Signers: status.Signers, By: nameSigners(status.Signers)}
+	found.At = &status.VerifiedAt
+	if e.manifest != nil && found.State != SignatureVerified {
+		if told := conditions.Find(e.manifest.Status.Conditions, v1beta2.ConditionSigned); told != nil {
+			found.Message = told.Message
+		}
+	}
+	return found
+}
+
+func signatureState(reason string) string {
+	if state, known := signatureStates[reason]; known {
+		return state
+	}
+	return SignatureUnknown
+}
+
+// VerifiedBy is what a verification found, for those who verify by themselves.
+func VerifiedBy(verified *descriptor.Verification, now metav1.Time) Signed {
+	signers := SignersOf(verified)
+	return Signed{State: SignatureVerified, Digest: verified.Digest, Signers: signers, By: nameSigners(signers), At: &now}
+}
+
+// SignersOf are the signers of a verification as statuses tell them.
+func SignersOf(verified *descriptor.Verification) []v1beta2.SignerStatus {
+	found := make([]v1beta2.SignerStatus, 0, len(verified.Signers))
+	for _, signer := range verified.Signers {
+		told := v1beta2.SignerStatus{
+			Name: signer.Name, Key: signer.Key, Algorithm: signer.Algorithm, Subject: signer.Subject, Issuer: signer.Issuer,
+		}
+		if !signer.Until.IsZero() {
+			until := metav1.NewTime(signer.Until).Rfc3339Copy()
+			told.Until = &until
+		}
+		found = append(found, told)
+	}
+	return found
+}
+
+// nameSigners names each by its certificate, or by its key.
+func nameSigners(signers []v1beta2.SignerStatus) string {
+	names := make([]string, 0, len(signers))
+	for _, signer := range signers {
+		if signer.Subject != "" {
+			names = append(names, signer.Subject)
+		} else {
+			names = append(names, "key "+signer.Key)
+		}
+	}
+	return strings.Join(names, ", ")
+}
