@@ -120,7 +120,7 @@ func (c *covering) checkPart(part *asked, first bool, digest string) error {
 	if c.cover.Problem != nil {
 		return c.problem(part.name, "%s: %s", digest, c.cover.Problem)
 	}
-	layer, role := c.role(part.name, first)
+	layer, role := c.role(part, first)
 	switch {
 	case layer == nil:
 		return c.problem(part.name, "%s: it is %s of the component version that the Manifest names", digest, role)
@@ -136,14 +136,15 @@ func (c *covering) checkPart(part *asked, first bool, digest string) error {
 }
 
 // role is the resource that a part of the Manifest has to be; without one, it says what the part is instead.
-func (c *covering) role(name string, first bool) (layer *descriptor.Layer, role string) {
-	contents := &c.cover.coverage.Contents
+// The first installation may have any name, since a Manifest without a Kyma is named by hand, unless that names the release of a chart.
+func (c *covering) role(part *asked, first bool) (layer *descriptor.Layer, role string) {
+	contents, name := &c.cover.coverage.Contents, part.name
 	switch {
 	case name == PartConfig:
 		return contents.Config, "no config"
 	case name == PartCRDs:
 		return contents.Definitions, "no resource crds"
-	case first && name == rawManifest:
+	case first && (name == rawManifest || contents.Installs[0].Format != descriptor.FormatHelmChart):
 		return &contents.Installs[0], ""
 	}
 	at := slices.IndexFunc(contents.Installs, func(l descriptor.Layer) bool { return l.Resource == name })

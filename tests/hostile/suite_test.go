@@ -74,6 +74,10 @@ func startManager() (stop func()) {
 	config.MetricsAddress, config.ProbeAddress = "0", "0"
 	config.ContentDir, config.ContentAddress, config.ContentURL = filepath.Join(dir, "content"), "127.0.0.1:0", "https://content.invalid"
 	config.RegistriesFile = writeRegistries(dir)
+	signaturesFile = filepath.Join(dir, "signatures", "signatures.yaml")
+	Expect(os.Mkdir(filepath.Dir(signaturesFile), 0o700)).To(Succeed())
+	Expect(os.WriteFile(signaturesFile, []byte("signatures: []"), 0o600)).To(Succeed())
+	config.SignaturesFile = signaturesFile
 	config.RegistrySecret, config.PullSecret = createLogin(), createPullSecret()
 	Expect(config.Validate()).To(Succeed())
 
