@@ -121,7 +121,7 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 func (p *planner) directPlan(at *place, offer offered) direct.Plan {
 	made := direct.Plan{
 		Config: at.config, Template: offer.template, Origin: at.shelf.origin, Release: offer.release, Access: p.options.Access,
-		Store: p.options.Store, Wait: p.options.Patience,
+		Store: p.options.Store, Wait: p.options.Patience, Signatures: p.options.Signatures,
 	}
 	if made.Origin == nil {
 		made.Origin = view.OriginOf(offer.template)

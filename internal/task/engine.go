@@ -14,6 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/reach"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
 // Options of an Engine. The zero value keeps operations in memory only.
@@ -27,6 +28,8 @@ type Options struct {
 	Sources string
 	// Access is how to get into the registries and web servers of modules that are installed directly.
 	Access direct.Access
+	// Signatures says what is asked of the signatures of a component, and by "" of what is part of none; nil asks for nothing.
+	Signatures func(component string) *descriptor.SignaturePolicy
 	// Registry holds the components of such modules where their templates do not say: host[:port][/path].
 	Registry string
 	// Store is a folder for what is fetched; empty means one for each call.

@@ -24,6 +24,7 @@ import (
 type directFlags struct {
 	community, unmanaged bool
 	template, registry   string
+	signatures           string
 	login                login.Options
 	// again asks the catalog that a module came from; nil for commands that ask none.
 	again *collectioncmd.Again
@@ -43,6 +44,7 @@ func (d *directFlags) addSource(flags *pflag.FlagSet) {
 	flags.StringVar(&d.registry, "registry", "",
 		"registry with the component of such a module: [oci://|http://]HOST[:PORT][/PATH], and //NAME where nothing else names the component")
 	d.login.AddFlagsFor(flags, "registry-")
+	console.AddSignaturesFile(flags, &d.signatures)
 }
 
 // addAgain adds those that say how the catalog of a module that is installed directly may be asked again.

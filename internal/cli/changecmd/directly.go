@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/go-logr/logr"
+
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
@@ -82,8 +84,13 @@ func (d *directFlags) plan(c *change, module found) (direct.Plan, error) {
 	if err != nil {
 		return direct.Plan{}, err
 	}
+	signatures, err := console.ReadSignatures(d.signatures, logr.Discard())
+	if err != nil {
+		return direct.Plan{}, err
+	}
 	return direct.Plan{
-		Config: config, Template: module.template, Origin: module.origin, Release: module.release, Access: access,
+		Signatures: signatures.For,
+		Config:     config, Template: module.template, Origin: module.origin, Release: module.release, Access: access,
 		Unmanaged: d.unmanaged, DryRun: c.dry(), Wait: c.patience(), Component: d.component(),
 	}, nil
 }

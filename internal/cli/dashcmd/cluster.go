@@ -150,7 +150,7 @@ func (d *dashboard) inClusterOptions(ctx context.Context, version string, public
 		}
 		options.Namespace = home(ctx, reader)
 	}
-	options.Tasks, err = d.tasks(&options)
+	options.Tasks, err = d.tasks(ctx, &options)
 	return options, err
 }
 

@@ -32,6 +32,7 @@ type dashboard struct {
 	inCluster      bool
 	cluster        clusterFlags
 	registry       string
+	signatures     string
 	login          login.Options
 	// opener opens a file in the browser, for tests.
 	opener func(path string) error
@@ -63,6 +64,7 @@ func Commands(c *console.Console, t *target.Target, version string) []*cobra.Com
 	flags.StringVar(&d.registry, "registry", "",
 		"registry with the components of modules that are installed directly: [oci://|http://]HOST[:PORT][/PATH]")
 	d.login.AddFlagsFor(flags, "registry-")
+	console.AddSignaturesFile(flags, &d.signatures)
 	d.cluster.add(flags)
 	return []*cobra.Command{command}
 }
@@ -118,12 +120,21 @@ func (d *dashboard) options(ctx context.Context, mode web.Mode, version string) 
 		options.Namespaces = []string{namespace}
 	}
 	options.Namespace = home(ctx, reader)
-	options.Tasks, err = d.tasks(&options)
+	options.Tasks, err = d.tasks(ctx, &options)
 	return options, err
 }
 
 // tasks carries out what people ask for. Registries are read with the logins of whoever started the dashboard.
-func (d *dashboard) tasks(options *web.Options) (*task.Engine, error) {
+func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engine, error) {
+	signatures, err := console.ReadSignatures(d.signatures, options.Log)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		if err := signatures.Start(ctx); err != nil {
+			options.Log.Error(err, "The signatures file is not followed: restart the dashboard after a change of it")
+		}
+	}()
 	d.login.PlainHTTP = d.login.PlainHTTP || strings.HasPrefix(d.registry, "http://")
 	access, err := d.login.Access(d.console.In, d.registry)
 	if err != nil {
@@ -135,6 +146,7 @@ func (d *dashboard) tasks(options *web.Options) (*task.Engine, error) {
 	}
 	return task.New(task.Options{
 		Records: options.Config, Namespace: options.Namespace, Access: direct.Access(access), Registry: registry,
+		Signatures: signatures.For,
 		Catalogs: collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
 	})
 }

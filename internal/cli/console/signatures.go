@@ -1,0 +1,28 @@
+package console
+
+import (
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
+)
+
+// SignaturesVariable is the environment variable that stands for --signatures-file.
+const SignaturesVariable = "KYMA_SIGNATURES_FILE"
+
+// AddSignaturesFile adds the flag for the policy that modules which are installed without the manager are held to.
+func AddSignaturesFile(flags *pflag.FlagSet, path *string) {
+	flags.StringVar(path, "signatures-file", os.Getenv(SignaturesVariable),
+		"file that says which components must be signed, and by whom: the one that the manager follows (default: $"+SignaturesVariable+")")
+}
+
+// ReadSignatures reads that file. Without a path nothing has to be signed.
+func ReadSignatures(path string, log logr.Logger) (*policy.SignatureFile, error) {
+	file, err := policy.Signatures(path, log)
+	if err != nil {
+		return nil, Usage("--signatures-file: %w", err).With("docs/spec/signatures.md tells what such a file holds")
+	}
+	return file, nil
+}
