@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,6 +21,9 @@ type BuildOptions struct {
 	Source string
 	// Updated is the day of the catalog; zero notes nothing, so that the same folder gives the same bytes on every day.
 	Updated time.Time
+	// Version and Expires say how fresh it is, see Freshness; zero notes nothing.
+	Version int64
+	Expires time.Time
 }
 
 // Built is a catalog as it is published.
@@ -87,18 +91,27 @@ func (o BuildOptions) published(object *unstructured.Unstructured) *unstructured
 	if notes == nil {
 		notes = map[string]string{}
 	}
-	delete(notes, AnnotationSource)
-	delete(notes, AnnotationUpdated)
-	delete(notes, AnnotationOrigin)
+	for _, written := range writtenNotes {
+		delete(notes, written)
+	}
 	if o.Source != "" {
 		notes[AnnotationSource] = o.Source
 	}
 	if !o.Updated.IsZero() {
 		notes[AnnotationUpdated] = o.Updated.UTC().Format(time.RFC3339)
 	}
+	if o.Version > 0 {
+		notes[AnnotationVersion] = strconv.FormatInt(o.Version, 10)
+	}
+	if !o.Expires.IsZero() {
+		notes[AnnotationExpires] = o.Expires.UTC().Format(time.RFC3339)
+	}
 	made.SetAnnotations(notes)
 	return made
 }
+
+// writtenNotes are written when a catalog is built or taken from: in a folder they say nothing.
+var writtenNotes = []string{AnnotationSource, AnnotationUpdated, AnnotationOrigin, AnnotationVersion, AnnotationExpires}
 
 // encode writes objects in both forms, and reads them again.
 func encode(objects []*unstructured.Unstructured) (Built, error) {

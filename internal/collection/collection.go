@@ -36,6 +36,10 @@ const annotationVersion = v1beta2.OperatorPrefix + "module-version"
 type Collection struct {
 	Templates []v1beta2.ModuleTemplate
 	Releases  []v1beta2.ModuleReleaseMeta
+	// Freshness is what the catalog says of itself: its objects do not say it any more.
+	Freshness Freshness
+	// Warning is what Fetch found out that a person should know who uses the catalog; empty where there is nothing.
+	Warning string
 }
 
 // Module is one module of a catalog.

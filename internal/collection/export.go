@@ -107,9 +107,7 @@ func exported(object client.Object, kind string) ([]byte, error) {
 	made.SetName(object.GetName())
 	labels, notes := maps.Clone(object.GetLabels()), maps.Clone(object.GetAnnotations())
 	delete(labels, v1beta2.LabelManagedBy)
-	for _, written := range []string{
-		AnnotationSource, AnnotationOrigin, AnnotationUpdated, corev1.LastAppliedConfigAnnotation, annotationVersion,
-	} {
+	for _, written := range append([]string{corev1.LastAppliedConfigAnnotation, annotationVersion}, writtenNotes...) {
 		delete(notes, written)
 	}
 	if kind == kindTemplate {

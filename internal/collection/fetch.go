@@ -26,6 +26,15 @@ type Limits struct {
 	Registries content.Registries
 	// Cluster is what sources of kind cluster are read from, with the rights of whoever asks. Without it there are none.
 	Cluster client.Reader
+	// Now is the clock that tells which catalogs have expired; nil is that of this machine.
+	Now func() time.Time
+}
+
+func (l Limits) now() time.Time {
+	if l.Now == nil {
+		return time.Now()
+	}
+	return l.Now()
 }
 
 func (l Limits) bytes() int64 {
@@ -46,7 +55,8 @@ type fetched struct {
 //  1. The source is judged first: an address that makes no sense is not asked.
 //  2. Every address that is dialled is looked at, those that redirects lead to as well. See Limits.AllowPrivate.
 //  3. What is served is counted, and compared with the digest and with the signature that the source asks for, before it is parsed.
-//  4. The digest is that of the file, or of the manifest of an artifact. A namespace of the cluster has none.
+//  4. What it says of its age is compared with the clock and with the version that was seen of the source, see Freshness.
+//  5. The digest is that of the file, or of the manifest of an artifact. A namespace of the cluster has none.
 func Fetch(ctx context.Context, source Source, limits Limits) (Collection, string, error) {
 	source.Name = cmp.Or(source.Name, "unnamed")
 	source, err := source.Complete()
@@ -77,6 +87,9 @@ func Fetch(ctx context.Context, source Source, limits Limits) (Collection, strin
 	found, err := Parse(got.data)
 	if err != nil {
 		return Collection{}, got.digest, fmt.Errorf("%s: %w", source.URL, err)
+	}
+	if found.Warning, err = found.Freshness.judge(source, limits.now()); err != nil {
+		return Collection{}, got.digest, err
 	}
 	return found, got.digest, nil
 }

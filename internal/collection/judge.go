@@ -178,7 +178,7 @@ func (l *linter) labels(e *entry) {
 		l.err(e, RuleLabel, "metadata.labels["+v1beta2.LabelManagedBy+"]",
 			"claims the module for the lifecycle manager, which does not look after it", "remove it")
 	}
-	for _, made := range []string{AnnotationSource, AnnotationUpdated} {
+	for _, made := range []string{AnnotationSource, AnnotationUpdated, AnnotationVersion, AnnotationExpires} {
 		if _, there := t.Annotations[made]; there && !e.loose {
 			l.warn(e, RuleLabel, "metadata.annotations["+made+"]", "is written when the catalog is built", "remove it")
 		}

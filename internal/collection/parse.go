@@ -34,6 +34,7 @@ const (
 //  2. Every object is a ModuleTemplate or a ModuleReleaseMeta. Other objects are refused: nobody would see what becomes of them.
 //  3. Every template says its module and its version, and no version of a module is there twice.
 //  4. Texts that people get to see are short, and links are no longer than a browser takes.
+//  5. What the objects say of the version and the expiry of the catalog is the same, and becomes its Freshness.
 func Parse(data []byte) (Collection, error) {
 	parsing.Lock()
 	defer parsing.Unlock()
@@ -42,11 +43,18 @@ func Parse(data []byte) (Collection, error) {
 		return Collection{}, err
 	}
 	var found Collection
+	said := notedOn(objects[0].GetAnnotations())
+	if found.Freshness, err = said.freshness(); err != nil {
+		return Collection{}, located(data, objects[0], err)
+	}
 	seen := map[string]string{}
 	for _, object := range objects {
 		one, err := decode(object)
 		if err == nil {
 			err = one.check(seen)
+		}
+		if err == nil {
+			err = said.taken(one.annotations())
 		}
 		if err != nil {
 			return Collection{}, located(data, object, err)
@@ -114,6 +122,14 @@ type item struct {
 	release  *v1beta2.ModuleReleaseMeta
 	// unknown are what says of fields that there are not.
 	unknown []string
+}
+
+// annotations are those of the template or the release.
+func (i *item) annotations() map[string]string {
+	if i.release != nil {
+		return i.release.Annotations
+	}
+	return i.template.Annotations
 }
 
 // fieldError is what is wrong with one field.

@@ -33,6 +33,7 @@ const (
 // artifact is one repository of a registry.
 type artifact struct {
 	*remote.Repository
+	image content.Image
 	where string
 }
 
@@ -51,7 +52,7 @@ func openRegistry(image content.Image, limits Limits) (*artifact, func(), error)
 		return nil, nil, err
 	}
 	repository.PlainHTTP = endpoints[len(endpoints)-1].PlainHTTP // the last one is the registry itself
-	return &artifact{repository, "oci://" + image.String()}, transport.CloseIdleConnections, nil
+	return &artifact{repository, image, "oci://" + image.String()}, transport.CloseIdleConnections, nil
 }
 
 // ofRegistry is the catalog in an artifact.
@@ -184,7 +185,8 @@ func unpacked(digest string, data []byte, most int64) (text []byte, err error) {
 	return nil, fail(content.ReasonContentInvalid, "there is neither %s nor %s in the archive", FileYAML, FileJSON)
 }
 
-// signed looks for a signature that cosign has put beside an artifact: of the tag that the digest makes, any layer will do.
+// signed looks for a signature that cosign has put beside an artifact: of the tag that the digest makes, any layer will do that is of this
+// repository. One that the same key has made for another repository says nothing about what is offered here.
 func (a *artifact) signed(ctx context.Context, digest string, key crypto.PublicKey) error {
 	tag := signatureTag(digest)
 	described, err := a.Resolve(ctx, tag)
@@ -198,14 +200,24 @@ func (a *artifact) signed(ctx context.Context, digest string, key crypto.PublicK
 	if err != nil {
 		return err
 	}
+	elsewhere := ""
 	for _, layer := range manifest.Layers {
 		text, err := a.layer(ctx, layer, maxSignature)
 		if err != nil {
 			return err
 		}
-		if verified(key, text, []byte(layer.Annotations[annotationSignature])) && states(text, digest) {
+		identity, is := states(text, digest)
+		switch {
+		case !is || !verified(key, text, []byte(layer.Annotations[annotationSignature])):
+		case identifies(identity, a.image, digest):
 			return nil
+		default:
+			elsewhere = identity
 		}
+	}
+	if elsewhere != "" {
+		return unsigned("%s has a signature by that key that was made for %s: sign it for this repository, or a copy by "+
+			"cosign sign --sign-container-identity %s/%s", a.where, short(elsewhere), a.image.Registry, a.image.Repository)
 	}
 	return unsigned("%s has no signature by that key: it was changed, or somebody else signed it", a.where)
 }

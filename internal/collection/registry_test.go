@@ -157,11 +157,11 @@ func TestArtifactsOfOtherTools(t *testing.T) {
 	}
 }
 
-// cosign puts a signature beside an artifact, as cosign sign does.
-func cosign(t *testing.T, repository, digest, says string, key testKey, limits Limits) {
+// cosign puts a signature beside an artifact, as cosign sign does with the repository as its identity.
+func cosign(t *testing.T, repository, identity, digest, says string, key testKey, limits Limits) {
 	t.Helper()
 	text := fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":%q},"image":{"docker-manifest-digest":%q},`+
-		`"type":"cosign container image signature"},"optional":null}`, repository, says)
+		`"type":"cosign container image signature"},"optional":null}`, identity, says)
 	pushed(t, repository+":"+strings.Replace(digest, ":", "-", 1)+".sig", limits, layered{
 		"application/vnd.dev.cosign.simplesigning.v1+json", text,
 		map[string]string{annotationSignature: base64.StdEncoding.EncodeToString(key.sign(t, text))},
@@ -177,10 +177,15 @@ func TestSignedArtifacts(t *testing.T) {
 		sign   func(repository, digest string)
 		reason string
 	}{
-		"by our key":          {func(r, d string) { cosign(t, r, d, d, ours, limits) }, ""},
-		"by nobody":           {func(string, string) {}, v1beta2.ReasonSignatureMissing},
-		"by another key":      {func(r, d string) { cosign(t, r, d, d, theirs, limits) }, v1beta2.ReasonSignatureInvalid},
-		"of another artifact": {func(r, d string) { cosign(t, r, d, digestOf(nil), ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"by our key":                          {func(r, d string) { cosign(t, r, r, d, d, ours, limits) }, ""},
+		"by nobody":                           {func(string, string) {}, v1beta2.ReasonSignatureMissing},
+		"by another key":                      {func(r, d string) { cosign(t, r, r, d, d, theirs, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of another artifact":                 {func(r, d string) { cosign(t, r, r, d, digestOf(nil), ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for another repository":   {func(r, d string) { cosign(t, r, host+"/beta", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for another registry":     {func(r, d string) { cosign(t, r, "example.com/by-our-key", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for another tag":          {func(r, d string) { cosign(t, r, r+":2", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for its tag":              {func(r, d string) { cosign(t, r, r+":1", d, d, ours, limits) }, ""},
+		"of our key for nothing that is said": {func(r, d string) { cosign(t, r, "", d, d, ours, limits) }, ""},
 		"with something else ": {func(r, d string) {
 			pushed(t, r+":"+strings.Replace(d, ":", "-", 1)+".sig", limits, layered{"a/b", []byte("x"), nil})
 		}, v1beta2.ReasonSignatureInvalid},

@@ -36,6 +36,8 @@ const (
 	keyRead    = "read"
 	keyModules = "modules"
 	keyError   = "error"
+	keyVersion = "version"
+	keyFresh   = "requireFreshness"
 )
 
 // Shelf keeps sources as ConfigMaps, with the rights of its client.
@@ -111,12 +113,13 @@ func (s Shelf) Add(ctx context.Context, source Source, replace bool) error {
 		return err
 	}
 	before := sourceOf(there)
-	same := before.URL == source.URL && before.Digest == source.Digest && before.Key == source.Key
 	switch {
-	case same:
+	case before.Same(source):
 		return nil
 	case !replace:
 		return apierrors.NewAlreadyExists(sourceResource, source.Name)
+	case before.asks(source):
+		source.Version = max(source.Version, before.Version) // another way to ask for the same catalog: what was seen of it stays known
 	}
 	there.Data, there.Labels[LabelSource] = mapOf(source, s.Namespace).Data, source.Name
 	return s.Client.Update(ctx, there, update...)
@@ -193,6 +196,12 @@ func mapOf(source Source, namespace string) *corev1.ConfigMap {
 	if source.Key != "" {
 		made.Data[keyKey] = source.Key
 	}
+	if source.RequireFreshness {
+		made.Data[keyFresh] = strconv.FormatBool(true)
+	}
+	if source.Version > 0 {
+		made.Data[keyVersion] = strconv.FormatInt(source.Version, 10)
+	}
 	return made
 }
 
@@ -204,7 +213,13 @@ func sourceOf(there *corev1.ConfigMap) Source {
 	}
 	source.Checked, source.Read = timeOf(there.Data[keyChecked]), timeOf(there.Data[keyRead])
 	source.Modules, _ = strconv.Atoi(there.Data[keyModules]) // 0 where nobody has looked
+	source.RequireFreshness = there.Data[keyFresh] != "" && there.Data[keyFresh] != strconv.FormatBool(false)
+	version, known := parseVersion(there.Data[keyVersion])
+	source.Version = version
 	judged, err := source.Complete()
+	if err == nil && !known {
+		err = invalid("%q is no version that was seen of the catalog: remove the source and add it again", short(there.Data[keyVersion]))
+	}
 	switch {
 	case err != nil:
 		source.URL, source.Error = "", err.Error() // an address that was refused may hold a login

@@ -13,7 +13,10 @@ import (
 	"encoding/pem"
 	"strings"
 
+	"github.com/distribution/reference"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 const (
@@ -87,11 +90,36 @@ func signatureTag(digest string) string {
 	return strings.Replace(digest, ":", "-", 1) + SignatureSuffix
 }
 
-// states says whether a signed text speaks of the artifact with that digest.
-func states(text []byte, digest string) bool {
+// states says whether a signed text speaks of the artifact with that digest, and by which reference.
+func states(text []byte, digest string) (identity string, is bool) {
 	var said statement
 	err := json.Unmarshal(text, &said)
-	return err == nil && said.Critical.Type == signedType && said.Critical.Image.Digest == digest
+	return said.Critical.Identity.Reference, err == nil && said.Critical.Type == signedType && said.Critical.Image.Digest == digest
+}
+
+// identifies says whether the docker-reference of a signature is of the image that was asked for. cosign itself leaves that to others:
+//
+//  1. An empty one says nothing, and was written by old versions of cosign: what else is signed counts.
+//  2. cosign writes the repository; index.docker.io is docker.io.
+//  3. One with a tag (cosign sign --sign-container-identity, podman) is of that tag, unless a digest was asked for.
+//  4. One with a digest is of that digest.
+func identifies(identity string, image content.Image, digest string) bool {
+	if identity == "" {
+		return true
+	}
+	stated, err := reference.ParseNormalizedNamed(identity)
+	if err != nil {
+		return false
+	}
+	asked, err := reference.ParseNormalizedNamed(image.Registry + "/" + image.Repository)
+	if err != nil || !strings.EqualFold(reference.Domain(stated), reference.Domain(asked)) || reference.Path(stated) != reference.Path(asked) {
+		return false
+	}
+	if tagged, is := stated.(reference.Tagged); is && image.Digest == "" && tagged.Tag() != image.Tag {
+		return false
+	}
+	digested, is := stated.(reference.Digested)
+	return !is || digested.Digest().String() == digest
 }
 
 func unsigned(format string, args ...any) error {

@@ -33,6 +33,10 @@ type Source struct {
 	Digest string `json:"digest,omitempty"`
 	// Key is a public key in PEM that the catalog must be signed with. Empty asks for no signature.
 	Key string `json:"key,omitempty"`
+	// RequireFreshness refuses a catalog that is signed and says neither version nor expiry, or only one of them. It needs a key.
+	RequireFreshness bool `json:"requireFreshness,omitempty"`
+	// Version is the highest version of the catalog that was seen with that address and key; older ones are refused. 0 has seen none.
+	Version int64 `json:"version,omitempty"`
 	// Checked is when somebody looked last, and Error why it could not be read then; Read is when it could last, and Modules how many it
 	// had then.
 	Checked *time.Time `json:"checked,omitempty"`
@@ -55,6 +59,7 @@ func (s Source) Vouched() bool { return s.Digest != "" || s.Key != "" }
 //  1. The name is that of a DNS label, with at most 40 characters.
 //  2. The address is https://, oci:// or cluster://. It has no login, no query and no fragment: whoever sees the source would see them.
 //  3. The digest is one of SHA-256, and the key a public key.
+//  4. A version and an expiry are asked for only where a key vouches for them, and no digest keeps the catalog as it is.
 func (s Source) Complete() (Source, error) {
 	if len(s.Name) > maxSourceName || len(validation.IsDNS1123Label(s.Name)) > 0 {
 		return s, invalid("%q is no name for a source: use up to %d lower-case letters and digits with dashes between them",
@@ -78,6 +83,10 @@ func (s Source) Complete() (Source, error) {
 	}
 	if kind == Cluster && s.Vouched() {
 		return s, invalid("a namespace of the cluster has neither digest nor signature: leave both away")
+	}
+	if s.RequireFreshness && !s.Remembers() {
+		return s, invalid("a version and an expiry are asked for where a key vouches for them, and no digest keeps the catalog as it is: " +
+			"give the key, and leave the digest away")
 	}
 	return s, nil
 }

@@ -57,6 +57,7 @@ func (p *planner) addDirectly(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	made := &plan{elsewhere: at.elsewhere()}
+	made.warn(at.shelf.warnings)
 	var confirm []string
 	for _, wanted := range p.deed.Modules {
 		way, why := p.oneDirectly(ctx, at, made, wanted)

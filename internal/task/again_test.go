@@ -2,11 +2,14 @@ package task
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -38,12 +41,20 @@ func catalogOf(t *testing.T, templates ...*v1beta2.ModuleTemplate) []byte {
 	return all.Bytes()
 }
 
-// catalogServer serves a catalog that may be changed, and the server trusts it.
+// catalogKey signs catalogs.
+var catalogKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+// catalogServer serves a catalog that may be changed, with its signature, and the engine trusts the server.
 func (b *bench) catalogServer() (server *httptest.Server, serves func([]byte)) {
 	b.Helper()
 	var text atomic.Value
-	server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, _ := text.Load().([]byte)
+		if strings.HasSuffix(r.URL.Path, collection.SignatureSuffix) {
+			key, _ := catalogKey()
+			signature, _ := collection.Sign(key, data)
+			data = []byte(signature)
+		}
 		_, _ = w.Write(data)
 	}))
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}

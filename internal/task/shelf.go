@@ -26,6 +26,8 @@ type shelf struct {
 	types     map[string]view.Type
 	// origin is the catalog that the templates came from; nil where they lie in the cluster.
 	origin *view.Origin
+	// warnings are what a person should know of that catalog.
+	warnings []string
 }
 
 // offered is a module in one version, and whose it is.
@@ -85,7 +87,15 @@ func (s *shelf) read(ctx context.Context, p *planner, source collection.Source, 
 		template.Namespace = ""
 		s.templates = append(s.templates, *template)
 	}
-	s.origin = &view.Origin{URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key}
+	if err := p.saw(ctx, source, catalog); err != nil {
+		return err
+	}
+	if catalog.Warning != "" {
+		s.warnings = append(s.warnings, catalog.Warning)
+	}
+	s.origin = &view.Origin{
+		URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key, Version: source.Seen(catalog),
+	}
 	if !s.at.elsewhere() { // where the source is kept, too
 		s.origin.Name = source.Name
 	}

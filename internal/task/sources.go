@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,16 @@ func (e *Engine) AddSource(ctx context.Context, as Actor, source collection.Sour
 
 // asked is what somebody says of a source; what was found out about it is not theirs to say.
 func asked(source collection.Source) collection.Source {
-	return collection.Source{Name: source.Name, URL: strings.TrimSpace(source.URL), Digest: source.Digest, Key: source.Key}
+	return collection.Source{
+		Name: source.Name, URL: strings.TrimSpace(source.URL), Digest: source.Digest, Key: source.Key, RequireFreshness: source.RequireFreshness,
+	}
+}
+
+// remembered is a source that is kept, as it is to be asked: with the version that was seen of it.
+func remembered(source collection.Source) collection.Source {
+	made := asked(source)
+	made.Version = source.Version
+	return made
 }
 
 // RemoveSource forgets a source. What was installed from it stays.
@@ -107,22 +117,39 @@ func (e *Engine) TestSource(ctx context.Context, as Actor, source collection.Sou
 		}
 		source = asked(stored)
 	}
-	if source.Name == "" {
-		source.Name = "unnamed"
+	source.Name = cmp.Or(source.Name, "unnamed")
+	same := asked(stored)
+	same.RequireFreshness = same.RequireFreshness && source.RequireFreshness // who does not say so asks as it is kept
+	kept := missing == nil && same.Same(source)
+	if kept {
+		source = remembered(stored)
 	}
 	found, digest, err := e.fetch(ctx, c, source)
-	if missing == nil && stored.URL == source.URL {
+	if kept {
+		if err == nil {
+			err = saw(ctx, shelf, source, found)
+		}
 		_ = shelf.Note(ctx, source.Name, len(found.Modules()), err, e.now()) // a note that is for the next look; this one has its answer
 		e.notify()
 	}
 	if err != nil {
 		return Tested{}, err
 	}
+	return e.tested(ctx, c, source, found, digest)
+}
+
+// tested is what a source offers in a cluster, and what is wrong with it.
+func (e *Engine) tested(
+	ctx context.Context, c *cluster, source collection.Source, found collection.Collection, digest string,
+) (Tested, error) {
 	var known v1beta2.ModuleTemplateList
 	if err := c.List(ctx, &known); err != nil && !unserved(err) && !apierrors.IsForbidden(err) {
 		return Tested{}, err
 	}
 	tested := Tested{Modules: found.Modules(known.Items...), Problems: []SourceProblem{}, Digest: digest}
+	if found.Warning != "" {
+		tested.Problems = append(tested.Problems, SourceProblem{Rule: "freshness", Where: source.URL, Message: found.Warning})
+	}
 	for _, f := range collection.Check(ctx, found, collection.Options{}) {
 		tested.Problems = append(tested.Problems, SourceProblem{Rule: f.Rule, Where: whereOf(f), Message: f.Message})
 	}
@@ -149,7 +176,7 @@ func (e *Engine) stored(ctx context.Context, as Actor, name string) (*collection
 	if apierrors.IsNotFound(err) {
 		err = refuse(WhyNotFound, "there is no source %s", name)
 	}
-	source = asked(source)
+	source = remembered(source)
 	return &source, err
 }
 
@@ -169,7 +196,7 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *view
 		return nil, fmt.Errorf("module %s came from the catalog %.300q, and it cannot be seen whether that is kept: %w",
 			installed.Module, origin.URL, err)
 	}
-	before := collection.Source{Name: origin.Name, URL: origin.URL, Digest: origin.Asked(), Key: origin.Key}
+	before := collection.Source{Name: origin.Name, URL: origin.URL, Digest: origin.Asked(), Key: origin.Key, Version: origin.Version}
 	if at.elsewhere() {
 		before.Name = "" // the name of something in the runtime, if of anything
 	}
@@ -177,7 +204,7 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *view
 	if err != nil {
 		return nil, refuse(WhyRefused, "module %s is not upgraded, and stays as it is: %s", installed.Module, told(err))
 	}
-	source = asked(source)
+	source = remembered(source)
 	return &source, nil
 }
 
@@ -185,6 +212,9 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *view
 func (e *Engine) fetch(ctx context.Context, c *cluster, source collection.Source) (collection.Collection, string, error) {
 	limits := e.options.Catalogs
 	limits.Cluster = c
+	if limits.Now == nil {
+		limits.Now = e.now
+	}
 	found, digest, err := collection.Fetch(ctx, source, limits)
 	var refused apierrors.APIStatus
 	switch {

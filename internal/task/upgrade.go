@@ -167,6 +167,7 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 	if at.shelf, err = p.shelf(ctx, at, source); err != nil {
 		return notAsked(made, item.Module, source, err)
 	}
+	made.warn(at.shelf.warnings)
 	offer, err := at.shelf.find(edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version})
 	if err != nil {
 		made.refuse(err)

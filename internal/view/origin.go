@@ -22,6 +22,8 @@ type Origin struct {
 	Pinned bool   `json:"pinned,omitempty"`
 	// Key is the public key that a signature was asked of, in PEM.
 	Key string `json:"key,omitempty"`
+	// Version is what the catalog said of itself where it was signed: an older one is not taken instead. 0 where it said none.
+	Version int64 `json:"version,omitempty"`
 }
 
 // Asked is the digest that was asked for, "" where any was taken.

@@ -23,10 +23,12 @@ type sourceBody struct {
 	URL    string `json:"url"`
 	Digest string `json:"digest"`
 	Key    string `json:"key"`
+	// RequireFreshness refuses a signed catalog that says no version or no expiry.
+	RequireFreshness bool `json:"requireFreshness"`
 }
 
 func (b sourceBody) source() collection.Source {
-	return collection.Source{Name: b.Name, URL: b.URL, Digest: b.Digest, Key: b.Key}
+	return collection.Source{Name: b.Name, URL: b.URL, Digest: b.Digest, Key: b.Key, RequireFreshness: b.RequireFreshness}
 }
 
 // sources lists those that the person may see.

@@ -143,7 +143,9 @@ func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
 		template.Annotations = map[string]string{}
 	}
 	template.Annotations[collection.AnnotationSource] = p.from.Address()
-	delete(template.Annotations, view.AnnotationOrigin) // not for a catalog to say
+	for _, note := range []string{view.AnnotationOrigin, collection.AnnotationVersion, collection.AnnotationExpires} {
+		delete(template.Annotations, note) // of the catalog, and not of the template
+	}
 	if origin := p.from.Origin(); origin != nil {
 		return origin.Note(template)
 	}

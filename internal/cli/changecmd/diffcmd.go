@@ -48,6 +48,7 @@ func diff(c *change) *cobra.Command {
 	c.kymaFlag(command)
 	d.direct.addSource(command.Flags())
 	d.direct.addAgain(command.Flags(), c)
+	d.direct.again.Dry = func() bool { return true } // it shows a difference, and writes nothing
 	return command
 }
 

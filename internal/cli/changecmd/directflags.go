@@ -50,6 +50,7 @@ func (d *directFlags) addSource(flags *pflag.FlagSet) {
 // addAgain adds those that say how the catalog of a module that is installed directly may be asked again.
 func (d *directFlags) addAgain(flags *pflag.FlagSet, c *change) {
 	d.again = collectioncmd.NewAgain(c.console, c.target)
+	d.again.Dry = c.dry
 	d.again.AddFlags(flags)
 }
 

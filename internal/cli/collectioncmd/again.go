@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
@@ -18,11 +17,13 @@ import (
 // Again is the catalog that an installed module came from, asked once more by a command of another package.
 type Again struct {
 	call
+	// Dry says that nothing may be written, not even which version was seen; nil is always false.
+	Dry func() bool
 }
 
 // NewAgain is for one call of a command.
 func NewAgain(c *console.Console, t *target.Target) *Again {
-	return &Again{call{console: c, target: t}}
+	return &Again{call: call{console: c, target: t}}
 }
 
 // AddFlags adds what only the person who asks can allow. Address, digest and key are known.
@@ -44,7 +45,7 @@ func (a *Again) Read(
 	if err != nil {
 		return collection.Collection{}, origin, stays(err)
 	}
-	before := collection.Source{Name: origin.Name, URL: origin.URL, Digest: origin.Asked(), Key: origin.Key}
+	before := collection.Source{Name: origin.Name, URL: origin.URL, Digest: origin.Asked(), Key: origin.Key, Version: origin.Version}
 	source, err := collection.Again(before, kept, false)
 	if err != nil {
 		return collection.Collection{}, origin, stays(err)
@@ -53,24 +54,34 @@ func (a *Again) Read(
 	if err != nil {
 		return found, origin, stays(err)
 	}
-	return found, view.Origin{Name: source.Name, URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key}, nil
+	if err := a.saw(ctx, source, found); err != nil {
+		return found, origin, stays(err)
+	}
+	return found, view.Origin{
+		Name: source.Name, URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key, Version: source.Seen(found),
+	}, nil
+}
+
+// home is where the cluster keeps its sources.
+func (a *Again) home(ctx context.Context) (collection.Shelf, error) {
+	cluster, err := a.target.Client()
+	if err != nil {
+		return collection.Shelf{}, err
+	}
+	namespace, err := collection.Home(ctx, cluster)
+	return collection.Shelf{Client: cluster, Namespace: namespace}, err
 }
 
 // kept are the sources of the cluster. Where they need not be known, who may not see them sees none.
 func (a *Again) kept(ctx context.Context, needed bool) ([]collection.Source, error) {
-	var cluster client.Client
-	cluster, err := a.target.Client()
-	if err != nil {
-		return nil, err
-	}
-	namespace, err := collection.Home(ctx, cluster)
-	if err != nil && !needed {
+	shelf, err := a.home(ctx)
+	if shelf.Client != nil && err != nil && !needed {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := collection.Shelf{Client: cluster, Namespace: namespace}.List(ctx)
+	all, err := shelf.List(ctx)
 	if apierrors.IsForbidden(err) && !needed {
 		return nil, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,8 +27,9 @@ import (
 type building struct {
 	*call
 
-	to, source, updated, push, key string
-	check                          bool
+	to, source, updated, push, key, expires string
+	version                                 int64
+	check                                   bool
 }
 
 // output is one file that was written, or an artifact that was pushed.
@@ -55,6 +55,8 @@ func build(c *call) *cobra.Command {
 		Long: "build checks the folder as lint does, and refuses it where there are errors. The same folder and flags give the same bytes\n" +
 			"on every machine. The digests it prints are what kyma catalog source add --digest takes.\n" +
 			"With --key the files are signed, by FILE.sig beside each, and what is pushed as cosign signs it; the same key gives the same bytes.\n" +
+			"What is signed says its version and its expiry, so that readers refuse an old catalog in place of a newer one: by default the\n" +
+			"seconds since 1970, and 180 days later (from SOURCE_DATE_EPOCH where it is set). --check takes both from the files that are there.\n" +
 			"The day of --updated (or of SOURCE_DATE_EPOCH) and the address of --source are noted on every template; without them, nothing is.",
 		Example: "  kyma catalog build --to dist --source https://example.com/catalog/all-modules.yaml\n" +
 			"  kyma catalog build community-modules --to dist --check\n" +
@@ -68,6 +70,10 @@ func build(c *call) *cobra.Command {
 	flags.StringVar(&b.updated, "updated", "", "day of the catalog, as 2026-01-31")
 	flags.BoolVar(&b.check, "check", false, "write nothing; exit code 1 says that the files there are not those of the folder")
 	flags.StringVar(&b.key, "key", "", "PEM file with the RSA private key to sign with; kyma catalog source add --key takes the public one")
+	flags.Int64Var(&b.version, "version", 0,
+		"version of the catalog, higher than that of every one before (default: with --key, the seconds since 1970)")
+	flags.StringVar(&b.expires, "expires", "",
+		"when the catalog is over: 2026-12-31, days as 180d, or never (default: with --key, "+defaultExpiry+")")
 	flags.StringVar(&b.push, "push", "", "push it to a registry too: oci://HOST/PATH:TAG")
 	c.webFlags(flags)
 	c.outputFlag(flags, console.Table, console.JSON, console.YAML, console.Name)
@@ -82,7 +88,7 @@ func (b *building) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	updated, err := day(b.updated, os.Getenv("SOURCE_DATE_EPOCH"))
+	options, err := b.options(time.Now())
 	if err != nil {
 		return err
 	}
@@ -94,7 +100,7 @@ func (b *building) run(ctx context.Context, dir string) error {
 	if err := b.refused(ctx, root.FS(), dir); err != nil {
 		return err
 	}
-	made, err := collection.Build(root.FS(), collection.BuildOptions{Source: b.source, Updated: updated})
+	made, err := collection.Build(root.FS(), options)
 	if err != nil {
 		return err
 	}
@@ -163,25 +169,6 @@ func (b *building) refused(ctx context.Context, files fs.FS, dir string) error {
 	}
 	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the folder %s has %d errors", dir, errors)}).
 		With("kyma catalog lint tells the warnings too")
-}
-
-// day reads the day of a catalog: that of the flag, else that of the environment, else none.
-func day(flag, epoch string) (time.Time, error) {
-	switch {
-	case flag != "":
-		at, err := time.Parse(time.DateOnly, flag)
-		if err != nil {
-			return at, console.Usage("--updated=%s is no day", flag).With("write it as 2026-01-31")
-		}
-		return at, nil
-	case epoch != "":
-		seconds, err := strconv.ParseInt(epoch, 10, 64)
-		if err != nil {
-			return time.Time{}, console.Usage("SOURCE_DATE_EPOCH is no number of seconds")
-		}
-		return time.Unix(seconds, 0).UTC(), nil
-	}
-	return time.Time{}, nil
 }
 
 // published is one file of a catalog.

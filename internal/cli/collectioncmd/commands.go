@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -73,6 +74,12 @@ func folder(args []string) string {
 	return "."
 }
 
+// vouching are the reasons that stand before what they say: other programs look for them.
+var vouching = []string{
+	v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, content.ReasonDigestMismatch,
+	collection.ReasonExpired, collection.ReasonOutdated,
+}
+
 // told gives an error its exit code, and a hint where one helps.
 func told(err error) error {
 	var failure *console.Failure
@@ -85,7 +92,7 @@ func told(err error) error {
 		return (&console.Failure{Code: console.CodeError, Err: err}).With("--force replaces it")
 	case reason == content.ReasonSourceInvalid:
 		return &console.Failure{Code: console.CodeUsage, Err: err}
-	case reason == v1beta2.ReasonSignatureMissing, reason == v1beta2.ReasonSignatureInvalid, reason == content.ReasonDigestMismatch:
+	case slices.Contains(vouching, reason):
 		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s: %w", reason, err)}
 	}
 	return err

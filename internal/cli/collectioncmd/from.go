@@ -59,7 +59,9 @@ func (f *From) Read(ctx context.Context) (view.Inputs, error) {
 		return view.Inputs{}, told(err)
 	}
 	found, digest, err := f.fetch(ctx, source)
-	f.read = view.Origin{URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key}
+	f.read = view.Origin{
+		URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key, Version: source.Seen(found),
+	}
 	return view.Inputs{Templates: found.Templates, Releases: found.Releases}, told(err)
 }
 

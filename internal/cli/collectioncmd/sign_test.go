@@ -13,7 +13,7 @@ import (
 )
 
 // keyPair writes NAME.pem and NAME.pub.
-func (s *shell) keyPair(name string) {
+func (s *shell) keyPair(name string) *rsa.PrivateKey {
 	s.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -25,6 +25,7 @@ func (s *shell) keyPair(name string) {
 	}
 	s.write(name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})))
 	s.write(name+".pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))
+	return key
 }
 
 // TestBuildSigns what it writes and what it pushes, so that source takes it by the public key, and by no other one.
@@ -42,7 +43,7 @@ func TestBuildSigns(t *testing.T) {
 	s.says(1, "catalog source test "+url+"yaml --key theirs.pub"+near, "SignatureInvalid")
 
 	address := "oci://" + s.registry() + "/catalog:latest"
-	push := "catalog build --to dist --push " + address + near + " -o json"
+	push := "catalog build --to dist --version 7 --expires 2126-01-31 --push " + address + near + " -o json"
 	s.says(0, push, `"pushed"`)
 	s.says(1, "catalog source test "+address+" --key ours.pub"+near, "SignatureMissing")
 	s.says(0, push+" --key ours.pem", "pushed and signed")

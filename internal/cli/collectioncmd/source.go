@@ -37,9 +37,9 @@ func (c *call) shelf(ctx context.Context, dry bool) (collection.Shelf, error) {
 type adding struct {
 	*call
 
-	digest, key string
-	test, force bool
-	dryRun      string
+	digest, key          string
+	test, force, require bool
+	dryRun               string
 }
 
 func sourceAdd(c *call) *cobra.Command {
@@ -49,7 +49,9 @@ func sourceAdd(c *call) *cobra.Command {
 		Short: "Keep the address of a catalog",
 		Long: "ADDRESS is a file on a web server (https://HOST/PATH), an artifact of a registry (oci://HOST/PATH:TAG) or a namespace\n" +
 			"of the cluster (cluster://NAMESPACE). With --digest the catalog has to stay as it is; with --key it has to be signed: by\n" +
-			"ADDRESS.sig of a file, by cosign beside an artifact. It is read once before it is kept; --test=false leaves that away.",
+			"ADDRESS.sig of a file, by cosign beside an artifact. It is read once before it is kept; --test=false leaves that away.\n" +
+			"A signed catalog that has expired is refused, and so is one that is older than one that was seen of the source; with\n" +
+			"--require-freshness also one that does not say its version and its expiry.",
 		Example: "  kyma catalog source add kyma https://kyma-project.github.io/community-modules/all-modules.yaml\n" +
 			"  kyma catalog source add ours oci://ghcr.io/example/catalog:latest --key cosign.pub",
 		Args: cobra.ExactArgs(2), ValidArgsFunction: cobra.NoFileCompletions,
@@ -60,6 +62,7 @@ func sourceAdd(c *call) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&a.digest, "digest", "", "digest that the catalog must have: sha256:...")
 	flags.StringVar(&a.key, "key", "", "PEM file with the public key that the catalog must be signed with")
+	flags.BoolVar(&a.require, "require-freshness", false, "refuse a signed catalog that says no version or no expiry")
 	flags.BoolVar(&a.test, "test", true, "read the catalog before it is kept")
 	flags.BoolVar(&a.force, "force", false, "put it in place of another one of its name")
 	flags.StringVar(&a.dryRun, "dry-run", "none", "none, client (only say what would happen) or server (let the API server check it too)")
@@ -72,7 +75,7 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 	if a.dryRun != "none" && a.dryRun != "client" && a.dryRun != "server" {
 		return console.Usage("--dry-run=%s: there is no such way to try it", a.dryRun).With("use one of none, client and server")
 	}
-	source := collection.Source{Name: name, URL: address, Digest: a.digest}
+	source := collection.Source{Name: name, URL: address, Digest: a.digest, RequireFreshness: a.require}
 	if a.key != "" {
 		text, err := os.ReadFile(a.key)
 		if err != nil {
@@ -84,9 +87,10 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 	if err != nil {
 		return err
 	}
+	var found collection.Collection
 	if a.test {
-		found, digest, err := a.fetch(ctx, source)
-		if err != nil {
+		var digest string
+		if found, digest, err = a.fetch(ctx, source); err != nil {
 			return err
 		}
 		now := time.Now().UTC().Truncate(time.Second)
@@ -97,15 +101,16 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 		}
 	}
 	if a.dryRun != "client" {
-		if err := a.keep(ctx, source); err != nil {
+		if err := a.keep(ctx, source, found); err != nil {
 			return err
 		}
 	}
+	source.Version = source.Seen(found)
 	return a.print([]collection.Source{source})
 }
 
 // keep stores a source, and what reading it gave.
-func (a *adding) keep(ctx context.Context, source collection.Source) error {
+func (a *adding) keep(ctx context.Context, source collection.Source, found collection.Collection) error {
 	shelf, err := a.shelf(ctx, a.dryRun == "server")
 	if err != nil {
 		return err
@@ -113,10 +118,13 @@ func (a *adding) keep(ctx context.Context, source collection.Source) error {
 	if err := shelf.Add(ctx, source, a.force); err != nil || source.Checked == nil || shelf.DryRun {
 		return err
 	}
+	if err := shelf.Saw(ctx, source, found); err != nil {
+		return err
+	}
 	return shelf.Note(ctx, source.Name, source.Modules, nil, *source.Checked)
 }
 
-// fetch reads a catalog with what the flags say.
+// fetch reads a catalog with what the flags say, and tells what a person should know of it.
 func (c *call) fetch(ctx context.Context, source collection.Source) (collection.Collection, string, error) {
 	limits, err := c.limits(source.URL)
 	if err != nil {
@@ -127,7 +135,11 @@ func (c *call) fetch(ctx context.Context, source collection.Source) (collection.
 			return collection.Collection{}, "", err
 		}
 	}
-	return collection.Fetch(ctx, source, limits)
+	found, digest, err := collection.Fetch(ctx, source, limits)
+	if found.Warning != "" {
+		c.console.Sayf("Warning: %s.", found.Warning)
+	}
+	return found, digest, err
 }
 
 func sourceList(c *call) *cobra.Command {
@@ -159,17 +171,20 @@ func (c *call) print(sources []collection.Source) error {
 		Data: sourceListed{Versioned: console.Kind("CatalogSourceList"), Items: append([]collection.Source{}, sources...)},
 		Columns: []console.Column{
 			{Name: "NAME"}, {Name: "ADDRESS"}, {Name: "MODULES"}, {Name: "CHECKED"}, {Name: "VOUCHED"}, {Name: "ERROR"},
-			{Name: "DIGEST", Wide: true},
+			{Name: "VERSION", Wide: true}, {Name: "DIGEST", Wide: true},
 		},
 		Empty: "There are no sources. kyma catalog source add keeps one.",
 	}
 	for _, s := range sources {
-		checked, modules := "", ""
+		checked, modules, version := "", "", ""
+		if s.Version > 0 {
+			version = strconv.FormatInt(s.Version, 10)
+		}
 		if s.Checked != nil {
 			checked, modules = s.Checked.Format(time.RFC3339), strconv.Itoa(s.Modules)
 		}
 		document.Names = append(document.Names, "source/"+s.Name)
-		document.Rows = append(document.Rows, []string{s.Name, s.URL, modules, checked, vouched(s), s.Error, s.Digest})
+		document.Rows = append(document.Rows, []string{s.Name, s.URL, modules, checked, vouched(s), s.Error, version, s.Digest})
 	}
 	return c.console.Print(c.output.Format, document)
 }

@@ -27,6 +27,9 @@ type tried struct {
 	URL      string              `json:"url"`
 	Digest   string              `json:"digest,omitempty"`
 	Vouched  bool                `json:"vouched"`
+	Version  int64               `json:"version,omitempty"`
+	Expires  *time.Time          `json:"expires,omitempty"`
+	Warning  string              `json:"warning,omitempty"`
 	Modules  []collection.Module `json:"modules"`
 	Problems []finding.Finding   `json:"problems"`
 }
@@ -84,6 +87,11 @@ func (t *trying) kept(ctx context.Context, name string) error {
 		return errors.New(source.Error)
 	}
 	found, digest, trouble := t.fetch(ctx, source)
+	if trouble == nil {
+		if err := t.keepSeen(ctx, shelf, source, found); err != nil {
+			return err
+		}
+	}
 	noted := shelf.Note(ctx, name, len(found.Modules()), trouble, time.Now())
 	switch {
 	case trouble != nil:
@@ -98,11 +106,16 @@ func (t *trying) kept(ctx context.Context, name string) error {
 
 func (t *trying) tell(ctx context.Context, source collection.Source, found collection.Collection, digest string) error {
 	problems := collection.Check(ctx, found, collection.Options{})
+	made := tried{
+		Versioned: console.Kind("CatalogTest"), URL: source.URL, Digest: digest, Vouched: source.Vouched(),
+		Version: found.Freshness.Version, Warning: found.Warning,
+		Modules: found.Modules(), Problems: append([]finding.Finding{}, problems...),
+	}
+	if expires := found.Freshness.Expires; !expires.IsZero() {
+		made.Expires = &expires
+	}
 	document := console.Document{
-		Data: tried{
-			Versioned: console.Kind("CatalogTest"), URL: source.URL, Digest: digest, Vouched: source.Vouched(),
-			Modules: found.Modules(), Problems: append([]finding.Finding{}, problems...),
-		},
+		Data:    made,
 		Columns: []console.Column{{Name: "MODULE"}, {Name: "VERSIONS"}},
 		Empty:   "The catalog has no modules.",
 	}
@@ -116,6 +129,12 @@ func (t *trying) tell(ctx context.Context, source collection.Source, found colle
 		}
 		if digest != "" {
 			t.console.Sayf("Digest: %s", digest)
+		}
+		if made.Version > 0 {
+			t.console.Sayf("Version: %d", made.Version)
+		}
+		if made.Expires != nil {
+			t.console.Sayf("Expires: %s", made.Expires.Format(time.RFC3339))
 		}
 	}
 	return t.console.Print(t.output.Format, document)

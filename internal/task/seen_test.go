@@ -1,0 +1,137 @@
+package task
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// datedCatalogOf is a catalog with a version and an expiry.
+func datedCatalogOf(t *testing.T, version int64, expires time.Time, templates ...*v1beta2.ModuleTemplate) []byte {
+	t.Helper()
+	var all []*v1beta2.ModuleTemplate
+	for _, template := range templates {
+		made := template.DeepCopy()
+		made.Annotations = maps.Clone(made.Annotations)
+		if made.Annotations == nil {
+			made.Annotations = map[string]string{}
+		}
+		made.Annotations[collection.AnnotationVersion] = strconv.FormatInt(version, 10)
+		made.Annotations[collection.AnnotationExpires] = expires.UTC().Format(time.RFC3339)
+		all = append(all, made)
+	}
+	return catalogOf(t, all...)
+}
+
+// publicKey is that of catalogKey.
+func publicKey(t *testing.T) string {
+	t.Helper()
+	key, err := catalogKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: text}))
+}
+
+// TestAnUpgradeTakesNoOldCatalog: what was seen of a source counts, for what is tested, shown and carried out; and so does its end.
+func TestAnUpgradeTakesNoOldCatalog(t *testing.T) {
+	b := newBench(t)
+	admin, widget := b.admin(), testkit.Unique("widget")
+	server, serves := b.catalogServer()
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	b.engine.options.Catalogs.Now = func() time.Time { return now }
+	red, blue := b.community(widget, "0.1.0", "red"), b.community(widget, "0.2.0", "blue")
+	source := collection.Source{Name: "ours", URL: server.URL + "/all-modules.yaml", Key: publicKey(t)}
+	if _, err := b.engine.AddSource(t.Context(), admin, source); err != nil {
+		t.Fatal(err)
+	}
+	seen := func(want int64) {
+		t.Helper()
+		kept, err := collection.Shelf{Client: b.WithWatch, Namespace: b.namespace}.Get(t.Context(), "ours")
+		if err != nil || kept.Version != want {
+			t.Errorf("version %d is kept, want %d (%v)", kept.Version, want, err)
+		}
+	}
+
+	old := datedCatalogOf(t, 5, now.AddDate(0, 1, 0), red)
+	serves(old)
+	install := addCommunity(widget, "")
+	install.Source = "ours"
+	if preview := b.previews(admin, install); preview.Refused != "" {
+		t.Fatalf("%+v", preview)
+	}
+	seen(0) // a preview writes nothing
+	b.succeeds(admin, install)
+	seen(5)
+	if version := b.origin(widget).Version; version != 5 {
+		t.Errorf("the module came from version 5 of the catalog, and its record says %d", version)
+	}
+	kept := &v1beta2.ModuleTemplate{}
+	if err := b.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: widget + "-0.1.0"}, kept); err != nil {
+		t.Error(err)
+	} else if _, there := kept.Annotations[collection.AnnotationExpires]; there {
+		t.Error("a template of the cluster says when its catalog expires")
+	}
+
+	serves(datedCatalogOf(t, 6, now.AddDate(0, 1, 0), red, blue))
+	if _, err := b.engine.TestSource(t.Context(), admin, collection.Source{Name: "ours"}); err != nil {
+		t.Fatal(err)
+	}
+	seen(6)
+	serves(old)
+	const word = "is version 5, and version 6 of it was seen"
+	upgrade := Deed{Kind: Upgrade, Items: []Item{{Module: widget}}}
+	b.stays(admin, upgrade, "0.1.0", word, func(collection.Shelf) error { return nil })
+	for _, asks := range []collection.Source{{Name: "ours"}, source} {
+		if _, err := b.engine.TestSource(t.Context(), admin, asks); err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("what is offered comes from an old catalog: %v", err)
+		}
+	}
+	if sources, err := b.engine.Sources(t.Context(), admin); err != nil || len(sources) != 1 || !strings.Contains(sources[0].Error, word) {
+		t.Errorf("%+v %v", sources, err)
+	}
+
+	serves(datedCatalogOf(t, 6, now.AddDate(0, 0, 3), red, blue))
+	if preview := b.previews(admin, upgrade); preview.Refused != "" || !strings.Contains(strings.Join(preview.Warnings, " "), "expires on 2026-06-04") {
+		t.Errorf("nobody is warned: %+v", preview)
+	}
+	now = now.AddDate(0, 0, 4)
+	b.stays(admin, upgrade, "0.1.0", "expired on 2026-06-04", func(collection.Shelf) error { return nil })
+	serves(catalogOf(t, red, blue))
+	b.stays(admin, upgrade, "0.1.0", "says no version", func(collection.Shelf) error { return nil })
+	b.succeeds(admin, Deed{Kind: Delete, Module: widget})
+}
+
+// TestASourceThatIsTestedInAnotherWay is another one: what comes of that is not noted at the one that is kept.
+func TestASourceThatIsTestedInAnotherWay(t *testing.T) {
+	b := newBench(t)
+	admin := b.admin()
+	server, serves := b.catalogServer()
+	serves(catalogOf(t, b.community(testkit.Unique("widget"), "0.1.0", "red")))
+	source := collection.Source{Name: "ours", URL: server.URL + "/all-modules.yaml", Digest: "sha256:" + strings.Repeat("0", 64)}
+	if _, err := b.engine.AddSource(t.Context(), admin, source); err != nil {
+		t.Fatal(err)
+	}
+	source.Digest = ""
+	if _, err := b.engine.TestSource(t.Context(), admin, source); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := collection.Shelf{Client: b.WithWatch, Namespace: b.namespace}.Get(t.Context(), "ours")
+	if err != nil || kept.Read != nil || kept.Checked != nil {
+		t.Errorf("it is kept with a digest that nothing has, and was read: %+v %v", kept, err)
+	}
+}
