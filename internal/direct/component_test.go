@@ -122,7 +122,9 @@ func TestAPlanThatCannotBeUsed(t *testing.T) {
 			p.Template.Spec.Descriptor = runtime.RawExtension{Raw: []byte(`{"repositoryContexts":[{"baseUrl":"127.0.0.1:1"}]}`)}
 		}},
 		{"a link, and a signature is asked for", direct.ReasonContentNotCovered, func(p *direct.Plan) {
-			p.Signatures = func(string) *descriptor.SignaturePolicy { return &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce} }
+			p.Signatures = func(string) *descriptor.SignaturePolicy {
+				return &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce}
+			}
 		}},
 		{"an upgrade of what is not installed", direct.ReasonNotInstalled, nil},
 	} {

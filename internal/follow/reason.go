@@ -23,7 +23,7 @@ var final = func() map[string]bool {
 		v1beta2.ReasonComponentNotFound, v1beta2.ReasonComponentInvalid, v1beta2.ReasonMaintenanceWindowUnknown,
 		v1beta2.ReasonManifestRefused, v1beta2.ReasonManifestConflict, v1beta2.ReasonRuntimeSpecRefused,
 		// The content is not what it has to be.
-		v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, v1beta2.ReasonSignatureUntrusted,
+		v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, v1beta2.ReasonSignatureUntrusted, v1beta2.ReasonSignatureRevoked,
 		v1beta2.ReasonDigestMismatch, v1beta2.ReasonContentNotCovered, v1beta2.ReasonContentTooLarge, v1beta2.ReasonContentInvalid,
 		v1beta2.ReasonArchiveRefused, v1beta2.ReasonSourceInvalid, v1beta2.ReasonSourceUnsupported, v1beta2.ReasonValuesInvalid,
 		v1beta2.ReasonNonDeterministic, v1beta2.ReasonHooksRefused, v1beta2.ReasonRemoteBaseRefused, v1beta2.ReasonProbeInvalid,

@@ -62,6 +62,7 @@ const (
 	ruleSignatureMissing
 	ruleSignatureInvalid
 	ruleSignatureUntrusted
+	ruleSignatureRevoked
 	ruleWindowClosed
 	ruleWindowUnknown
 )
@@ -190,6 +191,10 @@ var rules = [...]Rule{
 		Message: `the signature of component {component}:{version} is by nobody who is trusted: {detail}`,
 		Remedy: "Sign the component version with a key or certificate of the file of flag `--signatures-file`, " +
 			"or add the signer's to it (docs/spec/signatures.md)."},
+	ruleSignatureRevoked: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureRevoked,
+		Message: `the key that signed component {component}:{version} is revoked: {detail}`,
+		Remedy: "Sign the component version with another key, or publish a new version where the old one may come from whoever got hold of " +
+			"the key. What is installed stays (docs/spec/signatures.md)."},
 	ruleWindowClosed: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonWaitingForMaintenanceWindow,
 		Message: `version {version} needs downtime and waits for the maintenance window that opens at {opens}`,
 		Remedy:  "Wait, or set `spec.skipMaintenanceWindows` of the Kyma."},
@@ -240,6 +245,8 @@ func failure(reason string) rule {
 		return ruleSignatureInvalid
 	case v1beta2.ReasonSignatureUntrusted:
 		return ruleSignatureUntrusted
+	case v1beta2.ReasonSignatureRevoked:
+		return ruleSignatureRevoked
 	default:
 		return ruleInternal
 	}

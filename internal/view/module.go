@@ -147,7 +147,7 @@ const (
 	SignatureRevoked = "Revoked"
 	// SignatureIncomplete: the signature holds and does not cover everything that is installed.
 	SignatureIncomplete = "Incomplete"
-	SignatureUnknown   = "Unknown"
+	SignatureUnknown    = "Unknown"
 )
 
 // Ref points to an object of any kind.

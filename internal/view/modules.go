@@ -230,4 +230,3 @@ func settled(manifest *v1beta2.Manifest) bool {
 	brought := conditions.IsTrueAt(status.Conditions, v1beta2.ConditionInstallation, manifest.Generation)
 	return status.ObservedGeneration == manifest.Generation && (well || brought)
 }
-

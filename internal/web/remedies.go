@@ -41,7 +41,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonRegistryUnauthorized:  "Correct the Secret with the login of the registry.",
 	v1beta2.ReasonContentNotFound:       "Publish the content, or correct the source.",
 	v1beta2.ReasonDigestMismatch:        "Find out who changed the content: nothing of it was applied.",
-	v1beta2.ReasonContentNotCovered:     "Sign the component version that holds this content, or correct the signatures file.",
+	v1beta2.ReasonContentNotCovered:     "Install what the component version holds and sign that, or correct the signatures file.",
 	v1beta2.ReasonContentTooLarge:       "Make the content smaller.",
 	v1beta2.ReasonContentInvalid:        "Correct the content at the place that the message names.",
 	v1beta2.ReasonArchiveRefused:        "Pack the archive again with regular files only.",

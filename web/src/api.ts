@@ -70,8 +70,11 @@ export interface Version {
   mismatch: boolean
 }
 export interface Signed {
-  state: 'Verified' | 'Missing' | 'Invalid' | 'Untrusted' | 'Unknown'
+  state: 'Verified' | 'Missing' | 'Invalid' | 'Untrusted' | 'Revoked' | 'Incomplete' | 'Unknown'
   by?: string
+  message?: string
+  digest?: string
+  at?: string
 }
 
 export interface Module {

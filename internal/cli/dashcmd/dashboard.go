@@ -147,7 +147,7 @@ func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engi
 	return task.New(task.Options{
 		Records: options.Config, Namespace: options.Namespace, Access: direct.Access(access), Registry: registry,
 		Signatures: signatures.For,
-		Catalogs: collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
+		Catalogs:   collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
 	})
 }
 

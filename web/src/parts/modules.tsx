@@ -38,7 +38,10 @@ export function Signature({ module: m }: { module: Module }) {
   switch (m.signed.state) {
     case 'Verified':
       return (
-        <Tag tone="strong" means="The content is what its maker signed.">
+        <Tag
+          tone="strong"
+          means={`Signatures cover everything that is installed${m.signed.digest ? ` (${m.signed.digest})` : ''}${m.signed.at ? `, as was found out at ${m.signed.at}` : ''}.`}
+        >
           Signed{m.signed.by ? ` by ${m.signed.by}` : ''}
         </Tag>
       )
@@ -50,8 +53,10 @@ export function Signature({ module: m }: { module: Module }) {
       )
     case 'Invalid':
     case 'Untrusted':
+    case 'Revoked':
+    case 'Incomplete':
       return (
-        <Tag tone="warn" means="Somebody signed the content, and it does not hold.">
+        <Tag tone="warn" means={m.signed.message || 'There is a signature, and it does not hold for everything that is installed.'}>
           Signature {m.signed.state.toLowerCase()}
         </Tag>
       )
