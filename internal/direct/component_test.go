@@ -4,6 +4,8 @@ import (
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
+	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
 
 // published pushes a component version and gives the Plan that installs it.
@@ -88,10 +91,76 @@ func TestAModuleComesFromItsComponent(t *testing.T) {
 			&component.Signer{Name: "kyma-module-signature", Key: key})
 		f.must(err)
 		f.installs(plan)
-		if listed := f.listed("signed"); listed.Signed.State != view.SignatureVerified {
+		if listed := f.listed("signed"); listed.Signed.State != view.SignatureVerified || listed.Signed.By != component.Fingerprint(&key.PublicKey) {
 			t.Errorf("%+v", listed.Signed)
 		}
 		f.deletes(f.removal("signed"))
+	})
+
+	t.Run("and everything is held to them", func(t *testing.T) {
+		f := on(t, f.plane)
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		f.must(err)
+		name := "example.com/module/held"
+		resources := []component.Resource{
+			{Name: "raw-manifest", Data: []byte(configMap("held-a", "1") + deployment("held-manager", "example.com/held:1"))},
+			{Name: "held", Version: "1", Type: "ociImage", Image: "example.com/held:1", ImageDigest: "sha256:" + strings.Repeat("1", 64)},
+		}
+		plan := f.published(registry, component.Version{Name: name, Version: "0.1.0", Resources: resources}, "held")
+		_, err = component.Sign(t.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, name, "0.1.0", &component.Signer{Key: key})
+		f.must(err)
+		policy := &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Closed: true, Trust: descriptor.Trust{
+			Names: []string{descriptor.SignatureName}, PublicKeys: []crypto.PublicKey{&key.PublicKey},
+		}}
+		plan.Signatures = func(component string) *descriptor.SignaturePolicy {
+			if component == name {
+				return policy
+			}
+			return &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Closed: true, Unmatched: true}
+		}
+		for what, change := range map[string]func(*direct.Plan){
+			"spec.resource":        func(p *direct.Plan) { *p = withCR(*p, "color: red") },
+			"spec.allowCRDChanges": func(p *direct.Plan) { p.Template.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} },
+			"from files":           func(p *direct.Plan) { p.Sources = []manifest.Source{manifest.Objects("raw-manifest")} },
+		} {
+			changed := plan
+			changed.Template = plan.Template.DeepCopy()
+			change(&changed)
+			report, err := direct.Install(t.Context(), changed)
+			f.reason(report, err, direct.ReasonContentNotCovered, what)
+		}
+		if f.configMap("held-a") != nil || f.listed("held") != nil {
+			t.Error("a part of what was refused is installed")
+		}
+		f.installs(plan)
+		live := f.find("apps/v1", "Deployment", system, "held-manager")
+		if text := fmt.Sprint(live.Object["spec"]); !strings.Contains(text, "example.com/held:1@sha256:"+strings.Repeat("1", 64)) {
+			t.Errorf("it runs another image than was signed: %s", text)
+		}
+		f.deletes(f.removal("held"))
+	})
+
+	t.Run("an image that is not signed is refused", func(t *testing.T) {
+		f := on(t, f.plane)
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		f.must(err)
+		name := "example.com/module/tagged"
+		resources := []component.Resource{{Name: "raw-manifest", Data: []byte(deployment("tagged-manager", "example.com/tagged:1"))}}
+		plan := f.published(registry, component.Version{Name: name, Version: "0.1.0", Resources: resources}, "tagged")
+		_, err = component.Sign(t.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, name, "0.1.0", &component.Signer{Key: key})
+		f.must(err)
+		policy := &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce, Trust: descriptor.Trust{
+			Names: []string{descriptor.SignatureName}, PublicKeys: []crypto.PublicKey{&key.PublicKey},
+		}}
+		plan.Signatures = func(string) *descriptor.SignaturePolicy { return policy }
+		report, err := direct.Install(t.Context(), plan)
+		f.reason(report, err, direct.ReasonContentNotCovered, "example.com/tagged:1", "no digest")
+		policy.Require = descriptor.RequireAudit
+		f.installs(plan)
+		if listed := f.listed("tagged"); listed.Signed.State != view.SignatureIncomplete || !strings.Contains(listed.Signed.Message, "no digest") {
+			t.Errorf("%+v", listed.Signed)
+		}
+		f.deletes(f.removal("tagged"))
 	})
 
 	t.Run("a component that is missing changes nothing", func(t *testing.T) {

@@ -96,7 +96,7 @@ func (r *reading) describe(ctx context.Context, into *seal) error {
 func stateOf(err error) string {
 	return cmp.Or(map[string]string{
 		descriptor.ReasonSignatureMissing: view.SignatureMissing, descriptor.ReasonSignatureUntrusted: view.SignatureUntrusted,
-		descriptor.ReasonSignatureRevoked: view.SignatureUntrusted,
+		descriptor.ReasonSignatureRevoked: view.SignatureRevoked,
 	}[descriptor.ReasonOf(err)], view.SignatureInvalid)
 }
 
@@ -150,7 +150,7 @@ func (c *installing) covered(custom []*unstructured.Unstructured) error {
 	}
 	message := strings.Join(texts[:min(len(texts), 5)], "; ")
 	if held.policy.Asks() && !held.policy.Enforced() {
-		c.loaded.signed.State, c.loaded.signed.Message = view.SignatureInvalid, message
+		c.loaded.signed.State, c.loaded.signed.Message = view.SignatureIncomplete, message
 		return nil
 	}
 	return refuse(ReasonContentNotCovered, "nothing of module %s was changed: %s", c.module, message)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -111,6 +112,41 @@ var _ = Describe("A component that has to be signed", func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		Expect(installed()).To(Equal("1.0.0"))
 		expectNoCalls()
+		remove(kyma)
+	})
+
+	It("is installed under audit, which tells what enforce would refuse", func() {
+		signed := func(status metav1.ConditionStatus, reason string) OmegaMatcher {
+			return HaveField("Status.Conditions", ContainElement(And(
+				HaveField("Type", v1beta2.ConditionSigned), HaveField("Status", status), HaveField("Reason", reason))))
+		}
+		writeSignatures(requiring("audit", module, key))
+		offerUnsigned(module, "1.0.0")
+		env.Point(module, "1.0.0", "regular")
+		kyma := newKyma(env.Runtimes[0], testkit.OnChannel("regular"), testkit.WithModule(module))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
+			testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionFalse, v1beta2.ReasonSignatureMissing)))
+		Expect(installed()).To(Equal("1.0.0"))
+		expectNoCalls()
+
+		By("and tells who signed once the next version is")
+		offerUnsigned(module, "1.1.0")
+		sign(module, "1.1.0", key)
+		env.Point(module, "1.1.0", "regular")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
+			testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionTrue, v1beta2.ReasonVerified),
+			HaveField("Status.Modules", ConsistOf(HaveField("Signature.Signers", ConsistOf(HaveField("Key", descriptor.KeyID(&key.PublicKey))))))))
+
+		By("and nothing that runs goes when the key is revoked")
+		data, err := json.Marshal(map[string]any{
+			"signatures": []rule{requiring("enforce", module, key)}, "revoked": []string{descriptor.KeyID(&key.PublicKey)},
+		})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(signaturesFile, data, 0o600)).To(Succeed())
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
+			tells(v1beta2.StateError, v1beta2.ReasonSignatureRevoked, "1.1.0"), signed(metav1.ConditionFalse, v1beta2.ReasonSignatureRevoked)))
+		Expect(installed()).To(Equal("1.1.0"))
+		Expect(manifestOf(kyma, module)).To(testkit.HaveState(v1beta2.StateReady))
 		remove(kyma)
 	})
 
