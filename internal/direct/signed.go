@@ -64,7 +64,7 @@ func (r *reading) verify(ctx context.Context, policy *descriptor.SignaturePolicy
 		return err
 	}
 	if verified != nil {
-		found.signed = view.VerifiedBy(verified, metav1.Now().Rfc3339Copy())
+		found.signed = view.VerifiedBy(cover.Signers(verified), verified.Digest, metav1.Now().Rfc3339Copy())
 	}
 	if policy.Enforced() {
 		found.images = coverage.Localized()

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/artifact"
 	"github.com/kyma-project/lifecycle-manager/internal/contentserver"
 	"github.com/kyma-project/lifecycle-manager/internal/controller/manifest"
-	views "github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/internal/cover"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -86,7 +86,7 @@ func (p *contentPort) Judge(
 		signed.Status = metav1.ConditionTrue
 	}
 	if verdict.Verified != nil {
-		signed.Signature.Digest, signed.Signature.Signers = verdict.Verified.Digest, views.SignersOf(verdict.Verified)
+		signed.Signature.Digest, signed.Signature.Signers = verdict.Verified.Digest, cover.Signers(verdict.Verified)
 	}
 	return signed
 }

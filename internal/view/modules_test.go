@@ -352,18 +352,6 @@ func underWay(in *Inputs) {
 	stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0])
 }
 
-func TestSignatures(t *testing.T) {
-	for reason, want := range map[string]string{
-		v1beta2.ReasonSignatureMissing: SignatureMissing, v1beta2.ReasonSignatureInvalid: SignatureInvalid,
-		v1beta2.ReasonSignatureUntrusted: SignatureUntrusted, v1beta2.ReasonSignatureRevoked: SignatureRevoked,
-		v1beta2.ReasonContentNotCovered: SignatureIncomplete, v1beta2.ReasonVerified: SignatureVerified, "": SignatureUnknown,
-	} {
-		if is := (&entry{}).signed(reason).State; is != want {
-			t.Errorf("%q says %s, want %s", reason, is, want)
-		}
-	}
-}
-
 func TestCustomResourcesOfRuntimes(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*v1beta2.Kyma, *v1beta2.Manifest)

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -51,25 +50,8 @@ func signatureState(reason string) string {
 }
 
 // VerifiedBy is what a verification found, for those who verify by themselves.
-func VerifiedBy(verified *descriptor.Verification, now metav1.Time) Signed {
-	signers := SignersOf(verified)
-	return Signed{State: SignatureVerified, Digest: verified.Digest, Signers: signers, By: nameSigners(signers), At: &now}
-}
-
-// SignersOf are the signers of a verification as statuses tell them.
-func SignersOf(verified *descriptor.Verification) []v1beta2.SignerStatus {
-	found := make([]v1beta2.SignerStatus, 0, len(verified.Signers))
-	for _, signer := range verified.Signers {
-		told := v1beta2.SignerStatus{
-			Name: signer.Name, Key: signer.Key, Algorithm: signer.Algorithm, Subject: signer.Subject, Issuer: signer.Issuer,
-		}
-		if !signer.Until.IsZero() {
-			until := metav1.NewTime(signer.Until).Rfc3339Copy()
-			told.Until = &until
-		}
-		found = append(found, told)
-	}
-	return found
+func VerifiedBy(signers []v1beta2.SignerStatus, digest string, now metav1.Time) Signed {
+	return Signed{State: SignatureVerified, Digest: digest, Signers: signers, By: nameSigners(signers), At: &now}
 }
 
 // nameSigners names each by its certificate, or by its key.

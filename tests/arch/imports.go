@@ -17,6 +17,7 @@ type layer struct {
 // middle is what most of internal/ may import: never each other, setup joins them.
 var middle = []string{
 	"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig", "internal/hubwatch",
+	"internal/cover",
 }
 
 // reading is what those may import that work on what a cluster says of modules.
@@ -38,6 +39,7 @@ var layers = []layer{
 	{"internal/kubeconfig", []string{"api"}},
 	{"internal/urgency", nil},
 	{"internal/hubwatch", nil},
+	{"internal/cover", []string{"api", "pkg"}},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
 	{"internal/provision", []string{"api", "pkg"}},
 	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},

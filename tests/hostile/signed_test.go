@@ -1,7 +1,6 @@
 package hostile
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -15,13 +14,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"oras.land/oras-go/v2/content"
-	"oras.land/oras-go/v2/registry/remote"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kyaml "sigs.k8s.io/yaml"
 
@@ -236,48 +233,6 @@ func clusterRoleBindings() client.ObjectList {
 	return listOf("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding")
 }
 func cronJobs() client.ObjectList { return listOf("batch", "v1", "CronJob") }
-
-// rewriteDescriptor does what a writer of the registry can do who cannot sign: the signature stays as it is.
-func rewriteDescriptor(module string, change func(doc map[string]any)) {
-	GinkgoHelper()
-	ctx := context.Background()
-	repository, err := remote.NewRepository(env.Registry.Host + "/component-descriptors/" + testkit.ComponentName(module))
-	Expect(err).NotTo(HaveOccurred())
-	repository.PlainHTTP = true
-	fetch := func(of ocispec.Descriptor) []byte {
-		GinkgoHelper()
-		data, err := content.FetchAll(ctx, repository, of)
-		Expect(err).NotTo(HaveOccurred())
-		return data
-	}
-	push := func(mediaType string, data []byte) ocispec.Descriptor {
-		GinkgoHelper()
-		described := content.NewDescriptorFromBytes(mediaType, data)
-		Expect(repository.Push(ctx, described, bytes.NewReader(data))).To(Succeed())
-		return described
-	}
-	root, err := repository.Resolve(ctx, "1.0.0")
-	Expect(err).NotTo(HaveOccurred())
-	document, err := descriptor.ReadManifest(ctx, repository, fetch(root), 0)
-	Expect(err).NotTo(HaveOccurred())
-	var doc map[string]any
-	Expect(kyaml.Unmarshal(document.Text, &doc)).To(Succeed())
-	change(doc)
-	text, err := json.Marshal(doc)
-	Expect(err).NotTo(HaveOccurred())
-
-	var manifest ocispec.Manifest
-	Expect(json.Unmarshal(document.Manifest, &manifest)).To(Succeed())
-	layer := push("application/vnd.ocm.software.component-descriptor.v2+json", text)
-	about, err := json.Marshal(map[string]ocispec.Descriptor{"componentDescriptorLayer": layer})
-	Expect(err).NotTo(HaveOccurred())
-	manifest.Config = push(manifest.Config.MediaType, about)
-	manifest.Layers[0] = layer
-	manifest.Layers = append(manifest.Layers, push(component.MediaTypeYAML, []byte(evilMap(module))))
-	data, err := json.Marshal(manifest)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(repository.PushReference(ctx, content.NewDescriptorFromBytes(root.MediaType, data), bytes.NewReader(data), "1.0.0")).To(Succeed())
-}
 
 func digestOf(text string) string {
 	return content.NewDescriptorFromBytes("", []byte(text)).Digest.String()
