@@ -14,7 +14,7 @@ import (
 //  1. A source that was kept under a name has to be kept under it still, at the same address. What it asks for now counts.
 //  2. One without a name is the one that is kept at its address, one that is vouched for before others.
 //  3. Otherwise it is asked as it was then, with the digest and the key that were asked for, and is not older than it was then. Not where
-//     keptOnly is set, because somebody else wrote down what it was, and not a namespace, which is one of another cluster.
+//     keptOnly is set, because the record is another party's, and not a namespace, which is one of another cluster.
 //  4. One that was vouched for and is not any more is refused.
 func Again(before Source, kept []Source, keptOnly bool) (Source, error) {
 	named := before.Name != ""

@@ -19,12 +19,12 @@ const (
 	AnnotationExpires = v1beta2.OperatorPrefix + "catalog-expires"
 )
 
-// Why a catalog is refused that is signed and whole.
+// Why a catalog is refused that is signed and whole: reasons of an error of content, and of no condition.
 const (
-	// ReasonExpired: the catalog says that it is over.
-	ReasonExpired = "CatalogExpired"
-	// ReasonOutdated: a newer one was seen of the source, or the source asks for a version and an expiry and there is none.
-	ReasonOutdated = "CatalogOutdated"
+	// WhyExpired: the catalog says that it is over.
+	WhyExpired = "CatalogExpired"
+	// WhyOutdated: a newer one was seen of the source, or the source asks for a version and an expiry and there is none.
+	WhyOutdated = "CatalogOutdated"
 )
 
 // MaxVersion is the highest version that a catalog may have.
@@ -74,7 +74,8 @@ func notedOn(annotations map[string]string) noted {
 func (n noted) freshness() (Freshness, error) {
 	version, ok := parseVersion(n.version)
 	if !ok {
-		return Freshness{}, wrong("metadata.annotations["+AnnotationVersion+"]", "%q is no version of a catalog: build it again", short(n.version))
+		return Freshness{}, wrong("metadata.annotations["+AnnotationVersion+"]", "%q is no version of a catalog: build it again",
+			short(n.version))
 	}
 	said := Freshness{Version: version, Address: n.address}
 	if n.expires == "" {
@@ -101,7 +102,7 @@ func (n noted) taken(annotations map[string]string) error {
 
 // judge says why a catalog that says that of itself is not used now, or what a person should know who uses it:
 //
-//  1. What is asked for by its digest is what somebody chose: its age is told, and refuses nothing.
+//  1. What is asked for by its digest was chosen: its age is told, and refuses nothing.
 //  2. One that is over is refused, signed or not: a copy of it may be served for ever.
 //  3. Signed ones are held to what they say: not below the version that was seen of the source, and built for its address.
 //  4. One that says no version is below all that do. Where none was seen it is used, with a warning, unless the source asks for more.
@@ -114,7 +115,7 @@ func (f Freshness) judge(source Source, now time.Time) (warning string, err erro
 		return warning, nil
 	}
 	if over {
-		return "", fail(ReasonExpired, "%s%s expired on %s: an old copy may be served in place of a new one. Ask who publishes it to build and "+
+		return "", fail(WhyExpired, "%s%s expired on %s: an old copy may be served in place of a new one. Ask who publishes it to build and "+
 			"sign it again; a source with the digest of this one keeps to it", source.URL, f.called(), day(f.Expires))
 	}
 	if source.Key == "" {
@@ -125,7 +126,7 @@ func (f Freshness) judge(source Source, now time.Time) (warning string, err erro
 	}
 	switch missing := f.missing(); {
 	case missing != "" && source.RequireFreshness:
-		return "", fail(ReasonOutdated, "%s is signed, says no %s, and the source asks for both: nothing tells an old copy of it from the "+
+		return "", fail(WhyOutdated, "%s is signed, says no %s, and the source asks for both: nothing tells an old copy of it from the "+
 			"newest one. Ask who publishes it to build it by kyma catalog build --key", source.URL, missing)
 	case missing != "":
 		return source.URL + " is signed and says no " + missing + ": an old copy of it is not told from the newest one. " +
@@ -141,10 +142,10 @@ func (f Freshness) outdated(source Source) error {
 	const anew = "To begin anew with it, remove the source and add it again, or pull the module again where no source is kept"
 	switch {
 	case f.Version == 0 && source.Version > 0:
-		return fail(ReasonOutdated, "%s says no version, and version %d of it was seen before: an old catalog is served in place of a newer one. "+
-			"Ask who publishes it. %s", source.URL, source.Version, anew)
+		return fail(WhyOutdated, "%s says no version, and version %d of it was seen before: an old catalog is served in place of a newer "+
+			"one. Ask who publishes it. %s", source.URL, source.Version, anew)
 	case f.Version < source.Version:
-		return fail(ReasonOutdated, "%s is version %d, and version %d of it was seen before: an old catalog is served in place of a newer one. "+
+		return fail(WhyOutdated, "%s is version %d, and version %d of it was seen before: an old catalog is served in place of a newer one. "+
 			"Ask who publishes it. %s", source.URL, f.Version, source.Version, anew)
 	case source.Kind == HTTPS && strings.HasPrefix(f.Address, "https://") && twin(f.Address) != twin(source.URL):
 		return unsigned("%s serves the catalog that was built for %s, with its signature: add the source with that address, have it built with "+
@@ -205,5 +206,5 @@ func (s Source) pinned() bool {
 }
 
 // Remembers says whether the version of a catalog counts for the source: where a key vouches for it, and no digest is asked for. Elsewhere
-// everybody who serves it could raise the version, so that the right one is refused from then on.
+// its server could raise the version, so that the right one is refused from then on.
 func (s Source) Remembers() bool { return s.Key != "" && !s.pinned() }

@@ -35,23 +35,23 @@ func TestHowFreshACatalogIs(t *testing.T) {
 		reason, words string // of the warning, where there is no reason
 	}{
 		"unsigned, and says nothing":                 {Freshness{}, plain, "", ""},
-		"unsigned, and expired":                      {Freshness{Version: 7, Expires: past}, plain, ReasonExpired, "expired on 2026-06-01T11:59:59Z"},
+		"unsigned, and expired":                      {Freshness{Version: 7, Expires: past}, plain, WhyExpired, "expired on 2026-06-01T11:59:59Z"},
 		"unsigned, and an older one was seen":        {Freshness{Version: 1, Expires: year}, plain, "", ""},
 		"signed, with both":                          {Freshness{Version: 7, Expires: year}, signed, "", ""},
 		"signed, with both, which are asked for":     {Freshness{Version: 7, Expires: year}, strict, "", ""},
-		"signed, and expired":                        {Freshness{Version: 7, Expires: past}, signed, ReasonExpired, "Ask who publishes it"},
-		"signed, and expires now":                    {Freshness{Version: 7, Expires: noon}, signed, ReasonExpired, "(version 7)"},
+		"signed, and expired":                        {Freshness{Version: 7, Expires: past}, signed, WhyExpired, "Ask who publishes it"},
+		"signed, and expires now":                    {Freshness{Version: 7, Expires: noon}, signed, WhyExpired, "(version 7)"},
 		"signed, and expires in a moment":            {Freshness{Version: 7, Expires: noon.Add(time.Second)}, signed, "", "expires on 2026-06-01T12:00:01Z"},
 		"signed, and expires in eight days":          {Freshness{Version: 7, Expires: noon.AddDate(0, 0, 8)}, signed, "", ""},
 		"signed, and says nothing":                   {Freshness{}, signed, "", "no version and no expiry"},
-		"signed, and says nothing of what is wanted": {Freshness{}, strict, ReasonOutdated, "kyma catalog build --key"},
+		"signed, and says nothing of what is wanted": {Freshness{}, strict, WhyOutdated, "kyma catalog build --key"},
 		"signed, without an end":                     {Freshness{Version: 7}, signed, "", "no expiry"},
-		"signed, without an end, which is wanted":    {Freshness{Version: 7}, strict, ReasonOutdated, "no expiry"},
+		"signed, without an end, which is wanted":    {Freshness{Version: 7}, strict, WhyOutdated, "no expiry"},
 		"signed, without a version":                  {Freshness{Expires: year}, signed, "", "no version"},
 		"the one that was seen":                      {Freshness{Version: 7, Expires: year}, seen, "", ""},
 		"a newer one than was seen":                  {Freshness{Version: 8, Expires: year}, seen, "", ""},
-		"an older one than was seen":                 {Freshness{Version: 6, Expires: year}, seen, ReasonOutdated, "is version 6, and version 7 of it was seen"},
-		"one of before, though versions were seen":   {Freshness{}, seen, ReasonOutdated, "says no version, and version 7"},
+		"an older one than was seen":                 {Freshness{Version: 6, Expires: year}, seen, WhyOutdated, "is version 6, and version 7 of it was seen"},
+		"one of before, though versions were seen":   {Freshness{}, seen, WhyOutdated, "says no version, and version 7"},
 		"an old one that is asked for by digest":     {Freshness{Version: 6, Expires: year}, with(func(s *Source) { s.Version, s.Digest = 7, digest }), "", ""},
 		"one that is over and asked for by digest":   {Freshness{Expires: past}, with(func(s *Source) { s.Digest = digest }), "", "its digest is asked for"},
 		"one that is over, at an address of a digest": {
@@ -110,7 +110,7 @@ func TestWhatIsServedIsHeldToItsAge(t *testing.T) {
 	s := newSite(t, serving(files))
 	limits := near(s.Server)
 	limits.Now = func() time.Time { return noon }
-	for name, want := range map[string]string{"new": "", "old": ReasonOutdated, "over": ReasonExpired, "silent": ReasonOutdated} {
+	for name, want := range map[string]string{"new": "", "old": WhyOutdated, "over": WhyExpired, "silent": WhyOutdated} {
 		for _, end := range []string{".yaml", ".json"} {
 			source := Source{Name: "ours", URL: s.URL + "/" + name + end, Key: key.public, Version: 7}
 			found, _, err := Fetch(t.Context(), source, limits)
@@ -130,7 +130,7 @@ func TestWhatIsServedIsHeldToItsAge(t *testing.T) {
 		t.Errorf("signed as before, where none was seen: %q %v", found.Warning, err)
 	}
 	source.URL, source.Key = s.URL+"/over.yaml", ""
-	if _, _, err := Fetch(t.Context(), source, limits); content.ReasonOf(err) != ReasonExpired {
+	if _, _, err := Fetch(t.Context(), source, limits); content.ReasonOf(err) != WhyExpired {
 		t.Errorf("expired, without a key: %v", err)
 	}
 }
@@ -144,8 +144,8 @@ func TestAnArtifactIsHeldToItsAge(t *testing.T) {
 		reason string
 	}{
 		"new":  {dated(t, 8, noon.AddDate(1, 0, 0)), ""},
-		"old":  {dated(t, 6, noon.AddDate(1, 0, 0)), ReasonOutdated},
-		"over": {dated(t, 9, noon.AddDate(0, 0, -1)), ReasonExpired},
+		"old":  {dated(t, 6, noon.AddDate(1, 0, 0)), WhyOutdated},
+		"over": {dated(t, 9, noon.AddDate(0, 0, -1)), WhyExpired},
 	} {
 		repository := host + "/" + name
 		digest, err := Push(t.Context(), "oci://"+repository+":1", c.made, limits)

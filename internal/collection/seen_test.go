@@ -64,7 +64,7 @@ func TestWhatWasSeenOfASource(t *testing.T) {
 	saw(other, 99, 9) // asked for by digest
 	other = source
 	other.Key = ""
-	saw(other, 99, 9) // nobody vouches for its version
+	saw(other, 99, 9) // no key vouches for its version
 	if err := (Shelf{Client: c, Namespace: namespace, DryRun: true}).Saw(t.Context(), source, version(99)); err != nil {
 		t.Error(err)
 	}
@@ -198,7 +198,7 @@ func TestAReaderIsHeldToWhatOthersSaw(t *testing.T) {
 	}
 }
 
-func TestAVersionThatSomebodyBroke(t *testing.T) {
+func TestABrokenVersion(t *testing.T) {
 	c, namespace := admin(t)
 	shelf := Shelf{Client: c, Namespace: namespace}
 	source := Source{Name: "ours", URL: catalogAddress, Key: testKeys(t)["ECDSA"].public, Version: 7}

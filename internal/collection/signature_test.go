@@ -45,7 +45,7 @@ func TestWhatASignatureIdentifies(t *testing.T) {
 	}
 }
 
-// TestASignatureSaysWhatItIsOf: pushed elsewhere with all that is beside it, by somebody without the key, it does not count.
+// TestASignatureSaysWhatItIsOf: pushed elsewhere with all that is beside it, by a person without the key, it does not count.
 func TestASignatureSaysWhatItIsOf(t *testing.T) {
 	server, host := newRegistry(t)
 	limits, key := near(server), testKeys(t)["RSA"]

@@ -107,7 +107,7 @@ func TestAnUpgradeTakesNoOldCatalog(t *testing.T) {
 
 	serves(datedCatalogOf(t, 6, now.AddDate(0, 0, 3), red, blue))
 	if preview := b.previews(admin, upgrade); preview.Refused != "" || !strings.Contains(strings.Join(preview.Warnings, " "), "expires on 2026-06-04") {
-		t.Errorf("nobody is warned: %+v", preview)
+		t.Errorf("there is no warning: %+v", preview)
 	}
 	now = now.AddDate(0, 0, 4)
 	b.stays(admin, upgrade, "0.1.0", "expired on 2026-06-04", func(collection.Shelf) error { return nil })

@@ -77,7 +77,7 @@ func folder(args []string) string {
 // vouching are the reasons that stand before what they say: other programs look for them.
 var vouching = []string{
 	v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, content.ReasonDigestMismatch,
-	collection.ReasonExpired, collection.ReasonOutdated,
+	collection.WhyExpired, collection.WhyOutdated,
 }
 
 // told gives an error its exit code, and a hint where one helps.

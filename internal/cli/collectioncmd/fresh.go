@@ -33,7 +33,7 @@ func (b *building) options(now time.Time) (collection.BuildOptions, error) {
 	return collection.BuildOptions{Source: b.source, Updated: updated, Version: fresh.Version, Expires: fresh.Expires}, err
 }
 
-// freshness is what the flags say; else what the files say that --check looks at; else, where somebody signs, that of the clock.
+// freshness is what the flags say; else what the files say that --check looks at; else, with a key, that of the clock.
 func (b *building) freshness(epoch string, now time.Time) (fresh collection.Freshness, err error) {
 	if b.version < 0 || b.version > collection.MaxVersion {
 		return fresh, console.Usage("--version=%d is no version of a catalog", b.version).With("use a number from 1 to %d", collection.MaxVersion)

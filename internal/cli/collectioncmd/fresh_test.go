@@ -23,7 +23,7 @@ func (s *shell) freshness(dir string) collection.Freshness {
 	return found.Freshness
 }
 
-// TestBuildSaysHowFreshItIs where somebody signs or asks for it, and nowhere else.
+// TestBuildSaysHowFreshItIs with a key or where a flag says it, and nowhere else.
 func TestBuildSaysHowFreshItIs(t *testing.T) {
 	s := open(t)
 	s.folderWith("1.0.0")
@@ -103,7 +103,7 @@ func TestAnOldCatalogIsRefused(t *testing.T) {
 	}
 	s.says(1, "catalog source test ours"+near+in, "CatalogOutdated", url, "is version 7, and version 8 of it was seen", "remove the source and add it again")
 	s.says(0, "catalog source list"+in, "is version 7")
-	s.says(0, "catalog source test --key ours.pub "+url+near, "1.0.0") // nobody keeps that
+	s.says(0, "catalog source test --key ours.pub "+url+near, "1.0.0") // as no source that is kept
 	s.says(0, "catalog source remove ours"+in)
 	s.says(0, "catalog source add ours --key ours.pub "+url+near+in, "by key")
 	var tested tried
@@ -112,7 +112,7 @@ func TestAnOldCatalogIsRefused(t *testing.T) {
 	}
 }
 
-// TestACatalogThatIsOver is refused, whoever signed it; and one that says nothing of its age is told to be such.
+// TestACatalogThatIsOver is refused, also with a right signature; and one that says nothing of its age is told to be such.
 func TestACatalogThatIsOver(t *testing.T) {
 	s, _, namespace := onCluster(t)
 	in := " -n " + namespace
