@@ -17,6 +17,7 @@ type layer struct {
 // middle is what most of internal/ may import: never each other, setup joins them.
 var middle = []string{
 	"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig", "internal/hubwatch",
+	"internal/egress",
 }
 
 // reading is what those may import that work on what a cluster says of modules.
@@ -35,7 +36,8 @@ var layers = []layer{
 	{"samples", nil},
 	{"internal/shard", nil},
 	{"internal/turn", nil},
-	{"internal/kubeconfig", []string{"api"}},
+	{"internal/egress", nil},
+	{"internal/kubeconfig", []string{"api", "internal/egress"}},
 	{"internal/urgency", nil},
 	{"internal/hubwatch", nil},
 	{"internal/module", []string{"api", "pkg", "internal/shard"}},
