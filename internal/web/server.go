@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -99,7 +98,8 @@ type Server struct {
 	pulse     *pulse
 	sessions  *sessions
 	provider  *provider
-	failures  *rate.Limiter
+	attempts  *attempts
+	signers   *signers
 	computing chan struct{}
 	living    atomic.Int64
 	previews  *turns
@@ -139,7 +139,7 @@ func New(options Options) (*Server, error) {
 	s := &Server{
 		options: options, log: options.Log, mux: http.NewServeMux(), static: files, code: random(32), mapper: mapper,
 		self: newUser("", nil, config, c), pulse: newPulse(), sessions: newSessions(options.Now),
-		failures: rate.NewLimiter(rate.Every(6*time.Second), 10), computing: make(chan struct{}, 1),
+		attempts: newAttempts(), signers: &signers{cluster: config, now: options.Now}, computing: make(chan struct{}, 1),
 		previews: newTurns(mostPreviews, mostPreviewsOfOne, "previews are made"), links: newTurns(mostLinked, mostLinkedOfOne, "links are read"),
 		tasks: options.Tasks, reach: reach.Cluster,
 	}
