@@ -83,7 +83,8 @@ func (p *provider) oauth(at *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// redeem gets the ID token for a code and checks it: signature, issuer, audience, time and nonce.
+// redeem gets the ID token for a code and checks it: signature, issuer, audience, time and nonce. Where it is wrong, a refresh token that
+// came with it is returned with the error.
 func (p *provider) redeem(ctx context.Context, one pending, code string) (granted, error) {
 	at, err := p.discover(ctx)
 	if err != nil {
@@ -95,11 +96,11 @@ func (p *provider) redeem(ctx context.Context, one pending, code string) (grante
 		return granted{}, err
 	}
 	token, err := p.check(ctx, at, given)
-	if err != nil {
-		return granted{}, err
+	if err == nil && !same(token.nonce, one.nonce) {
+		err = errors.New("the ID token is of another login")
 	}
-	if !same(token.nonce, one.nonce) {
-		return granted{}, errors.New("the ID token is of another login")
+	if err != nil {
+		return granted{refresh: given.RefreshToken}, err
 	}
 	return token.granted, nil
 }
@@ -161,6 +162,7 @@ func (s *Server) fromProvider(w http.ResponseWriter, r *http.Request) {
 	}
 	given, err := s.provider.redeem(ctx, one, query.Get("code"))
 	if err != nil {
+		s.revocations.discard(given.refresh)
 		s.log.Info("a login at the identity provider failed", "error", withoutAnswer(err))
 		notLoggedInBecause(w, r, loginFailed)
 		return

@@ -92,18 +92,20 @@ type Server struct {
 	// code lets people in locally; port is the one that the server has.
 	code, port string
 
-	self      *User
-	mapper    meta.RESTMapper
-	watches   *watches
-	pulse     *pulse
-	sessions  *sessions
-	provider  *provider
-	attempts  *attempts
-	signers   *signers
-	computing chan struct{}
-	living    atomic.Int64
-	previews  *turns
-	links     *turns
+	self     *User
+	mapper   meta.RESTMapper
+	watches  *watches
+	pulse    *pulse
+	sessions *sessions
+	provider *provider
+	// revocations are nil without a provider.
+	revocations *revocations
+	attempts    *attempts
+	signers     *signers
+	computing   chan struct{}
+	living      atomic.Int64
+	previews    *turns
+	links       *turns
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
 	end, halt     context.CancelFunc
@@ -151,13 +153,14 @@ func New(options Options) (*Server, error) {
 	s.halting, s.halt = context.WithCancel(s.life)
 	if options.OIDC != nil {
 		s.provider = newProvider(*options.OIDC, options.Now)
+		s.revocations = newRevocations(s.provider.revoke, func(why string) { s.log.Info("a refresh token is not revoked", "why", why) })
 	}
 	s.watches = &watches{
 		life: s.life, mapper: mapper, self: s.self, changed: s.pulse.note, streams: map[place]*held{}, unknown: map[schema.GroupKind]time.Time{},
 		usual:  append([]string{v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace, "default"}, options.Namespaces...),
 		shared: func(kind schema.GroupKind) bool { return options.Mode == ModeCluster && sharedInCluster(kind) },
 	}
-	s.sessions.gone = s.watches.forget
+	s.sessions.gone = s.leave
 	s.route()
 	return s, nil
 }

@@ -225,6 +225,9 @@ func (s *Server) setCookie(w http.ResponseWriter, id string, age time.Duration) 
 // endSession ends the session of a request, which may be a query of a stream, and takes its cookie away.
 func (s *Server) endSession(w http.ResponseWriter, r *http.Request) {
 	if one := sessionOf(r.Context()); one != nil {
+		if one.user.renewal != nil {
+			one.user.renewal.loggedOut.Store(true)
+		}
 		s.sessions.dropKey(one.key)
 	}
 	if cookie, err := r.Cookie(s.cookieName()); err == nil {
