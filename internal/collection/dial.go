@@ -7,9 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"time"
 
+	"github.com/kyma-project/lifecycle-manager/internal/egress"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -23,63 +23,26 @@ type addressError struct {
 // nobody is to learn by asking.
 func (e *addressError) Error() string {
 	if e.never {
-		return "it leads to an address that no catalog is read from (link-local, multicast or unspecified)"
+		return "it leads to an address that no catalog is read from (link-local, multicast, unspecified or a cloud's " +
+			"metadata service)"
 	}
 	return "it leads to a private address, and catalogs are read from public ones only: whoever runs this can allow it by " +
 		"--allow-private-catalogs"
 }
 
-// neverDialled are networks of this machine and its link: the metadata services of clouds are there. Nobody can allow them.
-var neverDialled = networks("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "ff00::/8",
-	"fd00:ec2::254/128", "fd20:ce::254/128", "100.100.100.200/32")
-
-// privateNetworks are those of somebody's own: this machine, an organisation, a provider, documentation and tests.
-var privateNetworks = networks("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "192.0.0.0/24",
-	"192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-	"::1/128", "64:ff9b:1::/48", "fc00::/7", "fec0::/10", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16")
-
-// carriers are IPv6 networks whose addresses hold an IPv4 address, behind that many bytes.
-var carriers = []struct {
-	network netip.Prefix
-	behind  int
-}{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("2002::/16"), 2}, {netip.MustParsePrefix("::/96"), 12},
-}
-
-func networks(texts ...string) []netip.Prefix {
-	var all []netip.Prefix
-	for _, text := range texts {
-		all = append(all, netip.MustParsePrefix(text))
-	}
-	return all
-}
-
-// refuse says why an address is not dialled; nil when it is.
-//
-//  1. An IPv4 address inside of an IPv6 one counts as what it is.
-//  2. Link-local, multicast and unspecified addresses, and those of metadata services, are never dialled.
-//  3. Those of private networks are, if that is allowed.
+// refuse says why an address is not dialled; nil when it is. Public ones are, those of private networks and this machine if that is
+// allowed, and all others never: the metadata services of clouds are there.
 func refuse(address netip.Addr, allowPrivate bool) error {
-	address = address.WithZone("").Unmap()
-	within := func(networks []netip.Prefix) bool {
-		return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })
-	}
-	switch {
-	case within(neverDialled):
-		return &addressError{address, true}
-	case within(privateNetworks):
+	switch class := egress.ClassOf(address); {
+	case class == egress.Public:
+		return nil
+	case class == egress.Private, class == egress.Loopback:
 		if allowPrivate {
 			return nil
 		}
 		return &addressError{address, false}
 	}
-	for _, c := range carriers {
-		if bytes := address.AsSlice(); address.Is6() && c.network.Contains(address) {
-			inner, _ := netip.AddrFromSlice(bytes[c.behind : c.behind+4])
-			return refuse(inner, allowPrivate)
-		}
-	}
-	return nil
+	return &addressError{address, true}
 }
 
 // guarded is a transport that looks at every address that it dials, after names were resolved: for the first request, for redirects and

@@ -47,6 +47,14 @@ func TestWhatIsDialled(t *testing.T) {
 		"this machine behind 6to4":               {"2002:7f00:1::", private},
 		"the metadata service behind 6to4":       {"2002:a9fe:a9fe::1", never},
 		"this machine in an address of long ago": {"::127.0.0.1", private},
+		"Azure's wire server":                    {"168.63.129.16", never},
+		"the metadata service of Oracle":         {"192.0.0.192", never},
+		"a protocol's own network":               {"192.0.0.9", never},
+		"behind a NAT64 of one's own":            {"64:ff9b:1::8c52:7903", private},
+		"metadata behind a NAT64 of one's own":   {"64:ff9b:1::a9fe:a9fe", never},
+		"the same with a longer IPv4 part":       {"64:ff9b:1:a9fe:a9:fe00::", never},
+		"metadata behind Teredo":                 {"2001:0:4136:e378:8000:63bf:5601:5601", never},
+		"metadata, translated":                   {"::ffff:0:a9fe:a9fe", never},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := netip.MustParseAddr(c.address)

@@ -14,8 +14,6 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
 func TestARedirectDoesNotCarryTheCredentialsAway(t *testing.T) {
@@ -122,9 +120,12 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 func TestSomeAddressesAreNotDialled(t *testing.T) {
 	for address, refused := range map[string]bool{
 		"169.254.169.254:443": true, "[fe80::1]:443": true, "[::ffff:169.254.169.254]:443": true, "0.0.0.0:443": true, "224.0.0.1:443": true,
-		"nonsense": true, "10.0.0.1:443": false, "127.0.0.1:443": false, "[2001:db8::1]:443": false,
+		"nonsense": true, "10.0.0.1:443": false, "127.0.0.1:443": false, "[2001:db8::1]:443": false, "240.0.0.1:443": false,
+		"168.63.129.16:443": true, "192.0.0.192:443": true, "100.100.100.200:443": true, "[fd00:ec2::254]:443": true,
+		"[64:ff9b::a9fe:a9fe]:443": true, "[64:ff9b:1::a9fe:a9fe]:443": true, "[2002:a9fe:a9fe::1]:443": true,
+		"[2001:0:4136:e378:8000:63bf:5601:5601]:443": true, "[64:ff9b::a00:1]:443": false, "[2002:a00:1::1]:443": false,
 	} {
-		if err := kubeconfig.RefuseLinkLocal("tcp", address, syscall.RawConn(nil)); (err != nil) != refused {
+		if err := refuse("tcp", address, syscall.RawConn(nil)); (err != nil) != refused {
 			t.Errorf("%s: %v, want refused: %v", address, err, refused)
 		}
 	}

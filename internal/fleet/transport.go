@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kyma-project/lifecycle-manager/internal/egress"
 	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
@@ -37,6 +38,9 @@ const (
 	// idleTimeout is how long a connection is kept for the next call. Another handshake later costs less than its buffers until then.
 	idleTimeout = 20 * time.Second
 )
+
+// refuse lets nothing be dialled that is no runtime. Runtimes may be in private networks, and on this machine.
+var refuse = kubeconfig.Refuse(egress.Never)
 
 // sockets are the open connections of one runtime, so that they can be closed without waiting for anybody.
 type sockets struct {
@@ -68,7 +72,7 @@ func (s *sockets) dial(ctx context.Context, network, address string) (net.Conn, 
 		Timeout: dialTimeout,
 		// the kernel notices a dead peer without waking anybody here
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 4},
-		Control:         kubeconfig.RefuseLinkLocal,
+		Control:         refuse,
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil {

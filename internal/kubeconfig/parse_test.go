@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/egress"
 )
 
 const good = `apiVersion: v1
@@ -60,13 +61,17 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestRefuseLinkLocal(t *testing.T) {
-	for address, ok := range map[string]bool{
-		"10.0.0.1:6443": true, "127.0.0.1:6443": true, "169.254.169.254:80": false, "[fe80::1]:443": false, "[::ffff:169.254.169.254]:80": false,
-		"0.0.0.0:1": false, "nonsense": false,
+func TestRefuse(t *testing.T) {
+	for address, c := range map[string]struct{ never, inside bool }{
+		"10.0.0.1:6443": {}, "[64:ff9b::10.0.0.1]:443": {}, "240.0.0.1:443": {},
+		"127.0.0.1:6443": {inside: true}, "[64:ff9b::127.0.0.1]:6443": {inside: true},
+		"169.254.169.254:80": {true, true}, "[fe80::1%eth0]:443": {true, true}, "[::ffff:169.254.169.254]:80": {true, true},
+		"0.0.0.0:1": {true, true}, "168.63.129.16:80": {true, true}, "nonsense": {true, true},
 	} {
-		if err := RefuseLinkLocal("tcp", address, nil); (err == nil) != ok {
-			t.Errorf("%s: %v", address, err)
+		for class, refused := range map[egress.Class]bool{egress.Never: c.never, egress.Loopback: c.inside} {
+			if err := Refuse(class)("tcp", address, nil); (err != nil) != refused {
+				t.Errorf("%s: %v, want refused: %t", address, err, refused)
+			}
 		}
 	}
 }

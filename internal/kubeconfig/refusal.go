@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+
+	"github.com/kyma-project/lifecycle-manager/internal/egress"
 )
 
 // Refusal is why a kubeconfig is not used, in the words of the API. It holds no credential.
@@ -14,15 +16,22 @@ type Refusal struct {
 	Message string
 }
 
-// RefuseLinkLocal keeps a kubeconfig from reaching the metadata service of the machine that this program runs on; it is the Control of a
-// net.Dialer and sees the address that a name was resolved to.
-func RefuseLinkLocal(_, address string, _ syscall.RawConn) error {
-	target, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("dial %q: %w", address, err)
+// Refuse keeps a kubeconfig from reaching what is no runtime: addresses of a class and of those above it. It is the Control of a net.Dialer
+// and sees the address that a name was resolved to.
+func Refuse(from egress.Class) func(network, address string, c syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		target, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("dial %q: %w", address, err)
+		}
+		switch class := egress.ClassOf(target.Addr()); {
+		case class < from:
+			return nil
+		case class == egress.Loopback:
+			return fmt.Errorf("the address %s is not accepted for an API server: it is this very machine", target.Addr())
+		default:
+			return fmt.Errorf("the address %s is not accepted for an API server: runtimes have no link-local, multicast or unspecified address, "+
+				"nor that of a cloud's metadata service", target.Addr())
+		}
 	}
-	if ip := target.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return fmt.Errorf("the address %s is not accepted for an API server", ip)
-	}
-	return nil
 }

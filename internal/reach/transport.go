@@ -9,8 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/egress"
 	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
@@ -55,29 +54,12 @@ func Shared(ctx context.Context) context.Context {
 	return context.WithValue(ctx, boundsKey{}, own)
 }
 
-// metadata are services of clouds that are not link-local.
-var metadata = []netip.Addr{
-	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"),
-	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("192.0.0.192"),
-}
-
-// refuseInside is kubeconfig.RefuseLinkLocal, which refuses what only this machine can reach, too.
-func refuseInside(network, address string, c syscall.RawConn) error {
-	if err := kubeconfig.RefuseLinkLocal(network, address, c); err != nil {
-		return err
+// refused is what is not dialled: what no runtime has, and in a shared program what only its own machine can reach, too.
+func (b bounds) refused() egress.Class {
+	if b.shared {
+		return egress.Loopback
 	}
-	target, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("dial %q: %w", address, err)
-	}
-	ip := target.Addr().Unmap().WithZone("")
-	if slices.Contains(metadata, ip) {
-		return fmt.Errorf("the address %s is not accepted for an API server", ip)
-	}
-	if ip.IsLoopback() {
-		return fmt.Errorf("the address %s is not accepted for an API server: it is this very machine", ip)
-	}
-	return nil
+	return egress.Never
 }
 
 // secure gives the connection a transport of its own. client-go's are kept for as long as the process lives, with the credentials that they
@@ -91,10 +73,10 @@ func secure(config *rest.Config, within bounds) error {
 		trust = &tls.Config{}
 	}
 	trust.MinVersion = max(trust.MinVersion, tls.VersionTLS12)
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: kubeconfig.RefuseLinkLocal}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: kubeconfig.Refuse(within.refused())}
 	proxy := http.ProxyFromEnvironment
 	if within.shared {
-		dialer.Control, proxy = refuseInside, nil
+		proxy = nil
 	}
 	config.Transport = guarded{within, &http.Transport{
 		Proxy: proxy, DialContext: dialer.DialContext, TLSClientConfig: trust, TLSHandshakeTimeout: dialTimeout,

@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
 // way is the connection to a server, with short bounds.
@@ -120,8 +122,11 @@ func TestASharedProgramReachesNothingInside(t *testing.T) {
 	for address, accepted := range map[string]bool{
 		"127.0.0.1:443": false, "[::1]:443": false, "[::ffff:127.0.0.1]:443": false, "169.254.169.254:80": false, "[fd00:ec2::254]:80": false,
 		"100.100.100.200:80": false, "168.63.129.16:80": false, "10.0.0.1:6443": true, "192.168.1.1:6443": true, "[fd12::1]:6443": true,
+		"192.0.0.1:80": false, "[64:ff9b::7f00:1]:443": false, "[64:ff9b::a9fe:a9fe]:80": false, "[64:ff9b:1::7f00:1]:443": false,
+		"[2002:7f00:1::]:443": false, "[2002:a83f:8110::]:443": false, "[::127.0.0.1]:443": false,
+		"[2001:0:4136:e378:8000:63bf:80ff:fffe]:443": false, "[64:ff9b::a00:1]:6443": true, "[64:ff9b:1::a00:1]:6443": true,
 	} {
-		if err := refuseInside("tcp", address, nil); (err == nil) != accepted {
+		if err := kubeconfig.Refuse(bounds{shared: true}.refused())("tcp", address, nil); (err == nil) != accepted {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

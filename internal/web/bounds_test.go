@@ -31,24 +31,6 @@ func TestNobodyTakesTheSessionsOfOthers(t *testing.T) {
 	}
 }
 
-// TestManyLoginsAtTheProviderKeepNobodyOut.
-func TestManyLoginsAtTheProviderKeepNobodyOut(t *testing.T) {
-	now := time.Now()
-	p := newProvider(OIDC{}, func() time.Time { return now })
-	first := p.begin(pending{browser: "first"})
-	for range mostLogins {
-		now = now.Add(time.Millisecond)
-		p.begin(pending{browser: "many"})
-	}
-	last := p.begin(pending{browser: "last"})
-	if _, is := p.take(last, "last"); !is || last == "" {
-		t.Error("the last one may not log in")
-	}
-	if _, is := p.take(first, "first"); is || len(p.pending) >= mostLogins {
-		t.Errorf("the oldest is still there, beside %d", len(p.pending))
-	}
-}
-
 func TestASessionHasNotManyStreams(t *testing.T) {
 	s := open(t, ModeLocal)
 	s.enter()

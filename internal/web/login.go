@@ -70,7 +70,8 @@ func (s *Server) who(u *User) sessionAnswer {
 	return is
 }
 
-// logIn begins a session. Guesses are slowed down for all together: there is nothing to guess in 256 bits, and nobody is to try.
+// logIn begins a session. Guesses are slowed down for all together: there is nothing to guess in 256 bits, and nobody is to try, nor to
+// make the cluster judge what was made up.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	given, err := decode[credentials](r)
 	if err != nil {
@@ -96,31 +97,55 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, u *User, expires 
 	s.setCookie(w, s.sessions.start(u, expires), sessionLife)
 }
 
+// admit is who may log in with what was given, and when that ends.
 func (s *Server) admit(ctx context.Context, given credentials) (*User, time.Time, error) {
 	var never time.Time
 	if s.options.Mode == ModeLocal {
-		if given.Code == "" || !same(given.Code, s.code) {
-			return nil, never, s.refused("the code is not the one that kyma dashboard printed: open the link that it printed last")
+		if given.Code != "" && same(given.Code, s.code) {
+			return s.self, never, nil
 		}
-		return s.self, never, nil
+		if !s.attempts.fail() {
+			return nil, never, tooManyFailed()
+		}
+		return nil, never, refused("the code is not the one that kyma dashboard printed: open the link that it printed last")
 	}
 	token := strings.TrimSpace(given.Token)
 	if token == "" || len(token) > mostToken || strings.ContainsAny(token, " \t\r\n") {
-		return nil, never, s.refused("this is no token: paste one, such as kubectl create token NAME prints")
+		return nil, never, refused("this is no token: paste one, such as kubectl create token NAME prints")
 	}
-	u, err := s.person(ctx, token)
-	if apierrors.IsUnauthorized(err) {
-		return nil, never, s.refused("the cluster does not accept this token: it may have expired, or be of another cluster")
-	}
+	u, err := s.judge(ctx, token)
 	return u, expiryOf(token), err
 }
 
-// refused is a login that failed. Many of them in a short time are answered only later.
-func (s *Server) refused(message string) error {
-	if !s.failures.Allow() {
-		return fail(http.StatusTooManyRequests, WhyTooMany, "too many logins have failed: wait a minute")
+// judge lets the cluster say whose token it is. It is asked about few that turn out to be wrong:
+//
+//  1. a token that a session began with, or that the cluster has signed, is always asked about: who has the right one is let in, whatever
+//     others try. Once the cluster has refused it, it is like any other
+//  2. all others are as long as few have failed
+func (s *Server) judge(ctx context.Context, token string) (*User, error) {
+	end, allowed := s.attempts.begin()
+	if !allowed {
+		if s.signers.refuses(token) || !s.sessions.beganWith(token) && !s.signers.signed(ctx, token) {
+			return nil, tooManyFailed()
+		}
+		end = func(bool) {}
 	}
+	u, err := s.person(ctx, token)
+	wrong := apierrors.IsUnauthorized(err)
+	end(wrong)
+	if wrong {
+		s.signers.refuse(token)
+		return nil, refused("the cluster does not accept this token: it may have expired, or be of another cluster")
+	}
+	return u, err
+}
+
+func refused(message string) error {
 	return fail(http.StatusUnauthorized, WhyUnauthorized, "%s", message)
+}
+
+func tooManyFailed() error {
+	return fail(http.StatusTooManyRequests, WhyTooMany, "too many logins have failed: wait a minute")
 }
 
 // same compares two secrets in a time that does not depend on them.

@@ -27,13 +27,6 @@ type OIDC struct {
 	Client *http.Client
 }
 
-const (
-	// loginLasts is how long somebody may take to log in at the provider.
-	loginLasts = 10 * time.Minute
-	// mostLogins bounds how many are on their way.
-	mostLogins = 1000
-)
-
 // Why a login at the provider failed, as the page /login is told by ?error=.
 const (
 	loginFailed   = "login_failed"
@@ -46,25 +39,18 @@ const (
 type provider struct {
 	config OIDC
 	now    func() time.Time
+	// key is what the logins that are on their way follow from; it is as old as the server.
+	key []byte
 
 	discovering sync.Mutex
 	found       *oidc.Provider
-
-	mutex   sync.Mutex
-	pending map[string]pending
-}
-
-// pending is a login that is on its way. It belongs to the browser that has the cookie, and is good once.
-type pending struct {
-	nonce, verifier, browser string
-	until                    time.Time
 }
 
 func newProvider(config OIDC, now func() time.Time) *provider {
 	if config.Client == nil {
 		config.Client = &http.Client{Timeout: 15 * time.Second}
 	}
-	return &provider{config: config, now: now, pending: map[string]pending{}}
+	return &provider{config: config, now: now, key: []byte(random(32))}
 }
 
 // discover finds the provider's addresses, at the first login that works out.
@@ -97,39 +83,8 @@ func (p *provider) oauth(at *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// begin notes a login and returns its state. Where too many are on their way the oldest is forgotten: whoever begins many and ends none
-// keeps nobody else out for long.
-func (p *provider) begin(one pending) (state string) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	now := p.now()
-	oldest := ""
-	for key, old := range p.pending {
-		if now.After(old.until) {
-			delete(p.pending, key)
-		} else if oldest == "" || old.until.Before(p.pending[oldest].until) {
-			oldest = key
-		}
-	}
-	if len(p.pending) >= mostLogins {
-		delete(p.pending, oldest)
-	}
-	state = random(32)
-	one.until = now.Add(loginLasts)
-	p.pending[state] = one
-	return state
-}
-
-// take is the login of a state. It is good once, and for the browser that began it.
-func (p *provider) take(state, browser string) (pending, bool) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	one, is := p.pending[state]
-	delete(p.pending, state)
-	return one, is && p.now().Before(one.until) && browser != "" && same(browser, one.browser)
-}
-
-// redeem gets the ID token for a code and checks it: signature, issuer, audience, time and nonce.
+// redeem gets the ID token for a code and checks it: signature, issuer, audience, time and nonce. Where it is wrong, a refresh token that
+// came with it is returned with the error.
 func (p *provider) redeem(ctx context.Context, one pending, code string) (granted, error) {
 	at, err := p.discover(ctx)
 	if err != nil {
@@ -141,11 +96,11 @@ func (p *provider) redeem(ctx context.Context, one pending, code string) (grante
 		return granted{}, err
 	}
 	token, err := p.check(ctx, at, given)
-	if err != nil {
-		return granted{}, err
+	if err == nil && !same(token.nonce, one.nonce) {
+		err = errors.New("the ID token is of another login")
 	}
-	if !same(token.nonce, one.nonce) {
-		return granted{}, errors.New("the ID token is of another login")
+	if err != nil {
+		return granted{refresh: given.RefreshToken}, err
 	}
 	return token.granted, nil
 }
@@ -159,9 +114,9 @@ func (s *Server) routeOIDC() {
 	s.open("GET /auth/callback", s.fromProvider)
 }
 
-// browserCookie ties a login to the browser that began it. It has to come along when the provider sends the browser back, so that it is
+// ticketCookie ties a login to the browser that began it. It has to come along when the provider sends the browser back, so that it is
 // Lax and not Strict.
-func (s *Server) browserCookie(w http.ResponseWriter, value string, age time.Duration) {
+func (s *Server) ticketCookie(w http.ResponseWriter, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server speaks TLS, or something before it does
 		Name: s.cookie("kyma-login"), Value: value, Path: "/", HttpOnly: true, Secure: s.options.secure(), SameSite: http.SameSiteLaxMode,
 		MaxAge: int(age / time.Second),
@@ -178,10 +133,10 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request) {
 		notLoggedInBecause(w, r, loginNoAnswer)
 		return
 	}
-	one := pending{nonce: random(32), verifier: oauth2.GenerateVerifier(), browser: random(32)}
-	state := s.provider.begin(one)
-	s.browserCookie(w, one.browser, loginLasts)
-	there := s.provider.oauth(at).AuthCodeURL(state, oidc.Nonce(one.nonce), oauth2.S256ChallengeOption(one.verifier))
+	ticket := s.provider.newTicket()
+	one := s.provider.pendingOf(ticket)
+	s.ticketCookie(w, ticket, loginLasts)
+	there := s.provider.oauth(at).AuthCodeURL(one.state, oidc.Nonce(one.nonce), oauth2.S256ChallengeOption(one.verifier))
 	http.Redirect(w, r, there, http.StatusFound)
 }
 
@@ -189,13 +144,13 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request) {
 func (s *Server) fromProvider(w http.ResponseWriter, r *http.Request) {
 	ctx, done := context.WithTimeout(r.Context(), longestAnswer)
 	defer done()
-	browser := ""
+	ticket := ""
 	if cookie, err := r.Cookie(s.cookie("kyma-login")); err == nil {
-		browser = cookie.Value
+		ticket = cookie.Value
 	}
-	s.browserCookie(w, "", -time.Second)
+	s.ticketCookie(w, "", -time.Second)
 	query := r.URL.Query()
-	one, valid := s.provider.take(query.Get("state"), browser)
+	one, valid := s.provider.take(query.Get("state"), ticket)
 	switch {
 	case !valid:
 		notLoggedInBecause(w, r, loginExpired)
@@ -207,6 +162,7 @@ func (s *Server) fromProvider(w http.ResponseWriter, r *http.Request) {
 	}
 	given, err := s.provider.redeem(ctx, one, query.Get("code"))
 	if err != nil {
+		s.revocations.discard(given.refresh)
 		s.log.Info("a login at the identity provider failed", "error", withoutAnswer(err))
 		notLoggedInBecause(w, r, loginFailed)
 		return

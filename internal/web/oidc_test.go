@@ -39,6 +39,11 @@ type identityProvider struct {
 	offline   bool
 	refreshed int
 	trouble   int
+	// revocation is where refresh tokens are revoked, and revoked are those that were.
+	revocation string
+	revoked    []string
+	// revoking judges a revocation; nil accepts the client's secret in the header.
+	revoking http.HandlerFunc
 }
 
 const (
@@ -58,6 +63,7 @@ var startProvider = sync.OnceValues(func() (*identityProvider, error) {
 	mux.HandleFunc("GET /keys", p.keys)
 	mux.HandleFunc("GET /authorize", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("POST /revoke", p.revoke)
 	p.Server = httptest.NewTLSServer(mux)
 	return p, nil
 })
@@ -91,7 +97,8 @@ func (p *identityProvider) discovery(w http.ResponseWriter, _ *http.Request) {
 		scopes = append(scopes, "offline_access")
 	}
 	send(w, map[string]any{
-		"scopes_supported": scopes, "issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+		"revocation_endpoint": p.revocation, "scopes_supported": scopes, "issuer": p.URL, "authorization_endpoint": p.URL + "/authorize",
+		"token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"RS256"},
 	})
@@ -213,7 +220,10 @@ func openWithProvider(t *testing.T, change ...func(*Options)) (*site, *identityP
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.set(func() { p.twist, p.offline, p.refreshed, p.trouble = nil, false, 0, 0 })
+	p.set(func() {
+		p.twist, p.offline, p.refreshed, p.trouble = nil, false, 0, 0
+		p.revocation, p.revoked, p.revoking = p.URL+"/revoke", nil, nil
+	})
 	pool := x509.NewCertPool()
 	pool.AddCert(p.Certificate())
 	provider := &OIDC{Issuer: p.URL, ClientID: dashboardClient, ClientSecret: dashboardSecret, Scopes: []string{"groups"}, Client: p.Client()}

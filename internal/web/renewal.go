@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -37,6 +38,8 @@ type granted struct {
 // memory. It is an oauth2.TokenSource.
 type renewal struct {
 	provider *provider
+	// subject is whom it is of.
+	subject string
 	// ended says that the session has, refused ends it, and note tells the log.
 	ended   func() bool
 	refused func()
@@ -47,6 +50,8 @@ type renewal struct {
 	over  bool
 	// again is when a provider that did not answer may be asked next.
 	again time.Time
+	// loggedOut says that the person has.
+	loggedOut atomic.Bool
 }
 
 var _ oauth2.TokenSource = (*renewal)(nil)
@@ -102,20 +107,28 @@ func (r *renewal) renew() error {
 	case err == nil:
 		r.has = next
 		return nil
-	case refusedBy(err), errors.Is(err, errUnchecked) && !lasts:
-		r.note(withoutAnswer(err))
+	case next.refresh != "":
+		r.has.refresh = next.refresh // the one of before may be used up
+	}
+	r.note(withoutAnswer(err))
+	if refusedBy(err) || errors.Is(err, errUnchecked) && !lasts {
 		r.over = true
 		return apierrors.NewUnauthorized("the identity provider has ended this login")
 	}
-	r.note(withoutAnswer(err))
 	r.again = now.Add(renewAgain)
-	if next.refresh != "" {
-		r.has.refresh = next.refresh // the one of before may be used up
-	}
 	if lasts {
 		return nil
 	}
 	return r.silent()
+}
+
+// surrender gives the refresh token away, after the last renewal: the session has ended.
+func (r *renewal) surrender() string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	token := r.has.refresh
+	r.has.refresh = ""
+	return token
 }
 
 func (*renewal) silent() error {
@@ -155,12 +168,10 @@ func (p *provider) renewed(has granted) (granted, error) {
 	}
 	next, err := p.check(ctx, at, given)
 	switch {
-	case errors.Is(err, errNoIDToken):
-		return granted{}, errNotTheSame
-	case err != nil:
+	case err != nil && !errors.Is(err, errNoIDToken):
 		return granted{refresh: given.RefreshToken}, errUnchecked
-	case next.subject != has.subject:
-		return granted{}, errNotTheSame
+	case err != nil, next.subject != has.subject:
+		return granted{refresh: given.RefreshToken}, errNotTheSame
 	}
 	return next.granted, nil
 }
@@ -196,12 +207,25 @@ func (s *Server) arrive(ctx context.Context, given granted) (*User, time.Time, e
 	}
 	var u *User
 	r := &renewal{
-		provider: s.provider, has: given,
+		provider: s.provider, subject: given.subject, has: given,
 		ended:   func() bool { return u != nil && u.ended.Load() },
 		refused: func() { s.sessions.dropUser(u) },
 		note:    func(why string) { s.log.Info("a login is not renewed", "why", why) },
 	}
 	var err error
-	u, err = s.identify(ctx, r.into(s.self.Config))
-	return u, time.Time{}, err
+	if u, err = s.identify(ctx, r.into(s.self.Config)); err != nil {
+		s.revocations.discard(r.surrender())
+		return nil, time.Time{}, err
+	}
+	u.renewal = r
+	s.revocations.begin(r)
+	return u, time.Time{}, nil
+}
+
+// leave is told of everybody whose session has ended.
+func (s *Server) leave(u *User) {
+	s.watches.forget(u)
+	if u.renewal != nil {
+		s.revocations.end(u.renewal)
+	}
 }

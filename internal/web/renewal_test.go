@@ -10,10 +10,15 @@ import (
 
 // offline is a dashboard where ada has logged in at a provider that gives refresh tokens. Her first ID token lasts 30 minutes, the next ones
 // 90; later moves the clock by which tokens are judged.
-func offline(t *testing.T) (s *site, p *identityProvider, later func(time.Duration)) {
+func offline(t *testing.T, change ...func(*identityProvider)) (s *site, p *identityProvider, later func(time.Duration)) {
 	t.Helper()
 	s, p = openWithProvider(t)
-	p.set(func() { p.offline = true })
+	p.set(func() {
+		p.offline = true
+		for _, f := range change {
+			f(p)
+		}
+	})
 	var ahead atomic.Int64
 	s.server.provider.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	eventually(t, time.Minute, "the API server trusts the provider", func() bool {

@@ -80,6 +80,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	s.end()
 	beside.Wait()
+	if s.revocations != nil {
+		s.revocations.settle()
+	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

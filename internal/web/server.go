@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -93,17 +92,20 @@ type Server struct {
 	// code lets people in locally; port is the one that the server has.
 	code, port string
 
-	self      *User
-	mapper    meta.RESTMapper
-	watches   *watches
-	pulse     *pulse
-	sessions  *sessions
-	provider  *provider
-	failures  *rate.Limiter
-	computing chan struct{}
-	living    atomic.Int64
-	previews  *turns
-	links     *turns
+	self     *User
+	mapper   meta.RESTMapper
+	watches  *watches
+	pulse    *pulse
+	sessions *sessions
+	provider *provider
+	// revocations are nil without a provider.
+	revocations *revocations
+	attempts    *attempts
+	signers     *signers
+	computing   chan struct{}
+	living      atomic.Int64
+	previews    *turns
+	links       *turns
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
 	end, halt     context.CancelFunc
@@ -139,7 +141,7 @@ func New(options Options) (*Server, error) {
 	s := &Server{
 		options: options, log: options.Log, mux: http.NewServeMux(), static: files, code: random(32), mapper: mapper,
 		self: newUser("", nil, config, c), pulse: newPulse(), sessions: newSessions(options.Now),
-		failures: rate.NewLimiter(rate.Every(6*time.Second), 10), computing: make(chan struct{}, 1),
+		attempts: newAttempts(), signers: &signers{cluster: config, now: options.Now}, computing: make(chan struct{}, 1),
 		previews: newTurns(mostPreviews, mostPreviewsOfOne, "previews are made"), links: newTurns(mostLinked, mostLinkedOfOne, "links are read"),
 		tasks: options.Tasks, reach: reach.Cluster,
 	}
@@ -151,13 +153,14 @@ func New(options Options) (*Server, error) {
 	s.halting, s.halt = context.WithCancel(s.life)
 	if options.OIDC != nil {
 		s.provider = newProvider(*options.OIDC, options.Now)
+		s.revocations = newRevocations(s.provider.revoke, func(why string) { s.log.Info("a refresh token is not revoked", "why", why) })
 	}
 	s.watches = &watches{
 		life: s.life, mapper: mapper, self: s.self, changed: s.pulse.note, streams: map[place]*held{}, unknown: map[schema.GroupKind]time.Time{},
 		usual:  append([]string{v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace, "default"}, options.Namespaces...),
 		shared: func(kind schema.GroupKind) bool { return options.Mode == ModeCluster && sharedInCluster(kind) },
 	}
-	s.sessions.gone = s.watches.forget
+	s.sessions.gone = s.leave
 	s.route()
 	return s, nil
 }

@@ -21,8 +21,10 @@ const (
 
 // session is one login of one browser.
 type session struct {
-	key     [sha256.Size]byte
-	user    *User
+	key  [sha256.Size]byte
+	user *User
+	// began is the hash of the token that it began with, nil where that was none or is renewed.
+	began   *[sha256.Size]byte
 	created time.Time
 	// until is when it ends in any case.
 	until time.Time
@@ -63,6 +65,9 @@ func (s *sessions) start(u *User, expires time.Time) string {
 	made := &session{user: u, created: now, used: now, until: now.Add(sessionLife)}
 	if !expires.IsZero() && expires.Before(made.until) {
 		made.until = expires
+	}
+	if u.Config != nil && u.Config.BearerToken != "" {
+		made.began = new(sha256.Sum256([]byte(u.Config.BearerToken)))
 	}
 	made.ended, made.end = context.WithDeadline(context.Background(), made.until)
 	id := random(32)
@@ -110,6 +115,19 @@ func (s *sessions) find(id string) *session {
 	}
 	one.used = now
 	return one
+}
+
+// beganWith says that there is a session that began with a token.
+func (s *sessions) beganWith(token string) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	hash := sha256.Sum256([]byte(token))
+	for _, one := range s.all {
+		if one.began != nil && *one.began == hash {
+			return true
+		}
+	}
+	return false
 }
 
 // touch says that a session is in use.
@@ -207,6 +225,9 @@ func (s *Server) setCookie(w http.ResponseWriter, id string, age time.Duration) 
 // endSession ends the session of a request, which may be a query of a stream, and takes its cookie away.
 func (s *Server) endSession(w http.ResponseWriter, r *http.Request) {
 	if one := sessionOf(r.Context()); one != nil {
+		if one.user.renewal != nil {
+			one.user.renewal.loggedOut.Store(true)
+		}
 		s.sessions.dropKey(one.key)
 	}
 	if cookie, err := r.Cookie(s.cookieName()); err == nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
@@ -93,6 +94,20 @@ func TestManyFailedLoginsAreSlowedDown(t *testing.T) {
 		t.Errorf("the fifteenth guess got %d", last)
 	}
 	s.enter() // who has the code is let in all the same
+}
+
+// TestTheRightTokenIsLetInWhileOthersGuess, by a real API server's keys.
+func TestTheRightTokenIsLetInWhileOthersGuess(t *testing.T) {
+	s := open(t, ModeCluster)
+	s.server.attempts.failures.SetLimit(rate.Every(time.Hour))
+	last := 0
+	for range mostFailures + 1 {
+		last = s.do(http.MethodPost, "/api/v1/session", `{"token":"guess"}`).status
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("the last guess got %d", last)
+	}
+	s.enterAs(s.token("guessed-beside", "*"))
 }
 
 func TestATokenThatIsTakenBackEndsTheSession(t *testing.T) {

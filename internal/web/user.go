@@ -23,6 +23,9 @@ type User struct {
 	// watcher is Client, which can watch, too.
 	watcher client.WithWatch
 
+	// renewal is what the login is renewed by, nil where it is not.
+	renewal *renewal
+
 	// ended says that the session has, and that nothing is to begin any more with its rights.
 	ended atomic.Bool
 

@@ -14,9 +14,9 @@ type DialControl func(ctx context.Context, network, address string, c syscall.Ra
 
 type dialControlKey struct{}
 
-// WithDialControl lets every connection to a web server or a registry that is opened under the context be looked at first: for a program
-// that fetches on behalf of people who must not reach every address that the program can reach. No proxy is used then, since it would reach
-// what may not be reached, and no connection is used again that was opened for somebody else.
+// WithDialControl lets every connection to a web server, a registry or a git server that is opened under the context be looked at first:
+// for a program that fetches on behalf of people who must not reach every address that the program can reach. No proxy is used then, since
+// it would reach what may not be reached, and no connection is used again that was opened for somebody else.
 func WithDialControl(ctx context.Context, control DialControl) context.Context {
 	return context.WithValue(ctx, dialControlKey{}, control)
 }
@@ -27,7 +27,7 @@ func dialControl(ctx context.Context) DialControl {
 	return control
 }
 
-// dial opens connections for all sources that speak HTTP.
+// dial opens connections for all sources.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout, ControlContext: dialControl(ctx)}
 	return dialer.DialContext(ctx, network, address)

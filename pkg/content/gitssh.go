@@ -43,7 +43,7 @@ func openSSH(ctx context.Context, want gitWant, auth GitAuth, store *Store) (git
 	if err != nil {
 		return nil, err
 	}
-	connection, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", address)
+	connection, err := dial(ctx, "tcp", address)
 	if err != nil {
 		return nil, gitError(ctx, want.address, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -193,6 +194,19 @@ func TestGitOverSSHRefuses(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		})
+	}
+}
+
+// TestGitOverSSHIsLookedAt before it is dialled, as everything else is.
+func TestGitOverSSHIsLookedAt(t *testing.T) {
+	server := serveSSH(t, &gitServer{repository: newRepository(t, gitFiles)})
+	looked := ""
+	ctx := WithDialControl(t.Context(), func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		looked = address
+		return errors.New("not this address")
+	})
+	if _, err := server.source(t).Resolve(ctx); err == nil || looked != server.address {
+		t.Errorf("looked at %q, want %q: %v", looked, server.address, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package arch
 
 import (
 	"io/fs"
+	"net/netip"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kyma-project/lifecycle-manager/internal/egress"
 )
 
 // bundle is what a kustomization deploys, as far as it decides what somebody who got into a pod could do.
@@ -237,10 +240,38 @@ func leaving(t *testing.T, policy string, rule networkingv1.NetworkPolicyEgressR
 		t.Errorf("policy %s lets everything out", policy)
 	}
 	for _, to := range rule.To {
-		if to.IPBlock != nil && to.IPBlock.CIDR == "0.0.0.0/0" && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") {
-			t.Errorf("policy %s leads to the metadata service of the node", policy)
+		for _, address := range metadataServices {
+			if to.IPBlock != nil && holds(t, to.IPBlock.CIDR, address) &&
+				!slices.ContainsFunc(to.IPBlock.Except, func(except string) bool { return holds(t, except, address) }) {
+				t.Errorf("policy %s leads to %s, where clouds give away a machine's credentials", policy, address)
+			}
 		}
 	}
+}
+
+// metadataServices are those of clouds, by the addresses that they document.
+var metadataServices = []string{
+	"169.254.169.254", "169.254.170.23", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fe80::a9fe:a9fe", "fd00:ec2::254", "fd00:ec2::23",
+	"fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "fd00:a9fe:a9fe::1", "fd00:100::100:200",
+}
+
+// TestMetadataServicesAreNotDialled: policies and the program's own guards mean the same.
+func TestMetadataServicesAreNotDialled(t *testing.T) {
+	for _, address := range metadataServices {
+		if egress.ClassOf(netip.MustParseAddr(address)) != egress.Never {
+			t.Errorf("%s may be dialled", address)
+		}
+	}
+}
+
+func holds(t *testing.T, network, address string) bool {
+	t.Helper()
+	prefix, err := netip.ParsePrefix(network)
+	if err != nil {
+		t.Errorf("a policy names %q: %v", network, err)
+		return false
+	}
+	return prefix.Contains(netip.MustParseAddr(address))
 }
 
 // installer may do everything: it is what installs modules into a cluster that has no hub, and only the component local has it. The

@@ -18,6 +18,7 @@ type layer struct {
 var middle = []string{
 	"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig", "internal/hubwatch",
 	"internal/cover",
+	"internal/egress",
 }
 
 // reading is what those may import that work on what a cluster says of modules.
@@ -36,7 +37,8 @@ var layers = []layer{
 	{"samples", nil},
 	{"internal/shard", nil},
 	{"internal/turn", nil},
-	{"internal/kubeconfig", []string{"api"}},
+	{"internal/egress", nil},
+	{"internal/kubeconfig", []string{"api", "internal/egress"}},
 	{"internal/urgency", nil},
 	{"internal/hubwatch", nil},
 	{"internal/cover", []string{"api", "pkg"}},
