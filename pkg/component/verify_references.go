@@ -51,7 +51,8 @@ func (r *referring) one(ctx context.Context, of *Opened, to *writtenReference, p
 	case to.Digest == nil || to.Digest.Value == "":
 		return r.add(check.fails(ResourceNotCovered, "component %s is referred to without a digest, so no signature covers it", identity))
 	case r.seen > maxReferences:
-		return r.add(check.fails(ContentNotComparable, "there are more than %d components to verify: verify %s on its own", maxReferences, identity))
+		return r.add(check.fails(ContentNotComparable, "there are more than %d components to verify: verify %s on its own",
+			maxReferences, identity))
 	}
 	ref := of.Ref
 	ref.Name, ref.Version = to.ComponentName, to.Version

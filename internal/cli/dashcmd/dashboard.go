@@ -124,7 +124,6 @@ func (d *dashboard) options(ctx context.Context, mode web.Mode, version string) 
 
 // tasks carries out what people ask for. Registries are read with the logins of whoever started the dashboard.
 func (d *dashboard) tasks(options *web.Options) (*task.Engine, error) {
-	d.login.PlainHTTP = d.login.PlainHTTP || strings.HasPrefix(d.registry, "http://")
 	access, err := d.login.Access(d.console.In, d.registry)
 	if err != nil {
 		return nil, console.Usage("%w", err)
