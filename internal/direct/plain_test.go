@@ -15,7 +15,7 @@ import (
 )
 
 // TestATemplateDoesNotTurnOffTLS: whoever writes a template says where its component lies. Whether a login goes there in the clear is said
-// by whoever has the login.
+// by the owner of the login.
 func TestATemplateDoesNotTurnOffTLS(t *testing.T) {
 	var requests, logins atomic.Int32
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

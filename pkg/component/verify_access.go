@@ -41,7 +41,7 @@ func localDigest(resource *descriptor.Resource) string {
 const excluded = "NO-DIGEST"
 
 // checkDigest says why the content of a resource cannot be compared with a digest that signatures cover; nil when it can, or when the
-// resource holds nothing. A signature covers type and digest, not access: who may write to a registry can rewrite that. So the digest says
+// resource holds nothing. A signature covers type and digest, not access: everyone with write access to the registry can rewrite that. So the digest says
 // what the content has to be, and an access that leads to something else is a failure.
 func checkDigest(r *descriptor.Resource) *VerifyError {
 	fails := func(reason, format string, args ...any) *VerifyError {
@@ -68,9 +68,9 @@ func checkDigest(r *descriptor.Resource) *VerifyError {
 	switch {
 	case resourceKind(r) != wanted:
 		return fails(ContentNotComparable, "is %s by its signed digest, and its access type %q leads to none that can be read: "+
-			"somebody rewrote it, or it has to be checked by other tools", what, r.Access.Type)
+			"it was rewritten, or has to be checked by other tools", what, r.Access.Type)
 	case wanted == KindImage && r.Access.ImageReference == "":
-		return fails(ContentNotComparable, "is an image, and its access of type %q has no reference to it: somebody took it away", r.Access.Type)
+		return fails(ContentNotComparable, "is an image, and its access of type %q has no reference to it: restore it", r.Access.Type)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (t loginTransport) RoundTrip(request *http.Request) (*http.Response, error)
 		"plainHTTP in the registries file", host)
 }
 
-// CloseIdleConnections lets a client close what nobody uses.
+// CloseIdleConnections lets a client close connections that are not in use.
 func (t loginTransport) CloseIdleConnections() {
 	if c, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

@@ -33,8 +33,8 @@ type Registries struct {
 	PlainHTTP func(host string) bool
 	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
-	// PlainLogins tells which hosts are given their login although they are spoken to without TLS; nil means all that are. It is for those
-	// who take from somebody else that there is no TLS.
+	// PlainLogins tells which hosts are given their login although they are spoken to without TLS; nil means all that are. It is for
+	// callers that learn from an untrusted source that there is no TLS.
 	PlainLogins func(host string) bool
 	// Transport does the requests; nil means Transport.
 	Transport http.RoundTripper
