@@ -57,18 +57,18 @@ func checkDigest(r *descriptor.Resource) *VerifyError {
 	case nothing || r.Digest == nil || r.Digest.Value == "" || r.Digest.HashAlgorithm == excluded:
 		return fails(ResourceNotCovered, "has no digest that a signature covers: sign the component with the digests of all resources")
 	}
-	if _, ok := r.SignedDigest(); !ok {
-		return fails(ContentNotComparable, "has a digest by %s and %s, and SHA-256 by %s or %s can be compared: sign it anew with such a one",
-			r.Digest.HashAlgorithm, r.Digest.NormalisationAlgorithm, descriptor.DigestBlob, descriptor.DigestArtifact)
-	}
 	wanted, what := KindBlob, "a blob"
 	if r.Digest.NormalisationAlgorithm == descriptor.DigestArtifact {
 		wanted, what = KindImage, "an image"
 	}
-	switch {
-	case resourceKind(r) != wanted:
+	known := wanted == KindImage || r.Digest.NormalisationAlgorithm == descriptor.DigestBlob
+	switch _, ok := r.SignedDigest(); {
+	case known && resourceKind(r) != wanted:
 		return fails(ContentNotComparable, "is %s by its signed digest, and its access type %q leads to none that can be read: "+
 			"it was rewritten, or has to be checked by other tools", what, r.Access.Type)
+	case !ok:
+		return fails(ContentNotComparable, "has a digest by %s and %s, and SHA-256 by %s or %s can be compared: sign it anew with such a one",
+			r.Digest.HashAlgorithm, r.Digest.NormalisationAlgorithm, descriptor.DigestBlob, descriptor.DigestArtifact)
 	case wanted == KindImage && r.Access.ImageReference == "":
 		return fails(ContentNotComparable, "is an image, and its access of type %q has no reference to it: restore it", r.Access.Type)
 	}
