@@ -61,6 +61,9 @@ const (
 	AnnotationIsUnmanaged = OperatorPrefix + "is-unmanaged"
 	// AnnotationInjectData on a Secret of the module "deployer" asks for the data of the hub's Secret of the same name.
 	AnnotationInjectData = OperatorPrefix + "inject-data-from-kcp"
+	// AnnotationLoginHosts on a Secret of type kubernetes.io/basic-auth or kubernetes.io/ssh-auth names the hosts that its login is for:
+	// host[:port], with commas between them.
+	AnnotationLoginHosts = OperatorPrefix + "hosts"
 	// AnnotationDisclaimer warns people who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.

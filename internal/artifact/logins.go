@@ -29,19 +29,22 @@ const knownHosts = "known_hosts"
 
 // Logins are what the Secrets hold that a source selects.
 type Logins struct {
-	// Docker is a docker config with all registry logins; nil when there is none.
+	// Docker is a docker config with all registry logins, each for its own host; nil when there is none.
 	Docker []byte
-	// Username and Password for HTTP, Helm repositories and git.
-	Username, Password string
-	// SSHKey and KnownHosts for git.
-	SSHKey, KnownHosts string
+	// hosts are the others, in the order of the names of their Secrets: see For.
+	hosts []hostLogin
 }
 
 // fingerprint tells logins apart without keeping them.
 func (l *Logins) fingerprint() [sha256.Size]byte {
-	return sha256.Sum256(bytes.Join([][]byte{
-		l.Docker, []byte(l.Username), []byte(l.Password), []byte(l.SSHKey), []byte(l.KnownHosts),
-	}, []byte{0}))
+	parts := [][]byte{l.Docker}
+	for i := range l.hosts {
+		one := &l.hosts[i]
+		for _, text := range []string{one.Username, one.Password, one.SSHKey, one.KnownHosts, strings.Join(one.hosts, ",")} {
+			parts = append(parts, []byte(text))
+		}
+	}
+	return sha256.Sum256(bytes.Join(parts, []byte{0}))
 }
 
 // logins reads the Secrets that a selector finds: registry logins (.dockerconfigjson), username and password, or an SSH key.
@@ -88,19 +91,14 @@ func (c *Contents) logins(ctx context.Context, namespace string, selector *metav
 }
 
 // add takes what one Secret holds. A password or key counts only in a Secret whose type says that it is a login: whoever writes a Manifest
-// also chooses the host that it is sent to.
+// also chooses the host that it would be sent to.
 func (l *Logins) add(secret *corev1.Secret, docker map[string]json.RawMessage) error {
-	data := secret.Data
-	switch secret.Type {
-	case corev1.SecretTypeSSHAuth:
-		l.SSHKey, l.KnownHosts = string(data[corev1.SSHAuthPrivateKey]), string(data[knownHosts])
-		return nil
-	case corev1.SecretTypeBasicAuth:
-		l.Username, l.Password = string(data[corev1.BasicAuthUsernameKey]), string(data[corev1.BasicAuthPasswordKey])
-		return nil
-	default:
+	if secret.Type != corev1.SecretTypeSSHAuth && secret.Type != corev1.SecretTypeBasicAuth {
 		return addDocker(secret, docker)
 	}
+	found, err := hostLoginOf(secret)
+	l.hosts = append(l.hosts, found)
+	return err
 }
 
 // addDocker takes registry logins, whatever type the Secret has: each is for its own host.
@@ -138,7 +136,11 @@ func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
 	}
 	oci := &content.OCI{Store: c.OCI.Store, Registries: c.OCI.Registries}
 	if plainHTTP {
+		// The author of a Manifest may say that there is no TLS, and gets what is public. Whether a login goes there is not theirs to say:
+		// the registries file, or the flag that names the operator's registry, does.
+		configured := c.OCI.PlainHTTP
 		oci.PlainHTTP = func(string) bool { return true }
+		oci.PlainLogins = func(host string) bool { return c.policy(host).PlainHTTP || configured != nil && configured(host) }
 	}
 	oci.Credentials = nil // the operator's own login does not go where an address says that there is no TLS
 	if logins.Docker != nil {

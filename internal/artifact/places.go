@@ -41,7 +41,7 @@ type Ask struct {
 	OCI func(plainHTTP bool) *content.OCI
 	// Known is what the same reference was resolved to before; zero when it was not.
 	Known content.Resolved
-	// Logins that the source selects, for places that are no OCI registry.
+	// Logins that the source selects, for places that are no OCI registry: For gives that of a host.
 	Logins Logins
 	// Policy says how to talk to a host; never nil.
 	Policy func(host string) content.HostPolicy
@@ -138,10 +138,11 @@ func (chartPlace) Open(ask Ask) (content.Source, error) {
 	if spec.ChartName == "" {
 		return nil, sourceInvalid("chartName is missing: name the chart of the repository %s", shownURL(address))
 	}
+	login, err := ask.Logins.For(address)
 	return &content.HelmRepositorySource{
 		Store: ask.Store, URL: spec.URL, Chart: spec.ChartName, Version: spec.Version, AllowPlain: plainHTTP,
-		Username: ask.Logins.Username, Password: ask.Logins.Password, CA: ask.Policy(address.Host).CA,
-	}, nil
+		Username: login.Username, Password: login.Password, CA: ask.Policy(address.Host).CA,
+	}, err
 }
 
 // gitPlace is a git repository.
@@ -168,18 +169,17 @@ func (gitPlace) Open(ask Ask) (content.Source, error) {
 }
 
 func openGit(ask Ask, spec gitSpec) (content.Source, error) {
-	host := ""
-	if address, err := url.Parse(spec.URL); err == nil {
-		host = address.Host
+	source := &content.GitSource{
+		Store: ask.Store, URL: spec.URL, Branch: spec.Ref.Branch, Tag: spec.Ref.Tag, Commit: spec.Ref.Commit, Path: ask.Path, Known: ask.Known,
 	}
-	policy := ask.Policy(host)
-	return &content.GitSource{
-		Store: ask.Store, URL: spec.URL, Branch: spec.Ref.Branch, Tag: spec.Ref.Tag, Commit: spec.Ref.Commit, Path: ask.Path,
-		Auth: content.GitAuth{
-			Username: ask.Logins.Username, Password: ask.Logins.Password, SSHKey: ask.Logins.SSHKey, KnownHosts: ask.Logins.KnownHosts,
-		},
-		CA: policy.CA, AllowPlain: policy.PlainHTTP, Known: ask.Known,
-	}, nil
+	address, err := url.Parse(spec.URL)
+	if err != nil {
+		return source, nil // it refuses the address itself, without repeating it
+	}
+	login, err := ask.Logins.For(address)
+	policy := ask.Policy(address.Host)
+	source.Auth, source.CA, source.AllowPlain = content.GitAuth(login), policy.CA, policy.PlainHTTP
+	return source, err
 }
 
 // httpPlace is one file behind a URL, whose digest is known.
@@ -200,10 +200,11 @@ func (httpPlace) Open(ask Ask) (content.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	login, err := ask.Logins.For(address)
 	return &content.HTTPSource{
 		Store: ask.Store, URL: spec.URL, SHA256: spec.SHA256, AllowPlain: plainHTTP,
-		Username: ask.Logins.Username, Password: ask.Logins.Password, CA: ask.Policy(address.Host).CA,
-	}, nil
+		Username: login.Username, Password: login.Password, CA: ask.Policy(address.Host).CA,
+	}, err
 }
 
 // parseURL reads an address and tells whether its host may be spoken to without TLS, which the registries file says.

@@ -24,14 +24,18 @@ type fetching struct {
 	store   *content.Store
 }
 
-// reader of the registry that holds a component.
+// reader of the registry that holds a component. Its address can be that of a template, whose author has no say in whether it is spoken to
+// without TLS, and logins are sent in the clear: Access says so, and a scheme says nothing.
 func (f *fetching) reader(where *Component) *descriptor.Reader {
-	address, plain := strings.CutPrefix(where.Registry, "http://")
-	host, below, _ := strings.Cut(strings.Trim(strings.TrimPrefix(strings.TrimPrefix(address, "https://"), "oci://"), "/"), "/")
+	address := where.Registry
+	if _, rest, has := strings.Cut(address, "://"); has {
+		address = rest
+	}
+	host, below, _ := strings.Cut(strings.Trim(address, "/"), "/")
 	return &descriptor.Reader{
 		Registry: host, SubPath: below, Mapping: cmp.Or(f.mapping, f.access.Mapping),
 		Registries: descriptor.Registries{
-			PlainHTTP: plain || f.access.plain(host), Credentials: f.access.Credentials, Policy: f.access.Policy,
+			PlainHTTP: f.access.plain(host), Credentials: f.access.Credentials, Policy: f.access.Policy,
 			Transport: content.Transport(), // it heeds content.WithDialControl
 		},
 	}

@@ -25,13 +25,13 @@ type Access struct {
 	Policy func(host string) content.HostPolicy
 	// Mapping is how component names become repositories; empty means descriptor.URLPath.
 	Mapping descriptor.Mapping
-	// PlainHTTP speaks http instead of https.
+	// PlainHTTP speaks http instead of https, to every host. Without it, Policy says so of a host; addresses in templates do not.
 	PlainHTTP bool
 }
 
 // Component names a component version in a registry.
 type Component struct {
-	// Registry is host[:port][/path].
+	// Registry is host[:port][/path]; a scheme in front of it counts for nothing.
 	Registry string
 	// Name of the component; empty means that of Plan.Release.
 	Name string

@@ -65,6 +65,9 @@ func (o *Options) refusedText(status int, host string) string {
 	name := strings.TrimSpace(host)
 	source := o.known.source(name)
 	switch {
+	case source == "" && o.known.withheld(name) != "":
+		return where + " wants a login, and the one in " + o.known.withheld(name) + " is not sent without TLS, where everybody on the way " +
+			"could read it: have the registry speak https, or give --username and --password-stdin"
 	case source == "" && o.known.foreign(name):
 		return where + " wants a login: run docker login" + host // flags are for the registries that the command names
 	case source == "":
@@ -90,7 +93,8 @@ func unsuitable(err error, host string) string {
 	unknown, named := errors.AsType[x509.UnknownAuthorityError](err)
 	switch {
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		return where + " speaks http and not https: write http:// before it, or name it with plainHTTP in --registries-file"
+		return where + " speaks http and not https: where that is right, write http:// before it, say --plain-http, or name it " +
+			"with plainHTTP in --registries-file"
 	case named && unknown.Cert != nil && unknown.Cert.Issuer.CommonName != "":
 		return where + " has a certificate of " + unknown.Cert.Issuer.CommonName + ", which is not trusted here: give that one's with --ca-file"
 	case named || strings.Contains(text, "certificate signed by unknown authority"):

@@ -44,7 +44,7 @@ func TestExplainKeepsToOneLine(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`HEAD "https://images.example.com/v2/x/manifests/1": status code 401: unauthorized`:   "registry images.example.com wants a login: run docker login images.example.com",
-		`Get "https://reg.example.com/v2/x": http: server gave HTTP response to HTTPS client`: "registry reg.example.com speaks http and not https: write http:// before it",
+		`Get "https://reg.example.com/v2/x": http: server gave HTTP response to HTTPS client`: "registry reg.example.com speaks http and not https: where that is right, write http:// before it, say --plain-http",
 		`Get "https://reg.example.com/v2/x": x509: certificate signed by unknown authority`:   "give the signer's with --ca-file",
 		"unexpected status code 403 Forbidden":                                                "registry reg.example.com",
 	} {

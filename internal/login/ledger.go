@@ -19,20 +19,24 @@ import (
 // ledger finds logins and remembers where they came from, so that a refusal can say whose fault it is.
 type ledger struct {
 	given  auth.Credential
-	named  map[string]bool
+	named  map[string]naming
 	docker func() (credentials.Store, string, error)
+	// plain tells which hosts are spoken to without TLS.
+	plain func(host string) bool
 
-	mu   sync.Mutex
-	used map[string]string
+	mu sync.Mutex
+	// used is where the login of a host came from, kept the same of one that was not given because there is no TLS.
+	used, kept map[string]string
 }
 
 // credential is what to log in with at a host:
 //
 //  1. what the flags give, at a registry that the command names
-//  2. what docker's config or its helpers have for the host
+//  2. what docker's config or its helpers have for the host, unless everybody on the way could read it: there is no TLS, and the host is
+//     another machine
 //  3. nothing
 func (l *ledger) credential(ctx context.Context, host string) (auth.Credential, error) {
-	if l.given != auth.EmptyCredential && l.named[strings.ToLower(host)] {
+	if l.given != auth.EmptyCredential && l.named[strings.ToLower(host)] != unnamed {
 		l.note(host, fromFlags)
 		return l.given, nil
 	}
@@ -50,6 +54,12 @@ func (l *ledger) credential(ctx context.Context, host string) (auth.Credential, 
 		// Docker leaves such entries behind when a helper has the rest, or had it once.
 		return auth.EmptyCredential, nil
 	}
+	if l.plain(strings.ToLower(host)) && !loopback(host) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.kept[strings.ToLower(host)] = file
+		return auth.EmptyCredential, nil // it may let in who has no login
+	}
 	l.note(host, file)
 	return found, nil
 }
@@ -58,6 +68,16 @@ func (l *ledger) note(host, source string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.used[strings.ToLower(host)] = source
+}
+
+// withheld is where the login of a host lies that was not given; empty when there is none.
+func (l *ledger) withheld(host string) string {
+	if l == nil {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept[strings.ToLower(host)]
 }
 
 func (l *ledger) source(host string) string {
@@ -82,7 +102,7 @@ func (l *ledger) only() string {
 
 // foreign tells whether a host is none of those that the command names.
 func (l *ledger) foreign(host string) bool {
-	return l != nil && host != "" && len(l.named) > 0 && !l.named[host]
+	return l != nil && host != "" && len(l.named) > 0 && l.named[host] == unnamed
 }
 
 // dockerError says why what docker knows cannot be used. The text of the cause is left out where it may quote a login.
@@ -130,7 +150,7 @@ func docker(folder string) func() (credentials.Store, string, error) {
 }
 
 // given is the login of the flags; empty when there is none.
-func (o *Options) given(stdin io.Reader, named map[string]bool) (auth.Credential, error) {
+func (o *Options) given(stdin io.Reader, named map[string]naming) (auth.Credential, error) {
 	secret, err := o.secret(stdin)
 	if err != nil {
 		return auth.EmptyCredential, err

@@ -113,12 +113,13 @@ type FlagError struct {
 func (e *FlagError) Error() string { return e.Message + ": " + e.Hint }
 
 // Access is how to get in. hosts are the registries that the command names, as host[:port], a reference or a URL with one in it: what the
-// flags say about login and plain http is for those alone. Read the standard input once, by one call.
+// flags say about login and plain http is for those alone, and http:// in front of one says the same. Docker's logins are not given where
+// there is no TLS, but to this machine. Read the standard input once, by one call.
 func (o *Options) Access(stdin io.Reader, hosts ...string) (component.Access, error) {
-	named := map[string]bool{}
+	named := map[string]naming{}
 	for _, text := range hosts {
 		if host := Host(text); host != "" {
-			named[host] = true
+			named[host] = max(named[host], namingOf(text))
 		}
 	}
 	given, err := o.given(stdin, named)
@@ -135,12 +136,16 @@ func (o *Options) Access(stdin io.Reader, hosts ...string) (component.Access, er
 	if err != nil {
 		return component.Access{}, err
 	}
-	o.known = &ledger{given: given, named: named, docker: docker(o.DockerConfig), used: map[string]string{}}
-	return component.Access{Credentials: o.known.credential, Policy: of, Mapping: mapping, PlainHTTP: o.PlainHTTP && len(named) == 0}, nil
+	all := o.PlainHTTP && len(named) == 0
+	o.known = &ledger{
+		given: given, named: named, docker: docker(o.DockerConfig), used: map[string]string{}, kept: map[string]string{},
+		plain: func(host string) bool { return all || of(host).PlainHTTP },
+	}
+	return component.Access{Credentials: o.known.credential, Policy: of, Mapping: mapping, PlainHTTP: all}, nil
 }
 
-// policy says what is special about a host: what the registries file has for it, and for named hosts what the flags say.
-func (o *Options) policy(named map[string]bool) (func(host string) content.HostPolicy, error) {
+// policy says what is special about a host: what the registries file has for it, and for named hosts what their address and the flags say.
+func (o *Options) policy(named map[string]naming) (func(host string) content.HostPolicy, error) {
 	known := func(string) content.HostPolicy { return content.HostPolicy{} }
 	if o.RegistriesFile != "" && o.ReadRegistries != nil {
 		read, err := o.ReadRegistries(o.RegistriesFile)
@@ -162,7 +167,8 @@ func (o *Options) policy(named map[string]bool) (func(host string) content.HostP
 	plain := o.PlainHTTP
 	return func(host string) content.HostPolicy {
 		found := known(host)
-		found.PlainHTTP = found.PlainHTTP || plain && named[strings.ToLower(host)]
+		how := named[strings.ToLower(host)]
+		found.PlainHTTP = found.PlainHTTP || how == withoutTLS || plain && how == byName
 		if len(ca) > 0 {
 			found.CA = append(append(append([]byte{}, found.CA...), '\n'), ca...)
 		}

@@ -37,6 +37,19 @@ func (a Access) plain(host string) bool {
 	return a.PlainHTTP || a.Policy != nil && a.Policy(host).PlainHTTP
 }
 
+// withPlain is an access that also speaks http to one host, and says nothing of others.
+func (a Access) withPlain(plain string) Access {
+	policy := a.Policy
+	a.Policy = func(host string) (found content.HostPolicy) {
+		if policy != nil {
+			found = policy(host)
+		}
+		found.PlainHTTP = found.PlainHTTP || host == plain
+		return found
+	}
+	return a
+}
+
 // registries is the access in the words of pkg/content.
 func (a Access) registries() content.Registries {
 	return content.Registries{PlainHTTP: a.plain, Credentials: a.Credentials, Policy: a.Policy, Timeout: requestTime}

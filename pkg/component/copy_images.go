@@ -36,6 +36,10 @@ func (c *copying) findImages(ctx context.Context) error {
 	for i := range c.Component.Resources {
 		resource := &c.Component.Resources[i]
 		text := resource.Access.ImageReference
+		if text == "" && resource.Type == typeImage && resourceKind(resource) != KindBlob {
+			return fmt.Errorf("resource %s is an image, and its access of type %q does not say where it is: verify the component",
+				resource.Name, resource.Access.Type)
+		}
 		if text == "" {
 			continue
 		}

@@ -65,14 +65,13 @@ func isImage(text string) bool {
 var noName = regexp.MustCompile(`[^-_+a-z0-9]+`)
 
 func fromImage(ctx context.Context, text string, access Access) (Version, error) {
-	for _, scheme := range []string{schemeOCI, schemeHTTPS, schemeHTTP} {
-		if rest, ok := strings.CutPrefix(text, scheme); ok {
-			text, access.PlainHTTP = rest, access.PlainHTTP || scheme == schemeHTTP
-		}
-	}
-	image, err := parseImage(text)
+	text, plainHTTP := strings.CutPrefix(text, schemeHTTP)
+	image, err := parseImage(strings.TrimPrefix(strings.TrimPrefix(text, schemeOCI), schemeHTTPS))
 	if err != nil {
 		return Version{}, fmt.Errorf("start from image: %w", err)
+	}
+	if plainHTTP {
+		access = access.withPlain(image.Registry)
 	}
 	found, err := access.session().image(ctx, nil, image)
 	if err != nil {

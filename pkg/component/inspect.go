@@ -63,7 +63,8 @@ type InspectedResource struct {
 	Size      int64  `json:"size"`
 	// Image is the reference of an image.
 	Image string `json:"image,omitempty"`
-	// Digest is what the descriptor says of the content; Covered, that a signature covers it.
+	// Digest is what the descriptor says of the content; Covered, that a signature covers it and that the access, which none covers, does
+	// not lead elsewhere.
 	Digest  string           `json:"digest,omitempty"`
 	Covered bool             `json:"covered"`
 	Labels  []InspectedLabel `json:"labels,omitempty"`
@@ -175,11 +176,10 @@ func inspectResources(opened *Opened) []InspectedResource {
 	found := make([]InspectedResource, 0, len(opened.Component.Resources))
 	for i := range opened.Component.Resources {
 		r := &opened.Component.Resources[i]
-		_, covered := r.SignedDigest()
 		one := InspectedResource{
 			Name: r.Name, Version: r.Version, Type: r.Type, Relation: r.Relation, Kind: resourceKind(r), Access: r.Access.Type,
 			MediaType: r.Access.MediaType, Size: -1, Image: r.Access.ImageReference,
-			Digest: digestText(r.Digest), Covered: covered, Labels: inspectLabels(r.Labels),
+			Digest: digestText(r.Digest), Covered: covered(r), Labels: inspectLabels(r.Labels),
 		}
 		if size, ok := sizes[localDigest(r)]; ok && one.Kind == KindBlob {
 			one.Size = size

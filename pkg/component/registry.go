@@ -6,7 +6,6 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
-	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // Registry says where a component version goes and how to get in.
@@ -34,14 +33,7 @@ type Credentials struct {
 func (r Registry) access() Access {
 	access := r.Access
 	if r.PlainHTTP {
-		policy := r.Access.Policy
-		access.Policy = func(host string) (found content.HostPolicy) {
-			if policy != nil {
-				found = policy(host)
-			}
-			found.PlainHTTP = found.PlainHTTP || host == r.Host
-			return found
-		}
+		access = access.withPlain(r.Host)
 	}
 	if r.Credentials != nil {
 		login := auth.Credential{

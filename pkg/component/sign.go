@@ -86,6 +86,9 @@ func (s *Signer) seal(ctx context.Context, of *compdesc.ComponentDescriptor, ima
 // there; a descriptor that says another is not signed.
 func setDigest(ctx context.Context, of *compdesc.Resource, images imageDigester) error {
 	if compdesc.IsNoneAccess(of.Access) {
+		if of.Digest != nil && descriptor.HoldsNothing(of.Access.GetType()) {
+			return fmt.Errorf("it has access type %s and a digest, which no signature would cover: take one of them out", of.Access.GetType())
+		}
 		return nil
 	}
 	access, err := ocm.DefaultContext().AccessSpecForSpec(of.Access)

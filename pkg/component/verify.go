@@ -26,6 +26,10 @@ const (
 	ResourceDropped = "ResourceDropped"
 	// ResourceNotCovered: the descriptor has no digest of a resource that a signature would cover.
 	ResourceNotCovered = "ResourceNotCovered"
+	// DigestNotSigned: the descriptor has a digest that signatures leave out, so that anybody can have put it there.
+	DigestNotSigned = "DigestNotSigned"
+	// ContentNotComparable: a digest was signed, and what the access of the resource leads to cannot be compared with it.
+	ContentNotComparable = "ContentNotComparable"
 	// LabelNotCovered: a label that has to be signed is not marked for it.
 	LabelNotCovered = "LabelNotCovered"
 	// BlobChanged: the content of a resource is other than what was signed.
@@ -40,6 +44,12 @@ const (
 	ImageMissing = "ImageMissing"
 	// ImageUnreadable: the registry of the image cannot be asked now.
 	ImageUnreadable = "ImageUnreadable"
+	// ComponentChanged: a component that this one refers to is another one than what was signed.
+	ComponentChanged = "ComponentChanged"
+	// ComponentMissing: a component that this one refers to is not there.
+	ComponentMissing = "ComponentMissing"
+	// ComponentUnreadable: a component that this one refers to cannot be asked for now.
+	ComponentUnreadable = "ComponentUnreadable"
 )
 
 // The states of a Check.
@@ -55,6 +65,7 @@ const (
 	KindSignature  = "Signature"
 	KindBlob       = "Blob"
 	KindImage      = "Image"
+	KindComponent  = "Component"
 	KindOther      = "Other"
 )
 
@@ -118,6 +129,7 @@ type VerifyOptions struct {
 //  2. Each resource has a digest that the signature covers.
 //  3. Each blob that the component version holds is read, and has that digest.
 //  4. Each image has that digest at its registry now.
+//  5. All of that holds for the components that it refers to, which have the digests that the signature covers.
 //
 // Everything is looked at, also after something failed. The error is that of the first Check that failed, a *VerifyError; or it says why
 // the component version could not be opened.
@@ -140,10 +152,12 @@ func VerifyRef(ctx context.Context, ref Ref, trust *descriptor.Trust, options Ve
 		names.Names = []string{descriptor.SignatureName}
 	}
 	report.verifySignature(opened, &names, options.Now)
-	checks, err := verifyResources(ctx, opened, options)
-	report.Checks = append(report.Checks, checks...)
-	if err != nil {
-		return report, err
+	for _, verify := range []func(context.Context, *Opened, VerifyOptions) ([]Check, error){verifyResources, verifyReferences} {
+		checks, err := verify(ctx, opened, options)
+		report.Checks = append(report.Checks, checks...)
+		if err != nil {
+			return report, err
+		}
 	}
 	return report, report.Err()
 }

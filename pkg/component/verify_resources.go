@@ -35,21 +35,18 @@ func verifyResources(ctx context.Context, opened *Opened, options VerifyOptions)
 
 // verifyResource checks one resource:
 //
-//  1. What holds nothing has nothing to check.
-//  2. It has a digest that signatures cover.
-//  3. Its labels that have to be signed are.
-//  4. Its content, if it can be read, has that digest.
+//  1. It has a digest that signatures cover and that its content can be compared with, or holds nothing.
+//  2. Its labels that have to be signed are.
+//  3. Its content, if it can be read, has that digest.
 func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Resource, options VerifyOptions) Check {
 	check := Check{Kind: resourceKind(resource), Name: resource.Name, Image: resource.Access.ImageReference, State: StateVerified}
-	if strings.EqualFold(resource.Access.Type, "none") {
+	if wrong := checkDigest(resource); wrong != nil {
+		return check.fails(wrong.Reason, "%w", wrong)
+	}
+	if descriptor.HoldsNothing(resource.Access.Type) {
 		return check.skipped("it holds nothing")
 	}
-	digest, ok := resource.SignedDigest()
-	if !ok {
-		return check.fails(ResourceNotCovered,
-			"resource %s has no digest that a signature covers: sign the component with the digests of all resources", resource.Name)
-	}
-	check.Digest = digest
+	check.Digest, _ = resource.SignedDigest()
 	for _, label := range resource.Labels {
 		if !label.Signing && slices.Contains(options.SignedLabels, label.Name) {
 			return check.fails(LabelNotCovered, "label %s of resource %s is not signed: mark it with signing: true and sign again",
@@ -59,8 +56,6 @@ func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Re
 	switch {
 	case check.Kind == KindBlob:
 		return verifyBlob(ctx, opened, resource, check)
-	case check.Kind != KindImage:
-		return check.skipped(fmt.Sprintf("content by access type %s is not read", resource.Access.Type))
 	case options.Offline:
 		return verifyPinned(check).unless(StateFailed, "images are not asked for")
 	default:
@@ -147,35 +142,6 @@ func changedContent(err error) bool {
 func missingContent(err error) bool {
 	return errors.Is(err, errdef.ErrNotFound) || content.ReasonOf(err) == content.ReasonContentNotFound ||
 		descriptor.ReasonOf(err) == descriptor.ReasonNotFound
-}
-
-// The beginnings of the access types that are told apart; each may be followed by a version.
-const (
-	accessLocal    = "localBlob"
-	accessLocalOCI = "localOciBlob"
-	accessImage    = "ociArtifact"
-	accessRegistry = "ociRegistry"
-)
-
-// resourceKind says what a resource is to those who check it.
-func resourceKind(resource *descriptor.Resource) string {
-	kind, _, _ := strings.Cut(resource.Access.Type, "/")
-	switch kind {
-	case accessLocal, accessLocalOCI:
-		return KindBlob
-	case accessImage, accessRegistry:
-		return KindImage
-	default:
-		return KindOther
-	}
-}
-
-// localDigest is the digest of the blob that a resource points to. Component archives of before write it with a dot.
-func localDigest(resource *descriptor.Resource) string {
-	if value, ok := strings.CutPrefix(resource.Access.LocalReference, "sha256."); ok {
-		return "sha256:" + value
-	}
-	return resource.Access.LocalReference
 }
 
 // isDescriptor tells whether a layer of that media type is a descriptor, by all the names that OCM has had for it.

@@ -27,10 +27,7 @@ func (r Registries) PushImage(ctx context.Context, image string, files []File) (
 	if err != nil {
 		return "", sourceInvalid("image %s: %v", quote(image), err)
 	}
-	repository.Client, repository.PlainHTTP = r.Client(), r.policy(to.Registry).PlainHTTP
-	if r.PlainHTTP != nil && r.PlainHTTP(to.Registry) {
-		repository.PlainHTTP = true
-	}
+	repository.Client, repository.PlainHTTP = r.Client(), r.plain(to.Registry)
 	parts, manifest, err := packImage(files)
 	if err != nil {
 		return "", err

@@ -33,6 +33,9 @@ type Registries struct {
 	PlainHTTP func(host string) bool
 	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
+	// PlainLogins tells which hosts are given their login although they are spoken to without TLS; nil means all that are. It is for
+	// callers that learn from an untrusted source that there is no TLS.
+	PlainLogins func(host string) bool
 	// Transport does the requests; nil means Transport.
 	Transport http.RoundTripper
 	// Timeout bounds one request, its body included; 0 means DefaultTimeout.
@@ -50,12 +53,27 @@ func (r Registries) Client() *auth.Client {
 		transport = Transport()
 	}
 	return &auth.Client{
-		Client: &http.Client{Transport: HostTransport(transport, r.Policy), Timeout: r.timeout(), CheckRedirect: checkRedirect},
+		Client: &http.Client{
+			Transport: LoginTransport(HostTransport(transport, r.Policy), r.plainLogin), Timeout: r.timeout(), CheckRedirect: checkRedirect,
+		},
 		// Asking for identity keeps a transport from unpacking bytes whose digest is about to be verified.
 		Header:     http.Header{"User-Agent": {"kyma-lifecycle-manager"}, "Accept-Encoding": {"identity"}},
 		Credential: r.credential,
 		Cache:      auth.NewCache(),
 	}
+}
+
+// plainLogin tells whether a login may be sent to a host without TLS.
+func (r Registries) plainLogin(host string) bool {
+	if r.PlainLogins != nil {
+		return r.PlainLogins(host)
+	}
+	return r.plain(host)
+}
+
+// plain tells whether a host is spoken to without TLS.
+func (r Registries) plain(host string) bool {
+	return r.policy(host).PlainHTTP || r.PlainHTTP != nil && r.PlainHTTP(host)
 }
 
 func (r Registries) timeout() time.Duration {

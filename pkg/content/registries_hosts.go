@@ -70,8 +70,7 @@ func (r Registries) Endpoints(host, repository string) ([]Endpoint, error) {
 			Host: at, Repository: path.Join(prefix, repository), PlainHTTP: r.policy(at).PlainHTTP, Mirror: true,
 		})
 	}
-	plainHTTP := policy.PlainHTTP || r.PlainHTTP != nil && r.PlainHTTP(host)
-	return append(found, Endpoint{Host: host, Repository: repository, PlainHTTP: plainHTTP}), nil
+	return append(found, Endpoint{Host: host, Repository: repository, PlainHTTP: r.plain(host)}), nil
 }
 
 // url is where the distribution specification puts something of the repository, such as "blobs/<digest>".

@@ -150,7 +150,10 @@ var _ = Describe("A Helm chart", func() {
 		By("an HTTP login for a Helm repository")
 		env.Hub.Delete(secret)
 		env.Hub.Create(&corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: chart + "-web", Labels: map[string]string{"registry-of": chart}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: v1beta2.DefaultNamespace, Name: chart + "-web", Labels: map[string]string{"registry-of": chart},
+				Annotations: map[string]string{v1beta2.AnnotationLoginHosts: web.Host},
+			},
 			Type:       corev1.SecretTypeBasicAuth,
 			StringData: map[string]string{"username": user, "password": password},
 		})

@@ -58,12 +58,19 @@ func (d *directFlags) asked() bool { return d.community || d.unmanaged }
 
 // access is how to get into registries.
 func (d *directFlags) access(c *console.Console) (direct.Access, error) {
-	d.login.PlainHTTP = d.login.PlainHTTP || strings.HasPrefix(d.registry, "http://")
 	access, err := d.login.Access(c.In, d.registry)
 	if err != nil {
 		return direct.Access{}, console.Usage("%w", err)
 	}
 	return direct.Access(access), nil
+}
+
+// ofCatalog is how the catalog is read that a module came from. It may be at another server than --registry names, so what is said of that
+// one's TLS does not hold for it.
+func (d *directFlags) ofCatalog() login.Options {
+	return login.Options{
+		CAFile: d.login.CAFile, DockerConfig: d.login.DockerConfig, PlainHTTP: d.login.PlainHTTP && d.registry == "",
+	}
 }
 
 // component is where --registry says that the content is; nil without the flag.

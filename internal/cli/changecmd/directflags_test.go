@@ -8,6 +8,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
+	"github.com/kyma-project/lifecycle-manager/internal/login"
 )
 
 func TestComponentOfRegistry(t *testing.T) {
@@ -28,6 +29,31 @@ func TestComponentOfRegistry(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestARegistryWithoutTLSSaysNothingOfACatalog: the catalog that a module came from is another server, whose login is another one.
+func TestARegistryWithoutTLSSaysNothingOfACatalog(t *testing.T) {
+	for title, test := range map[string]struct {
+		flags         directFlags
+		host, catalog bool // are spoken to without TLS
+	}{
+		"the scheme of --registry":         {directFlags{registry: "http://registry.example.com/modules"}, true, false},
+		"--registry and the flag":          {directFlags{registry: "registry.example.com", login: login.Options{PlainHTTP: true}}, true, false},
+		"the flag, and no --registry":      {directFlags{login: login.Options{PlainHTTP: true}}, true, true},
+		"neither":                          {directFlags{registry: "registry.example.com"}, false, false},
+		"an https:// scheme with the flag": {directFlags{registry: "https://registry.example.com", login: login.Options{PlainHTTP: true}}, true, false},
+	} {
+		access, err := test.flags.access(&console.Console{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := access.PlainHTTP || access.Policy("registry.example.com").PlainHTTP; got != test.host {
+			t.Errorf("%s: http is spoken to the registry: %t", title, got)
+		}
+		if got := test.flags.ofCatalog().PlainHTTP; got != test.catalog {
+			t.Errorf("%s: http is spoken to the catalog: %t", title, got)
+		}
 	}
 }
 

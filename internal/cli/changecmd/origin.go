@@ -28,7 +28,7 @@ func (d *directFlags) fresh(
 	if d.template != "" || where != nil && where.Name != "" || before == nil || before.Origin == nil {
 		return d.find(ctx, c, cluster, wish)
 	}
-	catalog, origin, err := d.again.Read(ctx, d.login, wish.Name, *before.Origin)
+	catalog, origin, err := d.again.Read(ctx, d.ofCatalog(), wish.Name, *before.Origin)
 	if err != nil {
 		if failure, is := errors.AsType[*console.Failure](err); is && failure.Hint != "" {
 			return found{}, err

@@ -135,7 +135,6 @@ func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engi
 			options.Log.Error(err, "The signatures file is not followed: restart the dashboard after a change of it")
 		}
 	}()
-	d.login.PlainHTTP = d.login.PlainHTTP || strings.HasPrefix(d.registry, "http://")
 	access, err := d.login.Access(d.console.In, d.registry)
 	if err != nil {
 		return nil, console.Usage("%w", err)

@@ -101,6 +101,12 @@ func TestEachKindOfTamperingIsTold(t *testing.T) {
 		{"the reference of an image", "public.pem", "ImageMissing", func() {
 			forge(t, "ctf", worker, strings.Replace(worker, "/team/", "/evil/", 1))
 		}},
+		{"a layer is said to be nowhere", "public.pem", "ContentNotComparable", func() {
+			forge(t, "ctf", "type: localBlob", "type: NONE     ")
+		}},
+		{"the image is said to be elsewhere", "public.pem", "ContentNotComparable", func() {
+			forge(t, "ctf", "type: ociArtifact", "type: gitHub     ")
+		}},
 		{"the image behind its tag", "public.pem", "ImageChanged", func() { putImage(t, worker) }},
 		{"the image is gone", "public.pem", "ImageMissing", func() {
 			if err := remote.Delete(name); err != nil {

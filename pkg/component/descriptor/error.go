@@ -13,6 +13,8 @@ import (
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	lmcontent "github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // The reasons an Error can have. They are the words that conditions show.
@@ -105,7 +107,7 @@ func reasonFor(err error) string {
 		return reasonForStatus(status.StatusCode)
 	case errors.Is(err, errdef.ErrNotFound):
 		return ReasonNotFound
-	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+	case errors.Is(err, auth.ErrBasicCredentialNotFound), lmcontent.ReasonOf(err) == lmcontent.ReasonRegistryUnauthorized:
 		return ReasonUnauthorized
 	case errors.As(err, &request), errors.As(err, &network),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.ErrUnexpectedEOF):

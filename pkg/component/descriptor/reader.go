@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"oras.land/oras-go/v2/registry"
@@ -137,6 +138,11 @@ func (r *Reader) open(name, version string) (place, []*remote.Repository, error)
 	return where, repositories, nil
 }
 
+// plain tells whether a host is spoken to without TLS. That the registry is says nothing of its token service and of its mirrors.
+func (r *Reader) plain(host string) bool {
+	return r.PlainHTTP && strings.EqualFold(host, r.Registry) || r.Policy != nil && r.Policy(host).PlainHTTP
+}
+
 // client makes the HTTP client of one call. Tokens are kept for that call only: it needs one, and nothing then has to
 // notice that credentials changed. It does not try again by itself, since callers have their own back-off.
 func (r *Reader) client() *auth.Client {
@@ -145,7 +151,7 @@ func (r *Reader) client() *auth.Client {
 		transport = content.Transport()
 	}
 	return &auth.Client{
-		Client: &http.Client{Transport: content.HostTransport(transport, r.Policy)},
+		Client: &http.Client{Transport: content.LoginTransport(content.HostTransport(transport, r.Policy), r.plain)},
 		Cache:  auth.NewCache(),
 		Credential: func(ctx context.Context, host string) (auth.Credential, error) {
 			if r.Credentials == nil {

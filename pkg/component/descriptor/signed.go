@@ -235,7 +235,7 @@ func (d *signedDocument) fields(tree map[string]any) map[string]any {
 	}
 	for _, resource := range objects(tree["resources"]) {
 		access, _ := resource["access"].(map[string]any)
-		if access["type"] == "none" || access["type"] == "None" {
+		if kind, _ := access["type"].(string); HoldsNothing(kind) {
 			delete(resource, "digest")
 		}
 		delete(resource, "access")

@@ -1,0 +1,20 @@
+package component_test
+
+import (
+	"testing"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+)
+
+// TestAnImageWithoutTLSSaysNothingOfOthers: what it begins with is spoken to by http, and the images that are asked for afterwards are not.
+func TestAnImageWithoutTLSSaysNothingOfOthers(t *testing.T) {
+	s := serve(t)
+	version, err := component.From(t.Context(), "http://"+s.image(t), component.Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version.Access.PlainHTTP || version.Access.Policy("ghcr.io").PlainHTTP || !version.Access.Policy(s.Host).PlainHTTP {
+		t.Errorf("http is spoken to all: %v, to ghcr.io: %v, to %s: %v", version.Access.PlainHTTP,
+			version.Access.Policy("ghcr.io").PlainHTTP, s.Host, version.Access.Policy(s.Host).PlainHTTP)
+	}
+}
