@@ -243,6 +243,8 @@ const (
 	ReasonHubSecretUnusable = "HubSecretUnusable" //nolint:gosec // no secret
 	// ReasonLocalAccessMissing: installing into the hub itself needs the kustomize component "local".
 	ReasonLocalAccessMissing = "LocalAccessMissing"
+	// ReasonLocalNamespaceRefused: the operator's flag --local-namespaces does not let this namespace install into the hub itself.
+	ReasonLocalNamespaceRefused = "LocalNamespaceRefused"
 	// ReasonDeletionBlocked: custom resources of the module still exist; the message names them.
 	ReasonDeletionBlocked = "DeletionBlocked"
 	// ReasonWaitingForDeletion: objects are being deleted and not yet gone.

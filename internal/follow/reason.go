@@ -30,7 +30,7 @@ var final = func() map[string]bool {
 		// The runtime says no.
 		v1beta2.ReasonCRDChangeRefused, v1beta2.ReasonFieldImmutable, v1beta2.ReasonOwnershipConflict,
 		v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonRuntimeReplaced,
-		v1beta2.ReasonDeletionBlocked,
+		v1beta2.ReasonDeletionBlocked, v1beta2.ReasonLocalNamespaceRefused,
 	} {
 		set[reason] = true
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// Access says why the runtime of a remote Kyma cannot be used.
+// Access says why the runtime of a remote Kyma cannot be used, or why a local one may not use the hub.
 type Access struct {
 	// Reason (one of the API's) and Message say it for people.
 	Reason, Message string
@@ -29,7 +29,7 @@ type Sync struct {
 	Reason, Message string
 }
 
-// Side is what is known of a remote Kyma's runtime, beside its modules. The zero Side is that of a local Kyma.
+// Side is what is known of a remote Kyma's runtime, beside its modules. That of a local Kyma is zero, or has the Access that it lacks.
 type Side struct {
 	// Access is nil when the runtime can be used.
 	Access *Access
@@ -67,7 +67,7 @@ func Await(w World, access Access) []Verdict {
 		verdicts = append(verdicts, v)
 	}
 	switch access.Reason {
-	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonKubeconfigRefused:
+	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonLocalNamespaceRefused:
 		return verdicts // the cluster is another's: nothing new goes there
 	case v1beta2.ReasonRuntimeConnecting:
 		if w.Kyma.Status.LastSeen == nil {

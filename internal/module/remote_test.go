@@ -154,6 +154,7 @@ func TestMandatoryModulesGoIntoNobodyElsesCluster(t *testing.T) {
 	}{
 		{"it is another Kyma's", v1beta2.ReasonOwnershipConflict, nil, false},
 		{"it is the hub", v1beta2.ReasonKubeconfigRefused, nil, false},
+		{"it is the hub, into which the Kyma's namespace may not install", v1beta2.ReasonLocalNamespaceRefused, met, false},
 		{"it may be another Kyma's", v1beta2.ReasonRuntimeConnecting, nil, false},
 		{"it was this Kyma's, and is connected anew", v1beta2.ReasonRuntimeConnecting, met, true},
 		{"it does not answer", v1beta2.ReasonRuntimeUnreachable, nil, true},

@@ -20,9 +20,12 @@ func TestWhatIsInstalled(t *testing.T) {
 		"a hub by default": {
 			Options{}, "lifecycle-manager:dev", nil, []string{"Role klm-manager", "Namespace kcp-system"}, []string{"ServiceAccount klm-local-installer"},
 		},
-		"a single cluster installs into itself, from every namespace": {
-			Options{SingleCluster: true}, "lifecycle-manager:dev", []string{"--kyma-namespace=*"},
-			[]string{"ServiceAccount klm-local-installer", "ClusterRole klm-manager"}, nil,
+		"a single cluster installs into itself, from its own namespace": {
+			Options{SingleCluster: true}, "lifecycle-manager:dev", []string{"--local-namespaces=kcp-system", "--kyma-namespace=*"},
+			[]string{
+				"ServiceAccount klm-local-installer", "ClusterRole klm-manager",
+				"ValidatingAdmissionPolicy klm-local-namespaces", "ValidatingAdmissionPolicyBinding klm-local-namespaces",
+			}, nil,
 		},
 		"the image with its tag": {
 			Options{Image: "registry.example.com:5000/lm:1.2.3"}, "registry.example.com:5000/lm:1.2.3", nil, nil, nil,
@@ -90,6 +93,25 @@ func runs(t *testing.T, objects []*unstructured.Unstructured) (image string, mor
 		}
 	}
 	return container["image"].(string), more
+}
+
+// TestTheManagerAndThePolicyNameTheSameNamespaces is about two lists of who may install into the hub itself: where they differ, one of the two
+// lines of defence is not there.
+func TestTheManagerAndThePolicyNameTheSameNamespaces(t *testing.T) {
+	objects, err := Render(Options{SingleCluster: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, arguments := runs(t, objects)
+	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "ValidatingAdmissionPolicyBinding" })
+	expressions, _, err := unstructured.NestedSlice(objects[i].Object, "spec", "matchResources", "namespaceSelector", "matchExpressions")
+	if err != nil || len(expressions) != 1 {
+		t.Fatalf("the policy is bound by %v (%v)", expressions, err)
+	}
+	values, _, err := unstructured.NestedStringSlice(expressions[0].(map[string]any), "values")
+	if want := "--local-namespaces=" + strings.Join(values, ","); err != nil || !slices.Contains(arguments, want) {
+		t.Errorf("the manager has %q, and not %s (%v)", arguments, want, err)
+	}
 }
 
 func TestOptionsThatMakeNoSense(t *testing.T) {

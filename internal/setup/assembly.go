@@ -150,6 +150,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Fleet: kymaFleet{a.runtimes, &a.causes}, Mirror: &mirror.Mirror{}, RuntimeVersions: a.config.RuntimeVersions,
 		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Causes: &a.causes,
+		InstallsLocally: a.config.installsLocally,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
@@ -167,7 +168,8 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Content: &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
 		Shard:   a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
-		Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret, HubSecrets: a.watched.deployer, Causes: &a.causes,
+		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
+		HubSecrets: a.watched.deployer, Causes: &a.causes,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

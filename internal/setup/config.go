@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/webhook"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
@@ -69,6 +71,8 @@ type Config struct {
 
 	// LocalAccount ("namespace/name") is the ServiceAccount that is impersonated to install into the hub itself.
 	LocalAccount string
+	// LocalNamespaces are those whose Kymas and Manifests may install into the hub itself; "*" means all of them, none OperatorNamespace alone.
+	LocalNamespaces []string
 	// WindowsFile is the maintenance policy; it is watched, and need not exist. WindowsSize is how much of a window must be left.
 	WindowsFile string
 	WindowsSize time.Duration
@@ -138,9 +142,24 @@ func (c *Config) limitProblems() []error {
 	namespace, name, two := strings.Cut(c.LocalAccount, "/")
 	refuse(!two || namespace == "" || name == "" || strings.Contains(name, "/"),
 		"--local-service-account %q: write namespace/name", c.LocalAccount)
+	for _, namespace := range c.LocalNamespaces {
+		refuse(namespace != everyNamespace && len(validation.IsDNS1123Label(namespace)) > 0,
+			"--local-namespaces: %q is no namespace: write names, separated by commas, or * for every namespace", namespace)
+	}
 	refuse(c.ContentURL != "" && !strings.HasPrefix(c.ContentURL, "https://"), "--content-url %q: write https://host[:port]", c.ContentURL)
 	refuse(c.ContentURL != "" && c.ContentAddress == "", "--content-url needs --content-bind-address")
 	return problems
+}
+
+// everyNamespace stands for all of them in flags.
+const everyNamespace = "*"
+
+// installsLocally says whether what stands in a namespace may be installed into the hub itself, as an account that may do everything there.
+func (c *Config) installsLocally(namespace string) bool {
+	if len(c.LocalNamespaces) == 0 {
+		return namespace == c.OperatorNamespace
+	}
+	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
 }
 
 // registry splits RegistryHost into host and whether it speaks plain http.

@@ -49,6 +49,8 @@ func TestValidate(t *testing.T) {
 		"an account without namespace":           {func(c *Config) { c.LocalAccount = "installer" }, []string{"--local-service-account", "namespace/name"}},
 		"an account with too many parts":         {func(c *Config) { c.LocalAccount = "a/b/c" }, []string{"--local-service-account"}},
 		"an account with an empty part":          {func(c *Config) { c.LocalAccount = "a/" }, []string{"--local-service-account"}},
+		"every namespace for the hub itself":     {func(c *Config) { c.LocalNamespaces = []string{"*"} }, nil},
+		"a namespace for the hub that is none":   {func(c *Config) { c.LocalNamespaces = []string{"a", "b/c"} }, []string{"--local-namespaces", `"b/c"`}},
 		"everything that is wrong is told at once": {
 			func(c *Config) { c.RegistryHost, c.KymaWorkers, c.StreamsPerRuntime = "", 0, 0 },
 			[]string{"no registry", "--max-concurrent-", "--max-streams-per-runtime"},

@@ -83,7 +83,7 @@ func bindClients(set *flag.FlagSet, c *Config) {
 func bindModules(set *flag.FlagSet, c *Config) {
 	set.Func("kyma-namespace", "namespace of Kymas, templates, releases and access Secrets; * means every namespace (default kcp-system)",
 		func(value string) error {
-			if c.Namespace = value; value == "*" {
+			if c.Namespace = value; value == everyNamespace {
 				c.Namespace = ""
 			}
 			return nil
@@ -112,19 +112,27 @@ func bindModules(set *flag.FlagSet, c *Config) {
 	set.StringVar(&c.ContentURL, "content-url", c.ContentURL, "how people reach it, such as https://klm-content.kcp-system.svc:8444")
 	set.StringVar(&c.LocalAccount, "local-service-account", c.LocalAccount,
 		"ServiceAccount (namespace/name) that installs into the hub itself")
+	set.Func("local-namespaces", "namespaces, separated by commas, whose Kymas and Manifests may install into the hub itself; * means every "+
+		"namespace, and then a user who may write one of them may do everything in the hub (default: the one of --operator-namespace)",
+		listInto(&c.LocalNamespaces))
 	set.BoolVar(&c.RuntimeVersions, "allow-runtime-versions", c.RuntimeVersions, "let the users of a runtime pin exact versions of modules")
 	set.StringVar(&c.WindowsFile, "maintenance-policy-file", c.WindowsFile,
 		"file with the maintenance windows of upgrades that need downtime; it is watched and may be missing")
 	set.DurationVar(&c.WindowsSize, "min-maintenance-window-size", c.WindowsSize,
 		"how much of a maintenance window must be left for an upgrade to start in it")
 	set.Func("restricted-default-modules", "modules, separated by commas, that only the Kymas get which their release selects",
-		func(value string) error {
-			c.RestrictedModules = nil
-			for name := range strings.SplitSeq(value, ",") {
-				if name = strings.TrimSpace(name); name != "" {
-					c.RestrictedModules = append(c.RestrictedModules, name)
-				}
+		listInto(&c.RestrictedModules))
+}
+
+// listInto reads names that are separated by commas; empty ones are none.
+func listInto(names *[]string) func(string) error {
+	return func(value string) error {
+		*names = nil
+		for name := range strings.SplitSeq(value, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				*names = append(*names, name)
 			}
-			return nil
-		})
+		}
+		return nil
+	}
 }

@@ -92,6 +92,19 @@ func TestParseFlags(t *testing.T) {
 			[]string{registry, "--restricted-default-modules= a,, b ,"},
 			func(c Config) bool { return slices.Equal(c.RestrictedModules, []string{"a", "b"}) }, "",
 		},
+		"the hub itself is for the operator's namespace alone": {
+			[]string{registry, "--kyma-namespace=*", "--operator-namespace=ours"},
+			func(c Config) bool { return c.installsLocally("ours") && !c.installsLocally("kcp-system") }, "",
+		},
+		"the hub itself is for the namespaces that are named": {
+			[]string{registry, "--local-namespaces=a, b"},
+			func(c Config) bool {
+				return c.installsLocally("a") && c.installsLocally("b") && !c.installsLocally("kcp-system")
+			}, "",
+		},
+		"the hub itself is for every namespace where the flag says so": {
+			[]string{registry, "--local-namespaces=*"}, func(c Config) bool { return c.installsLocally("any") }, "",
+		},
 		"an unknown flag is refused":              {[]string{registry, "--no-such-flag=1"}, nil, "no-such-flag"},
 		"a value that is none is refused":         {[]string{registry, "--k8s-client-burst=many"}, nil, "k8s-client-burst"},
 		"a forgotten dash is refused":             {[]string{registry, "leader-elect"}, nil, `"leader-elect"`},

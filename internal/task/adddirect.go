@@ -78,7 +78,9 @@ func (p *planner) addDirectly(ctx context.Context) (*plan, error) {
 
 // oneDirectly adds the steps of one module to a plan, or why it is refused.
 func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted Wanted) (way view.Way, why string) {
-	offer, err := at.shelf.find(edit.Wish{Name: wanted.Name, Channel: wanted.Channel, Version: wanted.Version})
+	before := at.directly(ctx, wanted.Name)
+	wish := edit.Wish{Name: wanted.Name, Channel: wanted.Channel, Version: wanted.Version}
+	offer, err := at.shelf.find(wish, choiceOf(wanted.Namespace, before))
 	if err != nil {
 		made.refuse(err)
 		return view.NoWay, ""
@@ -87,7 +89,7 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 		made.refuse(err)
 		return view.NoWay, ""
 	}
-	before := at.directly(ctx, wanted.Name)
+	made.taken = append(made.taken, at.shelf.taken(offer))
 	asks := view.Wish{
 		Module: wanted.Name, Type: offer.kind, Direct: before != nil, Kyma: at.scene != nil,
 		WantsCommunity: p.deed.Community, WantsUnmanaged: p.deed.Direct,
@@ -116,6 +118,15 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 	}
 	made.steps = append(made.steps, p.installs(at.cluster, install, direct.Install))
 	return way, why
+}
+
+// choiceOf says which namespace's templates count for a module that is installed already, or not.
+func choiceOf(named string, before *view.Direct) view.Choice {
+	choice := view.Choice{Named: named}
+	if before != nil {
+		choice.Before = before.Template.Namespace
+	}
+	return choice
 }
 
 // directPlan is what package direct is asked for.

@@ -74,6 +74,8 @@ type Wanted struct {
 	Policy  v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
 	// Resource is created in place of the default custom resource.
 	Resource *unstructured.Unstructured `json:"resource,omitempty"`
+	// Namespace that the template of a directly installed module is taken from; empty where view.Choice decides.
+	Namespace string `json:"namespace,omitempty"`
 }
 
 // Item is one module to upgrade. Neither version nor channel means: to the newest there is.
@@ -82,6 +84,8 @@ type Item struct {
 	Module  string `json:"module"`
 	Version string `json:"version,omitempty"`
 	Channel string `json:"channel,omitempty"`
+	// Namespace that the template of a directly installed module is taken from; empty for the one that it came from.
+	Namespace string `json:"namespace,omitempty"`
 }
 
 // Shown is an object that a Preview showed.
@@ -139,6 +143,9 @@ func few(names []string) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
+
+// directly says that an add goes past the lifecycle manager.
+func (d *Deed) directly() bool { return d.Direct || d.Community || d.Kyma == "" }
 
 // custom says that the deed has custom resources of somebody.
 func (d *Deed) custom() bool {

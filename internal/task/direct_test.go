@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -261,4 +263,67 @@ func TestAModuleOfASourceIsKeptInTheCluster(t *testing.T) {
 		t.Errorf("%v %v", all, err)
 	}
 	b.succeeds(admin, Deed{Kind: Delete, Module: widget})
+}
+
+// in is a template in another namespace.
+func in(namespace string, template *v1beta2.ModuleTemplate) *v1beta2.ModuleTemplate {
+	template.Namespace = namespace
+	return template
+}
+
+// TestATenantCannotOfferAHigherVersion is about a module that lies in two namespaces of the cluster: people of the second one publish a
+// version above all others.
+func TestATenantCannotOfferAHigherVersion(t *testing.T) {
+	b := newBench(t)
+	admin, module := b.admin(), testkit.Unique("widget")
+	tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "tenant-"}}
+	b.create(tenant)
+	b.create(b.community(module, "0.1.0", "red"))
+	b.create(in(tenant.Name, b.community(module, "99.0.0", "black")))
+	for _, version := range []string{"", "99.0.0"} {
+		err := b.refused(admin, addCommunity(module, version), WhyRefused, "offered from namespaces")
+		if !strings.Contains(err.Error(), b.namespace) || !strings.Contains(err.Error(), tenant.Name) {
+			t.Errorf("the error does not name who offers it: %v", err)
+		}
+	}
+	add := addCommunity(module, "")
+	add.Modules[0].Namespace = b.namespace
+	preview := b.previews(admin, add)
+	want := []Taken{{Module: module, Version: "0.1.0", Namespace: b.namespace}}
+	if diff := cmp.Diff(want, preview.Templates); diff != "" || preview.Refused != "" {
+		t.Fatalf("%s\n%s", preview.Refused, diff)
+	}
+	b.succeeds(admin, add)
+
+	upgrade := Deed{Kind: Upgrade, Items: []Item{{Module: module}}}
+	if preview := b.previews(admin, upgrade); len(preview.Templates) != 1 || preview.Templates[0].Namespace != b.namespace {
+		t.Errorf("%+v", preview)
+	}
+	b.succeeds(admin, upgrade)
+	b.refused(admin, Deed{Kind: Upgrade, Items: []Item{{Module: module, Version: "99.0.0"}}}, WhyNotFound, "has no version 99.0.0")
+	if record := b.record(module); record.Version != "0.1.0" || record.Template.Namespace != b.namespace {
+		t.Errorf("%+v", record)
+	}
+	upgrade.Items[0].Namespace = tenant.Name
+	if preview := b.previews(admin, upgrade); len(preview.Templates) != 1 || preview.Templates[0].Version != "99.0.0" {
+		t.Errorf("a namespace that is named offers its versions: %+v", preview)
+	}
+	b.succeeds(admin, Deed{Kind: Delete, Module: module})
+}
+
+func TestWhereANamespaceMeansNothing(t *testing.T) {
+	for name, deed := range map[string]Deed{
+		"in a Kyma":               {Kind: Add, Kyma: "a/b", Modules: []Wanted{{Name: "notes", Namespace: "shop"}}},
+		"beside a source":         {Kind: Add, Community: true, Source: "s", Modules: []Wanted{{Name: "notes", Namespace: "shop"}}},
+		"that is none":            {Kind: Add, Community: true, Modules: []Wanted{{Name: "notes", Namespace: "a/b"}}},
+		"that is none, upgrading": {Kind: Upgrade, Items: []Item{{Module: "notes", Namespace: "a/b"}}},
+	} {
+		if err := deed.Validate(); ReasonOf(err) != WhyInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	good := Deed{Kind: Add, Community: true, Modules: []Wanted{{Name: "notes", Namespace: "shop"}}}
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
 }

@@ -85,8 +85,22 @@ type Preview struct {
 	// Blocking are the objects that stand in the way, or that a deletion with cascade deletes first.
 	Blocking []Blocking `json:"blocking"`
 	Warnings []string   `json:"warnings"`
+	// Templates are where directly installed modules would come from.
+	Templates []Taken `json:"templates"`
 	// Refused says why it cannot be done; empty when it can.
 	Refused string `json:"refused"`
+}
+
+// Taken says where a directly installed module comes from.
+type Taken struct {
+	Module  string `json:"module"`
+	Version string `json:"version"`
+	// Namespace of the template in the cluster that the module goes to; empty where it is in none.
+	Namespace string `json:"namespace"`
+	// Hub is the namespace of the template on the hub, where the cluster is a runtime and has none of its own.
+	Hub string `json:"hub"`
+	// Origin is the address of the catalog that the template came from; empty for none.
+	Origin string `json:"origin"`
 }
 
 // Change is what would become of one object.

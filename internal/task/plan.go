@@ -32,7 +32,9 @@ type plan struct {
 	refused  error
 	blocking []Blocking
 	warnings []string
-	steps    []step
+	// taken are where directly installed modules come from.
+	taken []Taken
+	steps []step
 	// elsewhere says that objects of a runtime are told, which not everybody may see who sees the Kyma.
 	elsewhere bool
 	// here are the Kymas of the deed whose modules are in the cluster of the hub.
@@ -72,7 +74,7 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 	deed := p.deed
 	switch deed.Kind {
 	case Add:
-		if deed.Direct || deed.Community || deed.Kyma == "" {
+		if deed.directly() {
 			return p.addDirectly(ctx)
 		}
 		return p.add(ctx)
@@ -95,7 +97,10 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 // preview tries all steps. What one of them cannot say is part of the answer where the cluster refuses it, and else an error.
 func (p *plan) preview(ctx context.Context) (Preview, error) {
 	preview := Preview{
-		Way: p.way, Why: p.why, Confirm: p.confirm, Blocking: p.blocking, Warnings: p.warnings, Diff: []Change{},
+		Way: p.way, Why: p.why, Confirm: p.confirm, Blocking: p.blocking, Warnings: p.warnings, Templates: p.taken, Diff: []Change{},
+	}
+	if preview.Templates == nil {
+		preview.Templates = []Taken{}
 	}
 	if preview.Blocking == nil {
 		preview.Blocking = []Blocking{}

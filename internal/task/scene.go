@@ -18,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/reach"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
 // scheme has the kinds of Kubernetes and ours.
@@ -101,9 +102,12 @@ func (s *scene) check(spec *v1beta2.KymaSpec, wish edit.Wish) error {
 func judged(err error) error {
 	var unknown *edit.UnknownError
 	var lower *edit.LowerError
+	var absent *view.AbsentError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &absent):
+		return refuse(WhyNotFound, "%s", absent)
 	case errors.As(err, &unknown):
 		return refuse(WhyNotFound, "%s", unknown)
 	case errors.As(err, &lower):

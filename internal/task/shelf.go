@@ -55,7 +55,11 @@ func (p *planner) shelf(ctx context.Context, at *place, source *collection.Sourc
 			template.Namespace = ""
 			in.Templates = append(in.Templates, *template)
 		}
-		in.Releases = append(in.Releases, at.scene.Releases...)
+		for i := range at.scene.Releases {
+			release := at.scene.Releases[i].DeepCopy()
+			release.Namespace = ""
+			in.Releases = append(in.Releases, *release)
+		}
 	}
 	if source != nil {
 		if err := s.read(ctx, p, *source, &in); err != nil {
@@ -100,19 +104,18 @@ func (s *shelf) read(ctx context.Context, p *planner, source collection.Source, 
 		s.origin.Name = source.Name
 	}
 	in.Templates = append(in.Templates, s.templates...)
-	in.Releases = append(in.Releases, catalog.Releases...)
+	for i := range catalog.Releases {
+		release := catalog.Releases[i].DeepCopy()
+		release.Namespace = ""
+		in.Releases = append(in.Releases, *release)
+	}
 	return nil
 }
 
-// find takes the template of a version, or of the one that a channel offers, or else of the newest that is no pre-release.
-func (s *shelf) find(wish edit.Wish) (offered, error) {
-	var templates []*v1beta2.ModuleTemplate
-	var versions []string
-	for i := range s.templates {
-		if t := &s.templates[i]; view.ModuleOf(t) == wish.Name {
-			templates, versions = append(templates, t), append(versions, view.VersionOf(t))
-		}
-	}
+// find takes the template of a version, or of the one that a channel offers, or else of the newest that is no pre-release, in the namespace
+// that counts.
+func (s *shelf) find(wish edit.Wish, choice view.Choice) (offered, error) {
+	templates := slices.DeleteFunc(slices.Clone(s.templates), func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != wish.Name })
 	if len(templates) == 0 {
 		where := "the cluster"
 		if s.origin != nil {
@@ -120,19 +123,51 @@ func (s *shelf) find(wish edit.Wish) (offered, error) {
 		}
 		return offered{}, refuse(WhyNotFound, "there is no module %s: %s has no ModuleTemplate of it", wish.Name, where)
 	}
+	if s.origin != nil {
+		choice = view.Choice{} // a catalog is in no namespace
+	}
+	namespace, err := choice.Among(wish.Name, view.NamespacesOf(templates))
+	if err != nil {
+		return offered{}, judged(err)
+	}
 	found := offered{kind: cmp.Or(s.types[wish.Name], view.Community)}
+	if found.release, err = view.ReleaseOf(wish.Name, namespace, s.releases); err != nil {
+		return offered{}, judged(err)
+	}
 	offer := edit.Offer{Module: wish.Name, Channels: map[string]string{}}
-	if at := slices.IndexFunc(s.releases, func(r v1beta2.ModuleReleaseMeta) bool { return r.Name == wish.Name }); at >= 0 {
-		found.release = &s.releases[at]
-		offer = edit.Offers(s.releases[at:at+1], nil)[wish.Name]
+	if found.release != nil {
+		offer = edit.Offers([]v1beta2.ModuleReleaseMeta{*found.release}, nil)[wish.Name]
+	}
+	templates = slices.DeleteFunc(templates, func(t v1beta2.ModuleTemplate) bool { return t.Namespace != namespace })
+	var versions []string
+	for i := range templates {
+		versions = append(versions, view.VersionOf(&templates[i]))
 	}
 	offer.Versions = edit.Newest(versions)
 	version, err := offer.Choose(wish)
 	if err != nil {
 		return offered{}, judged(err)
 	}
-	found.template = templates[slices.Index(versions, version)]
+	found.template = &templates[slices.Index(versions, version)]
 	return found, nil
+}
+
+// taken says where a module comes from, for the person who is asked about it.
+func (s *shelf) taken(offer offered) Taken {
+	told := Taken{
+		Module: view.ModuleOf(offer.template), Version: view.VersionOf(offer.template), Namespace: offer.template.Namespace,
+	}
+	origin := s.origin
+	if origin == nil {
+		origin = view.OriginOf(offer.template)
+	}
+	switch {
+	case origin != nil:
+		told.Origin = origin.URL
+	case told.Namespace == "" && s.at.scene != nil:
+		told.Hub = s.at.scene.Kyma.Namespace
+	}
+	return told
 }
 
 // keeps is the step that puts the template of a module of a source into the cluster, so that it is known there what could be had of it; nil

@@ -29,6 +29,10 @@ func (p *planner) upgrade(ctx context.Context) (*plan, error) {
 				continue
 			}
 			if s.Has(item.Module) {
+				if item.Namespace != "" {
+					return made.refuse(refuse(WhyInvalid, "module %s is the Kyma's: its template is beside the Kyma, leave field namespace away",
+						item.Module)), nil
+				}
 				items = append(items, item)
 			} else {
 				directs = append(directs, item)
@@ -159,20 +163,24 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 		}
 		return nil
 	}
-	source, err := p.again(ctx, p.as, at, before)
-	if err != nil {
-		made.refuse(err)
-		return nil
+	var source *collection.Source
+	if item.Namespace == "" { // else the deed says where it comes from now
+		if source, err = p.again(ctx, p.as, at, before); err != nil {
+			made.refuse(err)
+			return nil
+		}
 	}
 	if at.shelf, err = p.shelf(ctx, at, source); err != nil {
 		return notAsked(made, item.Module, source, err)
 	}
 	made.warn(at.shelf.warnings)
-	offer, err := at.shelf.find(edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version})
+	wish := edit.Wish{Name: item.Module, Channel: item.Channel, Version: item.Version}
+	offer, err := at.shelf.find(wish, choiceOf(item.Namespace, before))
 	if err != nil {
 		made.refuse(err)
 		return nil
 	}
+	made.taken = append(made.taken, at.shelf.taken(offer))
 	if len(made.steps) == 0 {
 		made.way = string(view.Directly)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 )
@@ -107,6 +109,9 @@ func (d *Deed) validateAdd() error {
 		return refuse(WhyInvalid, "%d modules are too many at once: send at most %d", len(d.Modules), mostModules)
 	case d.Direct && d.Community:
 		return refuse(WhyInvalid, "direct and community: which of the two?")
+	case slices.ContainsFunc(d.Modules, func(m Wanted) bool { return m.Namespace != "" }) && (d.Source != "" || !d.directly()):
+		return refuse(WhyInvalid, "field namespace of a module says where its template is, for what is installed directly and comes from no source: "+
+			"leave it away")
 	case d.Source != "" && !d.Direct && !d.Community:
 		return refuse(WhyInvalid, "modules of the source %s are installed directly: set community or direct", d.Source)
 	}
@@ -119,7 +124,7 @@ func (d *Deed) validateAdd() error {
 		if m.Resource != nil && m.Policy == v1beta2.CustomResourcePolicyCreateAndDelete {
 			return refuse(WhyInvalid, "module %s: its default custom resource, or the one that was sent: which of the two?", m.Name)
 		}
-		for _, err := range []error{moduleName(m.Name), target(m.Channel, m.Version), policy(m.Policy)} {
+		for _, err := range []error{moduleName(m.Name), target(m.Channel, m.Version), policy(m.Policy), namespace(m.Namespace)} {
 			if err != nil {
 				return err
 			}
@@ -142,7 +147,7 @@ func (d *Deed) validateUpgrade() error {
 		if err := keyed("kyma", i.Kyma); i.Kyma != "" && err != nil {
 			return err
 		}
-		for _, err := range []error{moduleName(i.Module), target(i.Channel, i.Version)} {
+		for _, err := range []error{moduleName(i.Module), target(i.Channel, i.Version), namespace(i.Namespace)} {
 			if err != nil {
 				return err
 			}
@@ -172,6 +177,13 @@ func keyed(field, text string) error {
 	namespace, name, cut := strings.Cut(text, "/")
 	if !cut || namespace == "" || name == "" || strings.Contains(name, "/") {
 		return refuse(WhyInvalid, "field %s: %q is not NAMESPACE/NAME", field, text)
+	}
+	return nil
+}
+
+func namespace(name string) error {
+	if name != "" && len(validation.IsDNS1123Label(name)) > 0 {
+		return refuse(WhyInvalid, "%.100q is no namespace", name)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (r *reader) leftBehind(name string, templates []*v1beta2.ModuleTemplate, ot
 			Name: name, Type: r.typeOf(name, Community), Template: &Key{template.Namespace, template.Name},
 			Beta: template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue, Installation: r.withoutOperator(template, object),
 		}
-		m.Version.Available = r.newest(name, "")
+		m.Version.Available = r.newest(r.offered(name, Choice{}), "")
 		m.Module, m.Resource = r.read(resourcesOf(template, nil))
 		return m, true
 	}

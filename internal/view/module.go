@@ -39,6 +39,8 @@ type Module struct {
 	// Manifest that installs the module, or Record of a direct installation.
 	Manifest *Key `json:"manifest,omitempty"`
 	Record   *Key `json:"record,omitempty"`
+	// Origin is the address of the catalog that a direct installation came from.
+	Origin string `json:"origin,omitempty"`
 }
 
 // Type says who looks after a module.

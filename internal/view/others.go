@@ -84,6 +84,9 @@ func (r *reader) ofDirect(d *Direct) Module {
 		m.Template = &d.Template
 		template = r.templates[d.Template]
 	}
+	if d.Origin != nil {
+		m.Origin = d.Origin.URL
+	}
 	m.Beta = template != nil && template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
 	manager, known := r.manager(d.Manager)
 	switch deployed := managerVersion(manager); {
@@ -98,14 +101,15 @@ func (r *reader) ofDirect(d *Direct) Module {
 	return m
 }
 
-// available is what its channel offers, else the newest version.
+// available is what its channel offers, else the newest version, where it came from.
 func (r *reader) available(d *Direct, installed string) string {
 	if d.Channel != "" {
-		if offered := channelVersion(r.release("", d.Module), d.Channel); offered != "" {
+		release, err := ReleaseOf(d.Module, d.Template.Namespace, r.Releases)
+		if offered := channelVersion(release, d.Channel); err == nil && offered != "" {
 			return offered
 		}
 	}
-	return r.newest(d.Module, installed)
+	return r.newest(r.offered(d.Module, Choice{Before: d.Template.Namespace}), installed)
 }
 
 // direct is how a direct installation stands, by its record and the object that runs the operator; the first that applies.
@@ -178,6 +182,9 @@ func (d *Direct) progress() string {
 func (r *reader) byHand(others []Module) []Module {
 	var all []Module
 	for name, templates := range r.versions {
+		if known := r.offered(name, Choice{}); known != nil {
+			templates = known // those of others could name an operator that is not theirs
+		}
 		if slices.ContainsFunc(others, func(m Module) bool { return m.Name == name }) {
 			continue
 		}
@@ -213,7 +220,7 @@ func (r *reader) foundRunning(name string, templates []*v1beta2.ModuleTemplate) 
 		Installation: operator(of.Spec.Manager, manager, true),
 		Beta:         of.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue,
 	}
-	m.Version.Available = r.newest(name, m.Version.Installed)
+	m.Version.Available = r.newest(r.offered(name, Choice{}), m.Version.Installed)
 	if m.Installation.State == Installed {
 		m.Installation = Installation{State: LetGo, Reason: WhyByHand, Message: "it was installed with other tools: nobody looks after it"}
 	}

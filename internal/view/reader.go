@@ -132,15 +132,16 @@ func Effective(kyma *v1beta2.Kyma) v1beta2.KymaSpec {
 	return spec
 }
 
-// release is that of a module, for somebody in a namespace: the one there, else the only one of that name.
+// release is that of a module, for a namespace: the one there; for none, the one that ReleaseOf finds.
 func (r *reader) release(namespace, name string) *v1beta2.ModuleReleaseMeta {
-	if found := r.releases[Key{namespace, name}]; found != nil {
+	if found := r.releases[Key{namespace, name}]; found != nil || namespace != "" {
 		return found
 	}
-	if namespace == "" && len(r.released[name]) > 0 {
-		return r.released[name][0]
+	found, err := ReleaseOf(name, "", r.Releases)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return found
 }
 
 // channelVersion is the version that a channel of a release offers; "" when it does not.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -52,12 +53,26 @@ func (v Version) finish() Version {
 	return v
 }
 
-// newest is the newest version of a module that there is a template of. Prereleases count when they are asked for, or when the one that is
-// installed is one.
-func (r *reader) newest(name, installed string) string {
+// offered are the templates of a module that count for a direct installation, the newest first; none where it is not clear
+// which do.
+func (r *reader) offered(name string, choice Choice) []*v1beta2.ModuleTemplate {
+	var namespaces []string
+	for _, template := range r.versions[name] {
+		namespaces = append(namespaces, template.Namespace)
+	}
+	namespace, err := choice.Among(name, distinct(namespaces))
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.versions[name]), func(t *v1beta2.ModuleTemplate) bool { return t.Namespace != namespace })
+}
+
+// newest is the newest version among templates, which come the newest first. Prereleases count when they are asked for, or when the one that
+// is installed is one.
+func (r *reader) newest(templates []*v1beta2.ModuleTemplate, installed string) string {
 	before, err := semver.NewVersion(installed)
 	early := r.Prereleases || err == nil && before.Prerelease() != ""
-	for _, template := range r.versions[name] {
+	for _, template := range templates {
 		version, err := semver.NewVersion(VersionOf(template))
 		if err == nil && (early || version.Prerelease() == "") && template.DeletionTimestamp.IsZero() {
 			return VersionOf(template)

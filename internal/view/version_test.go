@@ -62,19 +62,24 @@ func TestVersionsDiffer(t *testing.T) {
 func TestPrereleasesAreOptIn(t *testing.T) {
 	in := seen(nil)
 	in.Templates = append(in.Templates, template("beacon", "2.0.0-rc"))
-	if v := newReader(in).newest("beacon", "1.0.0"); v != "1.1.0" {
+	if v := newestOf(in, "beacon", "1.0.0"); v != "1.1.0" {
 		t.Errorf("newest is %s", v)
 	}
-	if v := newReader(in).newest("beacon", "2.0.0-alpha"); v != "2.0.0-rc" {
+	if v := newestOf(in, "beacon", "2.0.0-alpha"); v != "2.0.0-rc" {
 		t.Errorf("newest after a prerelease is %s", v)
 	}
 	in.Prereleases = true
-	if v := newReader(in).newest("beacon", "1.0.0"); v != "2.0.0-rc" {
+	if v := newestOf(in, "beacon", "1.0.0"); v != "2.0.0-rc" {
 		t.Errorf("newest with prereleases is %s", v)
 	}
-	if v := newReader(in).newest("other", ""); v != "" {
+	if v := newestOf(in, "other", ""); v != "" {
 		t.Errorf("newest of nothing is %s", v)
 	}
+}
+
+func newestOf(in Inputs, module, installed string) string {
+	r := newReader(in)
+	return r.newest(r.offered(module, Choice{}), installed)
 }
 
 func FuzzMatches(f *testing.F) {

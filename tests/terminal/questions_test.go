@@ -95,7 +95,7 @@ func TestNobodyToAsk(t *testing.T) {
 		"a pipe is nobody":                      {"echo y | kyma unmanage one", 64, "say --yes if you are sure"},
 		"no input is nobody":                    {"kyma delete one </dev/null", 64, "say --yes if you are sure"},
 		"who cannot see a question is nobody":   {"kyma unmanage one 2>message; code=$?; cat message; exit $code", 64, "say --yes"},
-		"a typed word needs a terminal":         {"echo one | kyma add one --unmanaged", 64, "say --unmanaged --yes"},
+		"a typed word needs a terminal":         {"echo one | kyma add one --unmanaged --template-namespace HERE", 64, "say --unmanaged --yes"},
 		"--yes answers":                         {"kyma unmanage one --yes --wait=false </dev/null", 0, "changed"},
 		"data in a pipe does not hinder to ask": {"kyma unmanage one -o name --wait=false | cat; true", 0, "module/one"},
 	} {
@@ -103,7 +103,7 @@ func TestNobodyToAsk(t *testing.T) {
 			h := newHub(t, "one")
 			h.offers("one")
 			t.Chdir(t.TempDir())
-			s := h.script(c.line)
+			s := h.script(strings.ReplaceAll(c.line, "HERE", h.namespace))
 			if strings.Contains(name, "to ask") {
 				s.await("[y/N]")
 				s.press("y", "Enter")

@@ -24,6 +24,16 @@ export function previewOf(world: World, deed: Deed): Preview {
         ...plain,
         way,
         confirm: deed.direct ? (names[0] ?? '') : '',
+        templates:
+          way === 'Kyma'
+            ? []
+            : deed.modules.map((m) => ({
+                module: m.name,
+                version: m.version ?? '1.0.0',
+                namespace: m.namespace ?? '',
+                hub: '',
+                origin: deed.source ? 'https://example.com/all-modules.yaml' : '',
+              })),
         warnings: deed.modules.some((m) => m.name === 'beacon') ? ['version 1.1.0 needs Kubernetes 1.30 or newer'] : [],
         diff:
           way === 'Kyma'

@@ -98,6 +98,8 @@ export interface Module {
   template?: Key
   manifest?: Key
   record?: Key
+  /** origin is the address of the catalog that a module without a Kyma came from. */
+  origin?: string
 }
 
 export interface KymaCondition {
@@ -289,6 +291,8 @@ export interface AddModule {
   version?: string
   policy?: Policy
   resource?: JsonObject
+  /** namespace of the template of a directly installed module. */
+  namespace?: string
 }
 export interface Previewed extends Ref {
   uid: string
@@ -303,7 +307,11 @@ export type Deed =
       source?: string
       confirmation?: string
     }
-  | { kind: 'upgrade'; items: { kyma: string; module: string; version?: string; channel?: string }[]; confirmation?: string }
+  | {
+      kind: 'upgrade'
+      items: { kyma: string; module: string; version?: string; channel?: string; namespace?: string }[]
+      confirmation?: string
+    }
   | { kind: 'delete'; kyma: string; module: string; cascade: boolean; previewed?: Previewed[]; confirmation?: string }
   | { kind: 'manage' | 'unmanage'; kyma: string; module: string; policy?: Policy; confirmation?: string }
   | { kind: 'channel'; kyma: string; module: string; channel?: string; version?: string; confirmation?: string }
@@ -329,6 +337,8 @@ export interface Preview {
   diff?: Change[] | null
   blocking?: Blocking[] | null
   warnings?: string[] | null
+  /** templates are where modules that are installed directly come from. */
+  templates?: { module: string; version: string; namespace: string; hub: string; origin: string }[] | null
   refused?: string
 }
 

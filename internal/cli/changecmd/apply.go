@@ -24,6 +24,9 @@ type item struct {
 	Channel string      `json:"channel,omitempty"`
 	Version string      `json:"version,omitempty"`
 	DryRun  string      `json:"dryRun,omitempty"`
+	// Template as NAMESPACE/NAME that a direct installation was taken from, and Origin, the catalog that it came from.
+	Template string `json:"template,omitempty"`
+	Origin   string `json:"origin,omitempty"`
 }
 
 // changeList is what these commands write.

@@ -59,13 +59,13 @@ func TestChanges(t *testing.T) {
 		"to suspend nothing":                                      {nil, "suspend", 64, "", "say --all"},
 		"--keep-resources has to wait":                            {[]v1beta2.Module{{Name: "notes"}}, "delete notes --keep-resources --yes --wait=false", 64, "notes", "has to wait"},
 		"what is not there needs the lifecycle manager's catalog": {nil, "add nobody --community", 4, "", "there is no module nobody"},
-		"a manageable module is no community module":              {nil, "add notes --community", 1, "", "is no community module"},
-		"a manageable module without its manager wants an answer": {nil, "add notes --unmanaged", 64, "", "say --unmanaged --yes"},
+		"a manageable module is no community module":              {nil, "add notes --community --template-namespace HERE", 1, "", "is no community module"},
+		"a manageable module without its manager wants an answer": {nil, "add notes --unmanaged --template-namespace HERE", 64, "", "say --unmanaged --yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.kyma("demo", c.have...)
-			args := strings.Fields(c.args)
+			args := strings.Fields(strings.ReplaceAll(c.args, "HERE", b.namespace))
 			if !strings.Contains(c.args, "--wait") && !strings.HasPrefix(c.args, "suspend") {
 				args = append(args, "--wait=false")
 			}

@@ -25,7 +25,9 @@ type directFlags struct {
 	community, unmanaged bool
 	template, registry   string
 	signatures           string
-	login                login.Options
+	// namespace of the cluster that templates are taken from; empty where the rules of package view decide.
+	namespace string
+	login     login.Options
 	// again asks the catalog that a module came from; nil for commands that ask none.
 	again *collectioncmd.Again
 }
@@ -41,6 +43,9 @@ func (d *directFlags) add(flags *pflag.FlagSet) {
 func (d *directFlags) addSource(flags *pflag.FlagSet) {
 	flags.StringVar(&d.template, "template", "",
 		"file with the ModuleTemplate of a module that is installed directly (default: the cluster's)")
+	flags.StringVar(&d.namespace, "template-namespace", "",
+		"namespace of the cluster that its ModuleTemplate is taken from (default: the one that it came from, else kyma-system, else kcp-system, "+
+			"else the only one that has it)")
 	flags.StringVar(&d.registry, "registry", "",
 		"registry with the component of such a module: [oci://|http://]HOST[:PORT][/PATH], and //NAME where nothing else names the component")
 	d.login.AddFlagsFor(flags, "registry-")
@@ -84,54 +89,6 @@ func (d *directFlags) component() *direct.Component {
 	}
 	registry, name, _ := strings.Cut(where, "//")
 	return &direct.Component{Registry: strings.Trim(registry, "/"), Name: name}
-}
-
-// found is a module in one version, with the release that offers it, if there is one.
-type found struct {
-	template *v1beta2.ModuleTemplate
-	release  *v1beta2.ModuleReleaseMeta
-	// origin is the catalog that the template came from, nil for none.
-	origin *view.Origin
-}
-
-// find looks for the template of a wish: in the file of --template, else in the whole cluster.
-func (d *directFlags) find(ctx context.Context, c *console.Console, cluster client.Client, wish edit.Wish) (found, error) {
-	templates, err := d.templates(ctx, c, cluster, wish.Name)
-	if where := d.component(); console.Code(err) == console.CodeNotFound && d.template == "" && where != nil && where.Name != "" {
-		templates, err = d.carried(ctx, c, *where, wish)
-	}
-	if err != nil {
-		return found{}, err
-	}
-	made, err := d.among(ctx, cluster, templates, nil, wish)
-	if made.template != nil {
-		made.origin = view.OriginOf(made.template)
-	}
-	return made, err
-}
-
-// among chooses from templates of a module, with the release that the cluster has of it, or else one of more.
-func (d *directFlags) among(
-	ctx context.Context, cluster client.Client, templates []v1beta2.ModuleTemplate, more []v1beta2.ModuleReleaseMeta, wish edit.Wish,
-) (found, error) {
-	var releases v1beta2.ModuleReleaseMetaList
-	if err := cluster.List(ctx, &releases); err != nil && !unserved(err) {
-		return found{}, err
-	}
-	releases.Items = slices.Concat(more, releases.Items) // the last one counts
-	var release *v1beta2.ModuleReleaseMeta
-	for i := range releases.Items {
-		if releases.Items[i].Name == wish.Name {
-			release = &releases.Items[i]
-		}
-	}
-	offer := edit.Offer{Module: wish.Name, Channels: map[string]string{}}
-	if release != nil {
-		offer = edit.Offers([]v1beta2.ModuleReleaseMeta{*release}, nil)[wish.Name]
-	}
-	offer.Versions = versions(templates)
-	template, err := choose(offer, templates, wish)
-	return found{template: template, release: release}, err
 }
 
 // carried is the template of a component that --registry names: the one that lies in it, or one that says as much as it does.
@@ -256,7 +213,7 @@ func typeOf(f found) view.Type {
 	case v1beta2.ManagedByKyma, v1beta2.ManagedByLifecycleManager:
 		return view.Manageable
 	}
-	if f.release != nil {
+	if f.offered {
 		return view.Manageable
 	}
 	return view.Community

@@ -30,11 +30,12 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 		return err
 	}
 	for _, wish := range asked {
-		module, err := d.find(ctx, a.console, cluster, wish)
+		before := recorded(ctx, cluster, wish.Name)
+		module, err := d.find(ctx, a.console, cluster, before, wish)
 		if err != nil {
 			return err
 		}
-		before := recorded(ctx, cluster, wish.Name)
+		a.console.Sayf("%s", module.told())
 		asks := view.Wish{
 			Module: wish.Name, Type: typeOf(module), Direct: before != nil,
 			WantsCommunity: d.community && !d.unmanaged, WantsUnmanaged: d.unmanaged,
@@ -119,7 +120,14 @@ func (c *change) directly(
 			c.console.Sayf("%s %s", difference.Change, difference.ID)
 		}
 	}
-	if err := c.print([]item{c.direct(report)}); err != nil {
+	i := c.direct(report)
+	if plan.Template.Namespace != "" {
+		i.Template = plan.Template.Namespace + "/" + plan.Template.Name
+	}
+	if plan.Origin != nil {
+		i.Origin = plan.Origin.URL
+	}
+	if err := c.print([]item{i}); err != nil {
 		return err
 	}
 	if c.dry() || !c.wait {
@@ -204,6 +212,7 @@ func (d *directFlags) upgrade(ctx context.Context, c *change, wish edit.Wish) er
 	if err != nil {
 		return err
 	}
+	c.console.Sayf("%s", module.told())
 	if err := c.keep(ctx, module, before); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func create(c *change) *cobra.Command {
 		Long: "Creates a Kyma in the namespace of --namespace, or in " + v1beta2.DefaultNamespace + ". Its modules go to the cluster\n" +
 			"that kyma kyma connect gives access to or, with --local, to the cluster that the Kyma lives in.",
 		Example: "  kyma kyma create demo --module notes --module beacon:fast\n" +
-			"  kyma kyma create here --local -n kyma-system\n" +
+			"  kyma kyma create here --local\n" +
 			"  kyma kyma create demo --dry-run=client -o yaml",
 		Args: names(1, 1, "NAME"),
 		RunE: func(command *cobra.Command, args []string) error { return k.run(command.Context(), args[0]) },

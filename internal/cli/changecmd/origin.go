@@ -18,15 +18,16 @@ import (
 
 // fresh looks for a version of a module that is installed directly:
 //
-//  1. where a flag says: in a file, or in a component
+//  1. where a flag says: in a file, in a component, or in a namespace of the cluster
 //  2. in the catalog that it came from, which is asked again, and in nothing else: what lies in the cluster nobody vouches for
-//  3. in the cluster
+//  3. in the namespace of the cluster that it came from
 func (d *directFlags) fresh(
 	ctx context.Context, c *console.Console, cluster client.Client, before *view.Direct, wish edit.Wish,
 ) (found, error) {
 	where := d.component()
-	if d.template != "" || where != nil && where.Name != "" || before == nil || before.Origin == nil {
-		return d.find(ctx, c, cluster, wish)
+	flagged := d.template != "" || d.namespace != "" || where != nil && where.Name != ""
+	if flagged || before == nil || before.Origin == nil {
+		return d.find(ctx, c, cluster, before, wish)
 	}
 	catalog, origin, err := d.again.Read(ctx, d.ofCatalog(), wish.Name, *before.Origin)
 	if err != nil {

@@ -45,6 +45,8 @@ type Reconciler struct {
 	Catalog Catalog
 	// PullSecret is the Secret that runtimes pull images with; nil when they need none.
 	PullSecret PullSecret
+	// InstallsLocally says whether the Kymas of a namespace may have their modules in the hub itself; nil: those of none.
+	InstallsLocally func(namespace string) bool
 	// RuntimeVersions lets the users of a runtime pin exact versions of modules.
 	RuntimeVersions bool
 	// Windows say when upgrades with downtime may start; nil means that no policy does.

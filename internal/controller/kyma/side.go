@@ -48,7 +48,8 @@ type side struct {
 
 // meet finds out what the runtime's side of a Kyma is, and brings what the runtime has to hold before a Kyma can stand there.
 //
-//  1. A local Kyma has no other side, nor has one whose label says that nothing is to be synchronised.
+//  1. A local Kyma has no other side, nor has one whose label says that nothing is to be synchronised. The first is held where its namespace
+//     may not install into the hub itself.
 //  2. Without a connection, what was last seen of the runtime's spec counts.
 //  3. So it does until the kinds that matter there were listed once.
 //  4. A runtime that belongs to another Kyma of this hub is left alone; also one that another takes while rule 5 puts things there.
@@ -58,6 +59,7 @@ func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
 	s := &side{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}
 	if !s.remote {
 		r.untrack(client.ObjectKeyFromObject(kyma)) // it may have been synchronised before
+		s.Access = r.refuseLocal(kyma)
 		r.identify(ctx, s)
 		return s
 	}
@@ -69,6 +71,20 @@ func (r *Reconciler) meet(ctx context.Context, kyma *v1beta2.Kyma) *side {
 		r.readCopy(s)
 	}
 	return s
+}
+
+// refuseLocal says why a Kyma may not have its modules in the hub itself; nil when it may, or does not ask for it. Its Manifests would be
+// refused for the same reason: here it is told before there are any.
+func (r *Reconciler) refuseLocal(kyma *v1beta2.Kyma) *module.Access {
+	local := kyma.Spec.Remote != nil && !*kyma.Spec.Remote
+	if !local || r.InstallsLocally != nil && r.InstallsLocally(kyma.Namespace) {
+		return nil
+	}
+	return &module.Access{
+		Reason: v1beta2.ReasonLocalNamespaceRefused,
+		Message: fmt.Sprintf("namespace %s may not install into the hub itself: name it in the operator's flag --local-namespaces, "+
+			"or delete this Kyma", kyma.Namespace),
+	}
 }
 
 // identify binds a Kyma to its cluster where nothing else is synchronised. What is wrong with the connection its Manifests tell.
@@ -240,7 +256,7 @@ func (s *side) effective() (*v1beta2.Kyma, bool) {
 	last := s.hub.Status.LastSeen
 	switch {
 	case !s.remote:
-		return s.hub, true
+		return s.hub, s.Access == nil
 	case s.merged != nil:
 		kyma := s.hub.DeepCopy()
 		module.Apply(&kyma.Spec, s.merged.Effective)

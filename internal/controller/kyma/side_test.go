@@ -167,3 +167,34 @@ func TestAKymaThatCameAfterTheLookWhoseItIsIsNotTakenForOurs(t *testing.T) {
 		t.Errorf("the runtime is not seen to be the other's: %+v", s.Side)
 	}
 }
+
+func TestALocalKymaIsHeldWhereItsNamespaceMayNotInstallIntoTheHub(t *testing.T) {
+	yes, no := true, false
+	for name, test := range map[string]struct {
+		remote    *bool
+		namespace string
+		may       func(string) bool
+		held      bool
+	}{
+		"local, of another namespace":           {&no, "tenant", func(n string) bool { return n == "kcp-system" }, true},
+		"local, of a namespace that may":        {&no, "kcp-system", func(n string) bool { return n == "kcp-system" }, false},
+		"local, where nothing says who may":     {&no, "kcp-system", nil, true},
+		"for a runtime, of another namespace":   {&yes, "tenant", nil, false},
+		"for a runtime, of a namespace unnamed": {nil, "tenant", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kyma := kymaWith("kyma", []string{"module"}, nil)
+			kyma.Namespace, kyma.Spec.Remote, kyma.Status.RuntimeID = test.namespace, test.remote, "known"
+			kyma.Labels = map[string]string{v1beta2.LabelSync: "false"} // no runtime is met in this test
+			r := &Reconciler{Now: metav1.Now, InstallsLocally: test.may}
+			s := r.meet(t.Context(), kyma)
+			_, known := s.effective()
+			if held := s.Access != nil; held != test.held || known == test.held {
+				t.Fatalf("held %v, known what counts %v, want held %v", held, known, test.held)
+			}
+			if test.held && (s.Access.Reason != v1beta2.ReasonLocalNamespaceRefused || s.Access.Passing) {
+				t.Errorf("told %+v", s.Access)
+			}
+		})
+	}
+}

@@ -41,6 +41,8 @@ type Reconciler struct {
 	PullSecret string
 	// HubSecrets give module deployer its data; nil: they are read when they are needed, and not watched.
 	HubSecrets HubSecrets
+	// InstallsLocally says whether what stands in a namespace may be installed into the hub itself; nil: nothing may.
+	InstallsLocally func(namespace string) bool
 	// Login tells that the operator's own login for registries changed; nil when it has none.
 	Login Changes
 	// Signatures wakes Manifests when other rules for signatures come into force; nil: they never do.

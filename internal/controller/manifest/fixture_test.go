@@ -211,7 +211,8 @@ func newReconciler(t *testing.T, objects ...client.Object) *Reconciler {
 		Build()
 	return &Reconciler{
 		Client: hub, Reader: hub, Content: &contents{}, Shard: shard.All{}, Events: &events.FakeRecorder{},
-		Backoff: flowcontrol.NewBackOff(time.Second, time.Minute), Now: func() metav1.Time { return testTime },
+		InstallsLocally: func(namespace string) bool { return namespace == "kcp-system" },
+		Backoff:         flowcontrol.NewBackOff(time.Second, time.Minute), Now: func() metav1.Time { return testTime },
 	}
 }
 

@@ -27,11 +27,18 @@ func (r *Reconciler) connect(ctx context.Context, w *work) error {
 	}
 	target.Owner = w.key
 	w.target = target
+	if err := r.admit(w); err != nil {
+		return err
+	}
 	if w.runtime, err = r.Fleet.Get(ctx, target); err != nil {
 		return err
 	}
 	w.recorded, err = r.loadInventory(ctx, w.manifest)
 	w.stored = w.recorded
+	if err != nil || !w.confined {
+		return err
+	}
+	w.ownCR, err = w.definesModuleCR(ctx)
 	return err
 }
 
@@ -86,7 +93,7 @@ func (w *work) interests() []Interest {
 			interests = append(interests, Interest{GVK: gvk, Mode: mode, Keep: w.keeps(gvk.GroupKind(), mode)})
 		}
 	}
-	if w.manifest.Spec.Resource != nil && len(w.manifest.Spec.Resource.Object) > 0 {
+	if w.seesModuleCRs() {
 		add(w.manifest.Spec.Resource.GroupVersionKind(), ModuleCR)
 	}
 	for _, entry := range w.recorded {

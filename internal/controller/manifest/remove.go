@@ -34,6 +34,9 @@ const retryDeleting = 15 * time.Second
 //  4. The default CR is deleted, and the module's operator gets the time to finish it.
 //  5. The objects in waves, each gone before the next begins; the operator, its RBAC and namespaces last.
 //  6. The finalizers.
+//
+// What is in the hub itself, of a namespace that may not install there (any more), goes by rules 1, 5 and 6; by 3 and 4 only where the
+// definition of the custom resource is ours; and nothing heals meanwhile.
 func (r *Reconciler) remove(ctx context.Context, w *work) (finding, error) {
 	if len(w.manifest.Status.Synced) == 0 && !w.moduleCRCreated() {
 		return finding{gone: true}, r.dropFinalizers(ctx, w)
@@ -92,7 +95,7 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *work, err error) (findi
 
 // removeModuleCRs deletes the default CR once no other custom resource of the module is left. A nil finding means: none is left.
 func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, error) {
-	if w.manifest.Spec.Resource == nil || len(w.manifest.Spec.Resource.Object) == 0 {
+	if !w.seesModuleCRs() {
 		return nil, nil
 	}
 	resource, crs, err := r.listModuleCRs(ctx, w)
@@ -175,9 +178,7 @@ func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVe
 
 // undefined is an error while a definition that we installed still stands for a kind that is not served.
 func (w *work) undefined(ctx context.Context, kind schema.GroupKind) error {
-	definitions := w.runtime.Cluster().Dynamic.Resource(schema.GroupVersionResource{
-		Group: crdKind.Group, Version: "v1", Resource: "customresourcedefinitions",
-	})
+	definitions := w.runtime.Cluster().Dynamic.Resource(crdResource)
 	for _, entry := range w.recorded {
 		if entry.GroupKind() != crdKind || !strings.HasSuffix(entry.Name, "."+kind.Group) {
 			continue
@@ -235,7 +236,7 @@ func (r *Reconciler) blocked(ctx context.Context, w *work, kind string, names []
 // keepRunning heals and upgrades a module whose deletion is blocked, and tells whether its content was compared with the cluster. What
 // cannot be done now is tried again: the block is what people have to know.
 func (r *Reconciler) keepRunning(ctx context.Context, w *work) (compared bool, err error) {
-	if r.name(w) != nil {
+	if w.confined || r.name(w) != nil {
 		return false, nil //nolint:nilerr // what runs stays as it is
 	}
 	if w.applied() {

@@ -217,7 +217,7 @@ var contentReasons = map[string]bool{
 
 // reportModuleCR repeats what the module's own CR says of itself, once it was heard.
 func (w *work) reportModuleCR() {
-	if w.runtime == nil || w.manifest.Spec.Resource == nil || len(w.manifest.Spec.Resource.Object) == 0 {
+	if w.runtime == nil || !w.seesModuleCRs() {
 		return
 	}
 	crs, synced := w.runtime.ModuleCRs(w.manifest.Spec.Resource.GroupVersionKind().GroupKind())

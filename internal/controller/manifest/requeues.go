@@ -35,7 +35,7 @@ var renderReasons = map[string]bool{
 var accessReasons = map[string]bool{
 	v1beta2.ReasonRuntimeConnecting: true, v1beta2.ReasonRuntimeUnreachable: true, v1beta2.ReasonRuntimeForbidden: true,
 	v1beta2.ReasonAccessSecretNotFound: true, v1beta2.ReasonAccessSecretAmbiguous: true, v1beta2.ReasonKubeconfigInvalid: true,
-	v1beta2.ReasonKubeconfigRefused: true, v1beta2.ReasonLocalAccessMissing: true,
+	v1beta2.ReasonKubeconfigRefused: true, v1beta2.ReasonLocalAccessMissing: true, v1beta2.ReasonLocalNamespaceRefused: true,
 }
 
 // requeueReason says by upstream's words what a pause is for. The first that applies:

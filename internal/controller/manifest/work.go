@@ -30,6 +30,11 @@ type work struct {
 	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
 	injected []v1beta2.InjectedSecret     // what of the hub's was put into desired
 
+	// confined says that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a
+	// removal touches what the inventory and the owner mark both claim, and nothing that the spec alone names; ownCR says that the kind of the
+	// default custom resource is of what they claim.
+	confined, ownCR bool
+
 	lostCR      bool     // the default custom resource went with its definition
 	fought      bool     // somebody's values were put back in this pass
 	staleShards []string // inventory shards that the status no longer names once it is written

@@ -144,6 +144,11 @@ function Offers({ list, w, act }: { list: List<Offer>; w: Wizard; act: (m: Move)
   )
 }
 
+/** From tells the namespace of an offer: several can offer modules of one name. */
+function From({ offer }: { offer: Offer }) {
+  return offer.namespace && !offer.source ? <Tag means="The namespace that offers it.">{offer.namespace}</Tag> : null
+}
+
 function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => void }) {
   const pick = w.picks.find((p) => keyOf(p.offer) === keyOf(offer))
   const there = installedIn(w, offer)
@@ -167,6 +172,7 @@ function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => vo
         <span className="row tags">
           <TypeTag type={offer.type} />
           {version && <Tag>{version}</Tag>}
+          <From offer={offer} />
           {offer.versions?.find((v) => v.version === version)?.beta && <Tag tone="warn">Beta</Tag>}
         </span>
         {hindered && <span className="dim small">{hindered}</span>}

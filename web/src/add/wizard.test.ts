@@ -50,6 +50,16 @@ describe('the deeds of the wizard', () => {
     )
     expect(deedsOf(w)).toMatchObject([{ modules: [{ name: 'notes', version: '2.1.0', policy: 'Ignore', resource: { kind: 'Notes' } }] }])
   })
+  it('names the namespace of the offer where it goes past the lifecycle manager, and nowhere else', () => {
+    const tenants: Offer = { ...offer('registry-proxy'), namespace: 'tenant' }
+    expect(deedsOf(play({ do: 'toggle', offer: tenants }))).toMatchObject([{ modules: [{ name: 'registry-proxy', namespace: 'tenant' }] }])
+    const w = play({ do: 'kyma', kyma: demo }, { do: 'toggle', offer: { ...offer('notes'), namespace: 'kcp-system' } })
+    expect(deedsOf(w)[0]).not.toHaveProperty('modules.0.namespace')
+    const past = deedsOf(move(w, { do: 'direct', on: true }))
+    expect(past).toMatchObject([{ direct: true, modules: [{ name: 'notes', namespace: 'kcp-system' }] }])
+    const [billing] = offersOf({ modules: [{ name: 'billing', versions: ['1.0.0'], new: true }], problems: [], digest: '' }, 'our-own')
+    expect(deedsOf(play({ do: 'toggle', offer: billing as Offer }))[0]).not.toHaveProperty('modules.0.namespace')
+  })
   it('names the source of what comes from one, and keeps sources apart', () => {
     const [billing] = offersOf({ modules: [{ name: 'billing', versions: ['1.0.0'], new: true }], problems: [], digest: '' }, 'our-own')
     const w = play({ do: 'toggle', offer: billing as Offer }, { do: 'toggle', offer: offer('registry-proxy') })

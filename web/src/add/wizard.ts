@@ -154,10 +154,10 @@ export function deedsOf(w: Wizard): Deed[] {
   const community = w.picks.filter((p) => p.offer.type === 'community')
   const deeds: Deed[] = []
   if (through.length > 0) deeds.push({ kind: 'add', kyma: w.kyma, modules: through.map(asked), direct: false, community: false })
-  if (past.length > 0) deeds.push({ kind: 'add', kyma: '', modules: past.map(asked), direct: true, community: false })
+  if (past.length > 0) deeds.push({ kind: 'add', kyma: '', modules: past.map(askedHere), direct: true, community: false })
   const sources = new Set(community.map((p) => p.offer.source ?? ''))
   for (const source of sources) {
-    const modules = community.filter((p) => (p.offer.source ?? '') === source).map(asked)
+    const modules = community.filter((p) => (p.offer.source ?? '') === source).map(source ? asked : askedHere)
     deeds.push({ kind: 'add', kyma: '', modules, direct: false, community: true, ...(source ? { source } : {}) })
   }
   return deeds
@@ -170,6 +170,12 @@ function asked(pick: Pick): AddModule {
   made.policy = pick.setup === 'suggested' ? 'CreateAndDelete' : 'Ignore'
   if (pick.setup === 'own' && pick.resource) made.resource = pick.resource
   return made
+}
+
+/** askedHere names the namespace of the offer that was chosen, too: others may offer a module of the same name. */
+function askedHere(pick: Pick): AddModule {
+  const made = asked(pick)
+  return pick.offer.namespace ? { ...made, namespace: pick.offer.namespace } : made
 }
 
 /** hinders says why somebody cannot go on from a step; "" when they can. */

@@ -5,7 +5,7 @@ import type { Change, Deed, Json, Operation, Preview } from '../api'
 import { Notice, Tag } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
 import { count, refText, sentence } from '../words'
-import { ask, asking, hindrance, refusedOf, sorted, start, toType, wayText, type Refused, type Review } from './review'
+import { ask, asking, hindrance, refusedOf, sorted, start, takenText, toType, wayText, type Refused, type Review } from './review'
 
 /** useReview tries the deeds whenever they are others, and starts them. */
 export function useReview(deeds: Deed[]) {
@@ -116,6 +116,11 @@ export function PreviewOf({ preview }: { preview: Preview }) {
       )}
       {!preview.refused && wayText(preview.way) && <p>{wayText(preview.way)}</p>}
       {!preview.refused && preview.why && preview.way !== 'Kyma' && <p className="dim">{sentence(preview.why)}</p>}
+      {(preview.templates ?? []).map((taken) => (
+        <p key={taken.module} className="flat">
+          {takenText(taken)}
+        </p>
+      ))}
       {(preview.warnings ?? []).map((warning, i) => (
         <Notice key={i} tone="warn">
           <p>{sentence(warning)}</p>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Deed, Preview } from '../api'
-import { ask, confirmed, hindrance, sorted, start, toType, type Review } from './review'
+import { ask, confirmed, hindrance, sorted, start, takenText, toType, type Review } from './review'
 
 const deed: Deed = { kind: 'delete', kyma: 'a/b', module: 'm', cascade: false }
 const asked = (...previews: Preview[]): Review => ({ phase: 'asked', previews, operations: [] })
@@ -33,6 +33,14 @@ it('shows what is refused and deleted first, and only counts what stays', () => 
   const { changed, unchanged } = sorted(diff)
   expect(changed.map((c) => c.change)).toEqual(['Refused', 'Delete', 'Update', 'Create'])
   expect(unchanged).toBe(1)
+})
+
+it('says where a module comes from', () => {
+  const taken = { module: 'notes', version: '1.0.0', namespace: '', hub: '', origin: '' }
+  expect(takenText({ ...taken, namespace: 'shop' })).toBe('notes 1.0.0 comes from namespace shop of its cluster.')
+  expect(takenText({ ...taken, hub: 'kcp-system' })).toBe('notes 1.0.0 comes from namespace kcp-system of the hub.')
+  expect(takenText({ ...taken, origin: 'https://x/y' })).toBe('notes 1.0.0 comes from the catalog https://x/y.')
+  expect(takenText({ ...taken, namespace: 'shop', origin: 'https://x/y' })).toContain('namespace shop of its cluster, and before from the catalog')
 })
 
 it('asks without changing anything: previews only', async () => {

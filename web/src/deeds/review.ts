@@ -81,6 +81,16 @@ export function sorted(diff: Change[] | null | undefined): Sorted {
   return { changed, unchanged: (diff ?? []).length - changed.length }
 }
 
+/** takenText says where a module that is installed directly comes from. */
+export function takenText(taken: NonNullable<Preview['templates']>[number]): string {
+  const places = [
+    taken.namespace && `namespace ${taken.namespace} of its cluster`,
+    taken.hub && `namespace ${taken.hub} of the hub`,
+    taken.origin && `the catalog ${taken.origin}`,
+  ].filter(Boolean)
+  return `${taken.module} ${taken.version} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
+}
+
 /** wayText says which way it goes, for somebody who does not know the two. */
 export function wayText(way: string | undefined): string {
   switch (way) {
