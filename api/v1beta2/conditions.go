@@ -177,7 +177,7 @@ const (
 	ReasonRegistryUnauthorized = "RegistryUnauthorized"
 	// ReasonContentNotFound: the registry does not have that content.
 	ReasonContentNotFound = "ContentNotFound"
-	// ReasonContentNotCovered: something that is to be installed is not covered by the signature of the component version; the message says what.
+	// ReasonContentNotCovered: the signature of the component version does not cover something that is to be installed.
 	ReasonContentNotCovered = "ContentNotCovered"
 	// ReasonVerified: trusted signatures cover everything that is installed.
 	ReasonVerified = "Verified"

@@ -59,7 +59,7 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 	}
 	if err := nameable(key); err != nil {
 		cover.Problem = err
-		return cover, 0, nil
+		return cover, 0, nil //nolint:nilerr // the caller is told by Problem
 	}
 	judged, retry, err := c.judge(ctx, key)
 	switch reason := descriptor.ReasonOf(err); {
@@ -67,7 +67,7 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 		return cover, retry, err
 	case err != nil:
 		cover.Problem = err
-		return cover, retry, nil
+		return cover, retry, nil //nolint:nilerr // the caller is told by Problem
 	case judged == nil:
 		return cover, retry, nil
 	}

@@ -20,7 +20,7 @@ type Verdict struct {
 	// Policy names the policy, and Require says how much it asks.
 	Policy  string
 	Require descriptor.Requirement
-	// Reason is Verified, SignatureNotRequired, one of the reasons why it is not, or that of what kept it from being told; Known is false then.
+	// Reason is Verified, SignatureNotRequired, why it is not, or what kept it from being told; Known is false then.
 	Reason, Message string
 	Known           bool
 	// Verified tells who signed; nil where no signature holds or none is asked for.

@@ -2,8 +2,8 @@
 //
 // A signature covers the content of a component version by digest. What a module becomes depends on more: which images take the place of
 // those in the content, which default custom resource is created, which object counts as its operator. This package compares all of that
-// with what was signed. It decides on what it is given and reads nothing: internal/artifact asks it for Manifests, internal/direct for modules
-// that are installed without the manager.
+// with what was signed. It decides on what it is given and reads nothing: internal/artifact asks it for Manifests, internal/direct for
+// modules that are installed without the manager.
 package cover
 
 import (
@@ -35,8 +35,8 @@ func problem(where, format string, args ...any) Problem {
 	return Problem{Where: where, What: fmt.Sprintf(format, args...)}
 }
 
-// Localized tells which of the references that are to take the place of those in the content are not those of an image resource, by its name,
-// tag and digest. Their host and path are free: a mirror holds the same digest.
+// Localized tells which of the references that are to take the place of those in the content are not those of an image resource, by its
+// name, tag and digest. Their host and path are free: a mirror holds the same digest.
 func Localized(of *descriptor.Coverage, references []string) (found []Problem) {
 	for _, image := range references {
 		name, digest, _ := strings.Cut(image, "@")
@@ -49,9 +49,9 @@ func Localized(of *descriptor.Coverage, references []string) (found []Problem) {
 	return found
 }
 
-// Images tells which images of the content's objects are not covered, once localized took the place of those of the same name and tag. An image
-// is covered when it carries a digest, which is that of an image resource, or stands in the content; the latter counts only where fixed says
-// that nothing unsigned went into the content, such as values.
+// Images tells which images of the content's objects are not covered, once localized took the place of those of the same name and tag. An
+// image is covered when it carries a digest, which is that of an image resource, or stands in the content; the latter counts only where
+// fixed says that nothing unsigned went into the content, such as values.
 func Images(of *descriptor.Coverage, objects []*unstructured.Unstructured, localized []string, fixed bool) ([]Problem, error) {
 	covered := map[string]bool{}
 	for _, image := range of.Images {
@@ -86,11 +86,12 @@ func uncovered(of *descriptor.Coverage, image string, pinned bool) string {
 	for _, resource := range of.Images {
 		if name, _, _ := strings.Cut(resource.Unbound, "@"); name != "" && name == image {
 			return fmt.Sprintf("image %s: the reference of resource %s is not signed, and does not belong to its name and version (%s): "+
-				"name the resource after the image and its tag, or pin the image by its digest in the content", image, resource.Resource, resource.Version)
+				"name the resource after the image and its tag, or pin the image by its digest in the content",
+				image, resource.Resource, resource.Version)
 		}
 	}
-	return fmt.Sprintf("image %s, which has no digest: add it to the component as a resource of type ociImage and sign that, or pin it by its "+
-		"digest in the content", image)
+	return fmt.Sprintf("image %s, which has no digest: add it to the component as a resource of type ociImage and sign that, or pin it by "+
+		"its digest in the content", image)
 }
 
 // CRDChanges tells which CRD safety rules may be broken without the signed template saying so.

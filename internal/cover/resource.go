@@ -14,8 +14,8 @@ import (
 
 const whereResource = "spec.resource"
 
-// DefaultCR tells whether a default custom resource is another than the signed one, which is nil where the component has none. With free, any
-// is accepted of a kind that the content defines.
+// DefaultCR tells whether a default custom resource is another than the signed one, which is nil where the component has none. With free,
+// any is accepted of a kind that the content defines.
 func DefaultCR(signed, asked *unstructured.Unstructured, objects []*unstructured.Unstructured, free bool) []Problem {
 	if asked == nil || len(asked.Object) == 0 {
 		return nil
@@ -32,13 +32,14 @@ func DefaultCR(signed, asked *unstructured.Unstructured, objects []*unstructured
 		return []Problem{problem(whereResource, "%s %s: the component has no resource %s. Publish it with one, or add %q to allow of the rule",
 			asked.GetKind(), asked.GetName(), descriptor.ResourceDefaultCR, descriptor.AllowCustomResources)}
 	default:
-		return []Problem{problem(whereResource, "%s %s: it differs from resource %s of the component. Take that one, or add %q to allow of the rule",
+		return []Problem{problem(whereResource,
+			"%s %s: it differs from resource %s of the component. Take that one, or add %q to allow of the rule",
 			asked.GetKind(), asked.GetName(), descriptor.ResourceDefaultCR, descriptor.AllowCustomResources)}
 	}
 }
 
-// sameCustomResource compares what two objects ask for. A Kyma's Manifest names what has no name, and puts what has no namespace into that of
-// modules.
+// sameCustomResource compares what two objects ask for. A Kyma's Manifest names what has no name, and puts what has no namespace into that
+// of modules.
 func sameCustomResource(signed, asked *unstructured.Unstructured) bool {
 	signed, asked = bare(signed), bare(asked)
 	if signed.GetName() == "" {

@@ -31,7 +31,7 @@ func (p *Plan) unsigned(what string) (signed view.Signed, err error) {
 	policy := p.policy("")
 	switch {
 	case policy.Enforced(), policy.Binds() && !policy.Asks():
-		return signed, refuse(ReasonContentNotCovered, "module %s comes from %s, which no signature covers, and the signature policy asks for one: "+
+		return signed, refuse(ReasonContentNotCovered, "module %s comes from %s, which no signature covers, and the policy asks for one: "+
 			"install it from its component in a registry, or correct the policy", p.Template.Spec.ModuleName, what)
 	case policy.Asks():
 		return view.Signed{State: view.SignatureMissing, Message: "it comes from " + what + ", which no signature covers"}, nil

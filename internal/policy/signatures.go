@@ -52,7 +52,7 @@ func newSignatureFile(path string, log logr.Logger) *SignatureFile {
 }
 
 // For gives the policy for a component: that of the first rule whose pattern the whole name matches. Where there is none, it is one that
-// refuses everything as soon as any rule enforces, and nil, which asks for nothing, otherwise. What belongs to no component has the name "".
+// refuses everything as soon as any rule enforces, and nil, which asks for nothing, otherwise. What is of no component is "".
 // As long as nothing in the file changes it is always the same pointer.
 func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {
 	known := f.current()

@@ -19,8 +19,8 @@ var signatureStates = map[string]string{
 	v1beta2.ReasonContentNotCovered:  SignatureIncomplete,
 }
 
-// signed tells what the manager found out about the signatures of a module: of what is installed, and where that is not known, why a version
-// was refused.
+// signed tells what the manager found out about the signatures of a module: of what is installed, and where that is not known, why a
+// version was refused.
 func (e *entry) signed(reason string) Signed {
 	var status *v1beta2.SignatureStatus
 	switch {

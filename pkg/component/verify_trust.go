@@ -28,7 +28,7 @@ type HeldSignature struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// ReadTrust reads whose signatures count: public keys (see descriptor.ParsePublicKey) and certificates in PEM, any number of each in each text.
+// ReadTrust reads whose signatures count: public keys (see descriptor.ParsePublicKey) and certificates in PEM, any number in each text.
 // Names of signatures that count may be left out; it is descriptor.SignatureName then.
 func ReadTrust(names []string, texts ...[]byte) (*descriptor.Trust, error) {
 	trust := &descriptor.Trust{Names: slices.Clone(names)}

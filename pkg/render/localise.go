@@ -93,8 +93,8 @@ func localise(pods map[string]any, known map[imageKey][]string) (changed bool, e
 	return changed, nil
 }
 
-// localImage is the reference that takes the place of text; text itself when it needs none. What text pins stays pinned: of a digest there is
-// one content, whatever its tag says.
+// localImage is the reference that takes the place of text; text itself when it needs none. What text pins stays pinned: of a digest there
+// is one content, whatever its tag says.
 func localImage(text string, known map[imageKey][]string) (string, error) {
 	key, ok, err := keyOf(text)
 	if err != nil || !ok {

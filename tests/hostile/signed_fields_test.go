@@ -55,7 +55,7 @@ func compare(t *testing.T, what string, fields, rows []string) {
 func keysOf[T any](rows map[string]fieldRow[T]) []string {
 	var keys []string
 	for key := range rows {
-		keys = append(keys, strings.TrimSpace(key)) // one field may have two rows
+		keys = append(keys, key)
 	}
 	return keys
 }
@@ -68,8 +68,7 @@ func fieldsOf(of reflect.Type, tag string) (paths []string) {
 	if of.Kind() != reflect.Struct || !strings.Contains(of.PkgPath(), "lifecycle-manager") && of.PkgPath() != "" {
 		return []string{""}
 	}
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		if !field.IsExported() {
 			continue
 		}

@@ -264,7 +264,7 @@ var descriptorRows = map[string]fieldRow[map[string]any]{
 		set("operator", "", "access", "imageReference"),
 		set("operator", "example.com/sidecar:1.0.0", "access", "imageReference"),
 	).inVain(set("sidecar", "example.com/operator:1.0.0", "access", "imageReference")),
-	"Resources.Access.ImageReference ": attacks("was signed",
+	"Resources.Access.ImageReference.": attacks("was signed",
 		set("operator", "example.com/operator:1.0.0@"+evilDigest, "access", "imageReference")),
 	"Resources.Digest.HashAlgorithm":          attacks("changed after it was signed", set("raw-manifest", "SHA-512", "digest", "hashAlgorithm")),
 	"Resources.Digest.NormalisationAlgorithm": attacks("changed after it was signed", set("operator", "none", "digest", "normalisationAlgorithm")),

@@ -48,7 +48,8 @@ func (r *Reconciler) judge(ctx context.Context, w *work) time.Duration {
 func (w *work) judged(policy string) bool {
 	known := w.manifest.Status.Signature
 	told := conditions.Find(w.manifest.Status.Conditions, v1beta2.ConditionSigned)
-	if known == nil || known.Policy != policy || told == nil || told.Status == metav1.ConditionUnknown || told.ObservedGeneration != w.generation {
+	if known == nil || known.Policy != policy || told == nil || told.Status == metav1.ConditionUnknown ||
+		told.ObservedGeneration != w.generation {
 		return false
 	}
 	return !slices.ContainsFunc(known.Signers, func(signer v1beta2.SignerStatus) bool {

@@ -21,7 +21,7 @@ const (
 	AlgorithmECDSA   = "ECDSA"
 	AlgorithmEd25519 = "Ed25519"
 
-	// Signatures in hex have one of these media types; MediaTypeSignaturePEM is one in PEM, with the certificates of who made it.
+	// MediaTypeSignatureRSA and the three below are signatures in hex; MediaTypeSignaturePEM is one in PEM, with certificates.
 	MediaTypeSignatureRSA     = "application/vnd.ocm.signature.rsa"
 	MediaTypeSignaturePSS     = "application/vnd.ocm.signature.rsa.pss"
 	MediaTypeSignatureECDSA   = "application/vnd.ocm.signature.ecdsa"
