@@ -65,7 +65,7 @@ func TestATokenServiceGetsNoLoginInTheClear(t *testing.T) {
 			}))
 			t.Cleanup(service.Close)
 			source, host, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("WWW-Authenticate", `Bearer realm="`+service.URL+`/token",service="registry"`)
+				w.Header().Set("WWW-Authenticate", `Bearer realm="`+service.URL+`/echoed",service="echoed"`)
 				w.WriteHeader(http.StatusUnauthorized)
 			}))
 			source.PlainHTTP = func(asked string) bool { return asked == host }
@@ -73,6 +73,9 @@ func TestATokenServiceGetsNoLoginInTheClear(t *testing.T) {
 			_, err := source.Layer(t.Context(), referenceTo(host, "hello"))
 			if ReasonOf(err) != ReasonRegistryUnauthorized || asked.Load() != 0 {
 				t.Errorf("the token service was asked %d times, error %v", asked.Load(), err)
+			}
+			if told := err.Error(); strings.Contains(told, "echoed") || !strings.Contains(told, strings.TrimPrefix(service.URL, "http://")) {
+				t.Errorf("error %q, want one that names the host of the token service and nothing else that the registry chose", told)
 			}
 		})
 	}

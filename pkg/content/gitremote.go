@@ -228,7 +228,7 @@ func gitError(ctx context.Context, address *url.URL, err error) error {
 	if typed, ok := errors.AsType[*Error](err); ok {
 		return typed
 	}
-	said, status := printable(withoutQuery(err).Error()), 0
+	said, status := printable(WithoutAddresses(err).Error()), 0
 	if answer, ok := errors.AsType[*githttp.Err](err); ok {
 		status = answer.StatusCode()
 		said = fmt.Sprintf("it answers with %d %s", status, http.StatusText(status))

@@ -159,7 +159,7 @@ func webError(address *url.URL, err error) error {
 	}
 	return &Error{
 		Reason: ReasonRegistryUnreachable,
-		Err:    fmt.Errorf("fetch %s: the server cannot be used now: %w", place(address), withoutQuery(err)),
+		Err:    fmt.Errorf("fetch %s: the server cannot be used now: %w", place(address), WithoutAddresses(err)),
 	}
 }
 

@@ -109,22 +109,25 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// RegistryError gives an error of a request to a registry its reason. It returns nil for nil, an *Error as it is, and a cancellation by
-// the caller unchanged.
+// RegistryError gives an error of a request to a registry its reason. It returns nil for nil, a cancellation by the caller unchanged, and the
+// reason of an *Error as it is. No address is repeated but for its host: a registry chooses where it redirects to and who gives out tokens,
+// and may have put the login that it was sent into both.
 func RegistryError(err error) error {
 	var typed *Error
 	var answer *errcode.ErrorResponse
 	switch {
-	case err == nil, errors.As(err, &typed), errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.Canceled):
 		return err
+	case errors.As(err, &typed):
+		return &Error{Reason: typed.Reason, Err: WithoutAddresses(err), RetryAfter: typed.RetryAfter}
 	case errors.Is(err, errdef.ErrNotFound):
 		return &Error{Reason: ReasonContentNotFound, Err: err}
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return unauthorized("the registry wants credentials and there are none for it: %w", err)
 	case errors.As(err, &answer):
-		return &Error{Reason: reasonOfStatus(answer.StatusCode), Err: errors.New(answerText(answer))}
+		return &Error{Reason: reasonOfStatus(answer.StatusCode), Err: WithoutAddresses(err)}
 	default:
-		return &Error{Reason: ReasonRegistryUnreachable, Err: fmt.Errorf("the registry cannot be used now: %w", withoutQuery(err))}
+		return &Error{Reason: ReasonRegistryUnreachable, Err: fmt.Errorf("the registry cannot be used now: %w", WithoutAddresses(err))}
 	}
 }
 
@@ -157,17 +160,24 @@ func answerText(answer *errcode.ErrorResponse) string {
 	return fmt.Sprintf("%s answers %s with %d: %s", answer.URL.Host, answer.Method, answer.StatusCode, said)
 }
 
-// withoutQuery drops the address from an error of the HTTP client but for its host: the query of a redirect may be a secret.
-func withoutQuery(err error) error {
+// WithoutAddresses returns an error of the HTTP client, or of an answer of a registry, with the hosts instead of the addresses: the path and
+// the query of a redirect or of a token service may hold a secret. Any other error is returned as it is.
+func WithoutAddresses(err error) error {
 	var failed *url.Error
-	if !errors.As(err, &failed) {
+	var answer *errcode.ErrorResponse
+	switch {
+	case errors.As(err, &failed):
+		cause := WithoutAddresses(failed.Err)
+		address, parseErr := url.Parse(failed.URL)
+		if parseErr != nil {
+			return cause
+		}
+		return fmt.Errorf("%s %s: %w", strings.ToUpper(failed.Op), address.Host, cause)
+	case errors.As(err, &answer):
+		return errors.New(answerText(answer))
+	default:
 		return err
 	}
-	address, parseErr := url.Parse(failed.URL)
-	if parseErr != nil {
-		return failed.Err
-	}
-	return fmt.Errorf("%s %s: %w", strings.ToUpper(failed.Op), address.Host, failed.Err)
 }
 
 func unauthorized(format string, args ...any) error {

@@ -152,6 +152,40 @@ func TestARegistryThatFailsIsToldApartByHow(t *testing.T) {
 	}
 }
 
+// TestWhatARegistryChoosesIsNotRepeated is about addresses: a registry that got a login can put it where it sends its clients next.
+func TestWhatARegistryChoosesIsNotRepeated(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"a token service without TLS": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="http://127.0.0.1:1/echoed",service="echoed"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		},
+		"a redirect to where nothing listens": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "http://127.0.0.1:1/echoed?echoed")
+			w.WriteHeader(http.StatusFound)
+		},
+		"a redirect to an answer": func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/echoed" {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			w.Header().Set("Location", "/echoed?echoed")
+			w.WriteHeader(http.StatusFound)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := start(t, func(http.Handler) http.Handler { return answer })
+			reader := plain(host)
+			reader.Credentials = func(context.Context, string) (auth.Credential, error) {
+				return auth.Credential{Username: "user", Password: "secret"}, nil
+			}
+			_, err := reader.Get(t.Context(), harbourName, harbourVersion)
+			if err == nil || strings.Contains(err.Error(), "echoed") || !strings.Contains(err.Error(), "127.0.0.1") {
+				t.Errorf("error %v, want one that names the host and nothing else that the registry chose", err)
+			}
+		})
+	}
+}
+
 func TestARegistryThatIsNotThereIsUnreachable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	host := strings.TrimPrefix(server.URL, "http://")

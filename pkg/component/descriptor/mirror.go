@@ -58,10 +58,15 @@ func eachOf[T any](
 	return answer, err
 }
 
+// readWithin reads from one place. Its error has a reason, and no address that the other side chose.
 func readWithin[T any](
 	ctx context.Context, limit time.Duration, from *remote.Repository, read func(context.Context, *remote.Repository) (T, error),
 ) (T, error) {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return read(within, from)
+	answer, err := read(within, from)
+	if err != nil {
+		err = &Error{Reason: reasonFor(err), Err: content.WithoutAddresses(err)}
+	}
+	return answer, err
 }
