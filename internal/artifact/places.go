@@ -174,7 +174,7 @@ func openGit(ask Ask, spec gitSpec) (content.Source, error) {
 	}
 	address, err := url.Parse(spec.URL)
 	if err != nil {
-		return source, nil // it refuses the address itself, without repeating it
+		return source, nil //nolint:nilerr // the source refuses the address itself, without repeating it
 	}
 	login, err := ask.Logins.For(address)
 	policy := ask.Policy(address.Host)

@@ -33,10 +33,10 @@ func (e *addressError) Error() string {
 // refuse says why an address is not dialled; nil when it is. Public ones are, those of private networks and this machine if that is
 // allowed, and all others never: the metadata services of clouds are there.
 func refuse(address netip.Addr, allowPrivate bool) error {
-	switch class := egress.ClassOf(address); {
-	case class == egress.Public:
+	switch egress.ClassOf(address) {
+	case egress.Public:
 		return nil
-	case class == egress.Private, class == egress.Loopback:
+	case egress.Private, egress.Loopback:
 		if allowPrivate {
 			return nil
 		}

@@ -71,7 +71,8 @@ type Config struct {
 
 	// LocalAccount ("namespace/name") is the ServiceAccount that is impersonated to install into the hub itself.
 	LocalAccount string
-	// LocalNamespaces are those whose Kymas and Manifests may install into the hub itself; "*" means all of them, none OperatorNamespace alone.
+	// LocalNamespaces are those whose Kymas and Manifests may install into the hub itself; "*" means all of them, none means
+	// OperatorNamespace alone.
 	LocalNamespaces []string
 	// WindowsFile is the maintenance policy; it is watched, and need not exist. WindowsSize is how much of a window must be left.
 	WindowsFile string

@@ -110,8 +110,8 @@ func (d *Deed) validateAdd() error {
 	case d.Direct && d.Community:
 		return refuse(WhyInvalid, "direct and community: which of the two?")
 	case slices.ContainsFunc(d.Modules, func(m Wanted) bool { return m.Namespace != "" }) && (d.Source != "" || !d.directly()):
-		return refuse(WhyInvalid, "field namespace of a module says where its template is, for what is installed directly and comes from no source: "+
-			"leave it away")
+		return refuse(WhyInvalid, "field namespace of a module says where its template is, for what is installed directly and comes from no "+
+			"source: leave it out")
 	case d.Source != "" && !d.Direct && !d.Community:
 		return refuse(WhyInvalid, "modules of the source %s are installed directly: set community or direct", d.Source)
 	}

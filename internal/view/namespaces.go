@@ -60,7 +60,8 @@ type AmbiguousError struct {
 
 // Error names the namespaces.
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("module %s is offered from %s: name the namespace to take it from, whose people you trust", e.Module, list(e.Namespaces))
+	return fmt.Sprintf("module %s is offered from %s: name the namespace to take it from, whose people you trust",
+		e.Module, list(e.Namespaces))
 }
 
 // AbsentError is a namespace without templates of a module.

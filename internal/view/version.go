@@ -67,8 +67,8 @@ func (r *reader) offered(name string, choice Choice) []*v1beta2.ModuleTemplate {
 	return slices.DeleteFunc(slices.Clone(r.versions[name]), func(t *v1beta2.ModuleTemplate) bool { return t.Namespace != namespace })
 }
 
-// newest is the newest version among templates, which come the newest first. Prereleases count when they are asked for, or when the one that
-// is installed is one.
+// newest is the newest version among templates, which come the newest first. Prereleases count when they are asked for, or when the one
+// that is installed is one.
 func (r *reader) newest(templates []*v1beta2.ModuleTemplate, installed string) string {
 	before, err := semver.NewVersion(installed)
 	early := r.Prereleases || err == nil && before.Prerelease() != ""

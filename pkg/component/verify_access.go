@@ -41,8 +41,8 @@ func localDigest(resource *descriptor.Resource) string {
 const excluded = "NO-DIGEST"
 
 // checkDigest says why the content of a resource cannot be compared with a digest that signatures cover; nil when it can, or when the
-// resource holds nothing. A signature covers type and digest, not access: everyone with write access to the registry can rewrite that. So the digest says
-// what the content has to be, and an access that leads to something else is a failure.
+// resource holds nothing. A signature covers type and digest, not access: everyone with write access to the registry can rewrite that. So
+// the digest says what the content has to be, and an access that leads to something else is a failure.
 func checkDigest(r *descriptor.Resource) *VerifyError {
 	fails := func(reason, format string, args ...any) *VerifyError {
 		return &VerifyError{Reason: reason, Subject: r.Name, Err: fmt.Errorf("resource %s "+format, append([]any{r.Name}, args...)...)}

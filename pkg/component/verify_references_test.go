@@ -3,6 +3,7 @@ package component_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
@@ -101,7 +102,8 @@ func TestComponentsThatAreReferredToAreVerified(t *testing.T) {
 				}
 				return
 			}
-			if reasonOf(err) != test.reason || report.Err().(*component.VerifyError).Subject != test.subject {
+			failed := &component.VerifyError{}
+			if reasonOf(err) != test.reason || !errors.As(report.Err(), &failed) || failed.Subject != test.subject {
 				t.Errorf("error %v, want %s of %s\n%+v", err, test.reason, test.subject, report.Checks)
 			}
 		})

@@ -109,8 +109,8 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// RegistryError gives an error of a request to a registry its reason. It returns nil for nil, a cancellation by the caller unchanged, and the
-// reason of an *Error as it is. No address is repeated but for its host: a registry chooses where it redirects to and who gives out tokens,
+// RegistryError gives an error of a request to a registry its reason. It returns nil for nil, a cancellation by the caller unchanged, and
+// the reason of an *Error as it is. No address is repeated but for its host: a registry chooses where it redirects to and who gives out tokens,
 // and may have put the login that it was sent into both.
 func RegistryError(err error) error {
 	var typed *Error
@@ -160,8 +160,8 @@ func answerText(answer *errcode.ErrorResponse) string {
 	return fmt.Sprintf("%s answers %s with %d: %s", answer.URL.Host, answer.Method, answer.StatusCode, said)
 }
 
-// WithoutAddresses returns an error of the HTTP client, or of an answer of a registry, with the hosts instead of the addresses: the path and
-// the query of a redirect or of a token service may hold a secret. Any other error is returned as it is.
+// WithoutAddresses returns an error of the HTTP client, or of an answer of a registry, with the hosts instead of the addresses: the path
+// and the query of a redirect or of a token service may hold a secret. Any other error is returned as it is.
 func WithoutAddresses(err error) error {
 	var failed *url.Error
 	var answer *errcode.ErrorResponse
@@ -174,11 +174,20 @@ func WithoutAddresses(err error) error {
 		}
 		return fmt.Errorf("%s %s: %w", strings.ToUpper(failed.Op), address.Host, cause)
 	case errors.As(err, &answer):
-		return errors.New(answerText(answer))
+		return &answerError{answer}
 	default:
 		return err
 	}
 }
+
+// answerError is an answer of a registry that is told without its address.
+type answerError struct{ *errcode.ErrorResponse }
+
+// Error returns what the registry says, and which host that is.
+func (e *answerError) Error() string { return answerText(e.ErrorResponse) }
+
+// Unwrap returns the answer.
+func (e *answerError) Unwrap() error { return e.ErrorResponse }
 
 func unauthorized(format string, args ...any) error {
 	return &Error{Reason: ReasonRegistryUnauthorized, Err: fmt.Errorf(format, args...)}

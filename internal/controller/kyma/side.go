@@ -48,8 +48,8 @@ type side struct {
 
 // meet finds out what the runtime's side of a Kyma is, and brings what the runtime has to hold before a Kyma can stand there.
 //
-//  1. A local Kyma has no other side, nor has one whose label says that nothing is to be synchronised. The first is held where its namespace
-//     may not install into the hub itself.
+//  1. A local Kyma has no other side, nor has one whose label says that nothing is to be synchronised. The first is held where its
+//     namespace may not install into the hub itself.
 //  2. Without a connection, what was last seen of the runtime's spec counts.
 //  3. So it does until the kinds that matter there were listed once.
 //  4. A runtime that belongs to another Kyma of this hub is left alone; also one that another takes while rule 5 puts things there.

@@ -31,8 +31,8 @@ func (r *Reconciler) admit(w *work) error {
 	}
 }
 
-// seesModuleCRs says whether the custom resources of the kind that the spec names may be looked at, and the default one be deleted. The spec
-// alone is no reason where the namespace may not install: it can be changed to name any object of the hub.
+// seesModuleCRs says whether the custom resources of the kind that the spec names may be looked at, and the default one be deleted. The
+// spec alone is no reason where the namespace may not install: it can be changed to name any object of the hub.
 func (w *work) seesModuleCRs() bool {
 	return w.manifest.Spec.Resource != nil && len(w.manifest.Spec.Resource.Object) > 0 && (!w.confined || w.ownCR)
 }

@@ -40,14 +40,17 @@ export function Signature({ module: m }: { module: Module }) {
       return (
         <Tag
           tone="strong"
-          means={`Signatures cover everything that is installed${m.signed.digest ? ` (${m.signed.digest})` : ''}${m.signed.at ? `, as was found out at ${m.signed.at}` : ''}.`}
+          means={
+            `Signatures cover everything that is installed${m.signed.digest ? ` (${m.signed.digest})` : ''}` +
+            `${m.signed.at ? `, verified at ${m.signed.at}` : ''}.`
+          }
         >
           Signed{m.signed.by ? ` by ${m.signed.by}` : ''}
         </Tag>
       )
     case 'Missing':
       return (
-        <Tag tone="warn" means="Nobody signed the content.">
+        <Tag tone="warn" means="The content is not signed.">
           Not signed
         </Tag>
       )
