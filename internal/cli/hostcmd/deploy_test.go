@@ -120,7 +120,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		"no sandbox to deploy to":               {console.CodeNotFound, "no sandbox runs on this machine", "deploy"},
 		"a sandbox that there is not":           {console.CodeNotFound, "there is no sandbox other", "deploy --sandbox other"},
 		"signatures without anybody trusted":    {console.CodeUsage, "nobody is trusted", "deploy --signatures enforce"},
-		"a level that there is not":             {console.CodeUsage, "use one of off, warn, enforce", "deploy --signatures maybe"},
+		"a level that there is not":             {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
 		"somebody trusted without a level":      {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},
 		"a key that cannot be read":             {console.CodeUsage, "--trust: open", "deploy --signatures warn --trust no-such-file"},
 		"a name that leads elsewhere":           {console.CodeUsage, "is no name for a sandbox", "provision local ../x"},
