@@ -243,7 +243,7 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 			return source, answer{pinned, rendered}, nil
 		}
 	}
-	logins, err := r.logins(ctx, r.manifest.Namespace, part.selector)
+	logins, err := r.loginsFor(ctx, r.manifest, part, source)
 	if err != nil {
 		return nil, answer{}, err
 	}
@@ -257,7 +257,7 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) {
 		return r.render(ctx, source, pinned, part, input, key.access)
 	})
-	return source, got, pending(part, retry, err)
+	return source, got, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))
 }
 
 // pending says in the words of this package what came of a call.
