@@ -57,6 +57,11 @@ func (c *Contents) Read(
 	if err != nil {
 		return nil, err
 	}
+	if held.floor != nil {
+		if _, err := c.read(ctx, m, capabilities, held.floor); err != nil {
+			return nil, err
+		}
+	}
 	read, err := c.read(ctx, m, capabilities, held)
 	if err == nil && len(held.problems) > 0 {
 		c.warn(m, listed(held.problems))
@@ -131,7 +136,10 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	if r.installs == 1 {
 		r.selector = part.selector
 	}
-	if err := r.checkPart(part, r.installs == 1, got.resolved.Digest); err != nil {
+	if err = r.checkPart(part, r.installs == 1, got.resolved.Digest); err == nil {
+		err = r.checkRelease(ctx, part, &own)
+	}
+	if err != nil {
 		return Part{}, err
 	}
 	return Part{
