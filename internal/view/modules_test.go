@@ -332,6 +332,7 @@ func TestVersionsWithoutManifest(t *testing.T) {
 		want   string
 	}{
 		"the status of the Kyma is the record":          {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
+		"a settled Manifest is the record":              {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
 		"while it is under way the operator says it":    {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
 		"with a Manifest and no template, too":          {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
 		"nothing says it when there is no manager":      {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},
@@ -385,5 +386,28 @@ func TestThePictureIsAllListsAtOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, PictureOf(in)); diff != "" {
 		t.Error("(-want +got):\n" + diff)
+	}
+}
+
+func TestModules_AStandAloneManifestIsNoModuleOfTheKymaWhoseClusterItGoesTo(t *testing.T) {
+	alone := manifest(func(m *v1beta2.Manifest) { // as docs/spec/manifest.md says: the label names the access Secret
+		m.Name, m.Labels = "redis", map[string]string{v1beta2.LabelKymaName: "alice"}
+	})
+	orphan := manifest(func(m *v1beta2.Manifest) {
+		m.Name, m.Labels = "mysql", map[string]string{v1beta2.LabelKymaName: "bob"} // there is no such Kyma, and there need be none
+	})
+	in := seen([]v1beta2.Kyma{remoteKyma()})
+	in.Manifests = []v1beta2.Manifest{manifest(), alone, orphan}
+	type line struct {
+		Name, Kyma string
+		Phase      Phase
+	}
+	var got []line
+	for _, m := range Modules(in) {
+		got = append(got, line{m.Name, m.Kyma, m.Installation.State})
+	}
+	want := []line{{"mysql", "", Installed}, {"redis", "", Installed}, {"beacon", "kcp-system/alice", Installed}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("modules (-want +got):\n%s", diff)
 	}
 }
