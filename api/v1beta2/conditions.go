@@ -41,6 +41,7 @@ const (
 	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized" //nolint:gosec // no secret
 	MessageSpecsAgree           = "hub and runtime ask for the same, or one of them has the say"
 	MessageSpecsDiffer          = "the runtime's user changed the same as the hub and has the say: "
+	MessageEditPending          = "the last change of the spec waits until it can be merged with what the runtime asks for"
 	MessageSpecsUnknown         = "the Kyma in the runtime was not read yet"
 	MessageResourcesParsed      = "resources are parsed and ready for use"
 	MessageResourcesNotParsed   = "resources not parsed"

@@ -227,7 +227,9 @@ func TestManifestsTellWhatIsMissing(t *testing.T) {
 	manifest := &v1beta2.Manifest{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: kyma.Name,
-			Labels: map[string]string{v1beta2.LabelKymaName: kyma.Name, v1beta2.LabelModuleName: "notes"},
+			Labels: map[string]string{
+				v1beta2.LabelKymaName: kyma.Name, v1beta2.LabelModuleName: "notes", v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
+			},
 		},
 		Spec: v1beta2.ManifestSpec{Install: v1beta2.InstallInfo{Name: "raw-manifest"}},
 	}

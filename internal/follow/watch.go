@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
 // event is a change of what is seen, or the end.
@@ -56,15 +57,21 @@ func watchManifests(ctx context.Context, c client.WithWatch, key client.ObjectKe
 			s.manifests = map[string]*v1beta2.Manifest{}
 			if manifests, ok := list.(*v1beta2.ManifestList); ok {
 				for i := range manifests.Items {
+					if module.KymaName(&manifests.Items[i]) != key.Name {
+						continue // it stands alone, and only goes to the same cluster
+					}
 					s.manifests[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
 				}
 			}
 		},
 		changed: func(s *seen, object client.Object, gone bool) {
-			module := object.GetLabels()[v1beta2.LabelModuleName]
-			delete(s.manifests, module)
+			if module.KymaName(object) != key.Name {
+				return
+			}
+			name := object.GetLabels()[v1beta2.LabelModuleName]
+			delete(s.manifests, name)
 			if manifest, ok := object.(*v1beta2.Manifest); ok && !gone && s.manifests != nil {
-				s.manifests[module] = manifest
+				s.manifests[name] = manifest
 			}
 		},
 	}

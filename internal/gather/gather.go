@@ -3,6 +3,7 @@ package gather
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -78,6 +80,11 @@ func (g *gathering) first(ctx context.Context, scope Scope) {
 			func() { g.list(ctx, ownKind("Manifest"), "", &manifests, ofManifests...) })
 	}
 	together(lists)
+	if scope.Kyma != nil {
+		manifests.Items = slices.DeleteFunc(manifests.Items, func(m v1beta2.Manifest) bool { // one that stands alone may go to the same cluster
+			return module.KymaName(&m) != scope.Kyma.Name
+		})
+	}
 	g.in.Kymas, g.in.Manifests, g.in.Templates, g.in.Releases = kymas.Items, manifests.Items, templates.Items, releases.Items
 	g.in.Direct = directs(records.Items)
 }

@@ -85,7 +85,8 @@ func TestFleetIsReadInAFewRequests(t *testing.T) {
 		create(t, c, kyma)
 		for j := range 5 {
 			manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
-				Namespace: "fleet", Name: fmt.Sprintf("k%d-m%d", i, j), Labels: map[string]string{v1beta2.LabelKymaName: kyma.Name},
+				Namespace: "fleet", Name: fmt.Sprintf("k%d-m%d", i, j),
+				Labels: map[string]string{v1beta2.LabelKymaName: kyma.Name, v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager},
 			}}
 			manifest.Spec.Install.Source.Raw = []byte(`{}`)
 			create(t, c, manifest)
@@ -242,7 +243,8 @@ func TestWhatModulesNameIsRead(t *testing.T) {
 	local.Spec = v1beta2.KymaSpec{Remote: &no, Modules: []v1beta2.Module{{Name: "beacon"}}}
 	other := manager.DeepCopy()
 	other.Namespace = "b"
-	manifest := v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Labels: map[string]string{v1beta2.LabelKymaName: "k"}}}
+	labels := map[string]string{v1beta2.LabelKymaName: "k", v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager}
+	manifest := v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Labels: labels}}
 	manifest.Spec.Manager = other
 	status := local.DeepCopy()
 	status.Spec.Modules = nil

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -103,7 +104,7 @@ func (n need) ofKyma(in *view.Inputs, kyma *v1beta2.Kyma) {
 	}
 	for i := range in.Manifests {
 		manifest := &in.Manifests[i]
-		if manifest.Namespace == kyma.Namespace && manifest.Labels[v1beta2.LabelKymaName] == kyma.Name {
+		if manifest.Namespace == kyma.Namespace && module.KymaName(manifest) == kyma.Name {
 			n.manager(manifest.Spec.Manager)
 			n.resource(manifest.Spec.Resource)
 		}

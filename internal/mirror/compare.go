@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,63 @@ func same(wanted, live object) bool {
 		}
 	}
 	return true
+}
+
+// holds says that a live object is the copy, and carries nothing that only an earlier one had.
+func (c *Copy) holds(live object) bool { return same(c.Object, live) && len(c.stale(live)) == 0 }
+
+// stale are the labels and annotations of a live object that an earlier copy had and this one has not, as a merge patch of its metadata
+// that takes them out. Who wrote them stands in managedFields: what somebody else wrote, too, is theirs. An apply would take out only what
+// was applied, and not what came with the object's creation.
+func (c *Copy) stale(live object) map[string]any {
+	patch := map[string]any{}
+	for part, has := range map[string][2]map[string]string{
+		"labels":      {c.Object.GetLabels(), live.GetLabels()},
+		"annotations": {c.Object.GetAnnotations(), live.GetAnnotations()},
+	} {
+		wanted, there := has[0], has[1]
+		if subset(there, wanted) {
+			continue
+		}
+		ours, others := writers(live, c.Manager, part)
+		gone := map[string]any{}
+		for key := range ours {
+			_, is := there[key]
+			if _, stays := wanted[key]; is && !stays && !others[key] {
+				gone[key] = nil
+			}
+		}
+		if len(gone) > 0 {
+			patch[part] = gone
+		}
+	}
+	return patch
+}
+
+// writers are the keys of a part of an object's metadata that a manager wrote, and those that others did.
+func writers(live object, manager, part string) (ours, others map[string]bool) {
+	ours, others = map[string]bool{}, map[string]bool{}
+	for _, entry := range live.GetManagedFields() {
+		if entry.FieldsV1 == nil {
+			continue
+		}
+		var fields struct {
+			Metadata map[string]map[string]any `json:"f:metadata"`
+		}
+		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+			continue // whoever administers the runtime can write anything there
+		}
+		into := others
+		if entry.Manager == manager {
+			into = ours
+		}
+		for key := range fields.Metadata["f:"+part] {
+			if name, ok := strings.CutPrefix(key, "f:"); ok {
+				into[name] = true
+			}
+		}
+	}
+	return ours, others
 }
 
 // subset says that every pair of one is in the other.

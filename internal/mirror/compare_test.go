@@ -1,6 +1,11 @@
 package mirror
 
-import "testing"
+import (
+	"maps"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 func TestWhatIsAlike(t *testing.T) {
 	type m = map[string]any
@@ -29,6 +34,43 @@ func TestWhatIsAlike(t *testing.T) {
 		}
 		if got := alike(test.other, test.one); got != test.want {
 			t.Errorf("%s, the other way round: %v", test.name, got)
+		}
+	}
+}
+
+func TestStale_IsWhatOnlyWeWroteAndDoNotWantAnyMore(t *testing.T) {
+	one := template(t, "copy")
+	field := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	}
+	for _, test := range []struct {
+		name   string
+		labels map[string]string
+		fields []metav1.ManagedFieldsEntry
+		want   map[string]any
+	}{
+		{"what is wanted", nil, []metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":{"f:labels":{"f:operator.kyma-project.io/beta":{}}}}`)},
+			map[string]any{}},
+		{"a label that came with the creation", map[string]string{"old": "x"},
+			[]metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":{"f:labels":{".":{},"f:old":{}}}}`)},
+			map[string]any{"labels": map[string]any{"old": nil}}},
+		{"one of somebody else", map[string]string{"theirs": "x"},
+			[]metav1.ManagedFieldsEntry{field("somebody", `{"f:metadata":{"f:labels":{"f:theirs":{}}}}`)}, map[string]any{}},
+		{"one that somebody else wrote, too", map[string]string{"old": "x"}, []metav1.ManagedFieldsEntry{
+			field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`), field("somebody", `{"f:metadata":{"f:labels":{"f:old":{}}}}`),
+		}, map[string]any{}},
+		{"one that is gone already", nil, []metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`)},
+			map[string]any{}},
+		{"nonsense", map[string]string{"old": "x"}, []metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":[]}`), {Manager: "catalog-sync"}},
+			map[string]any{}},
+	} {
+		live := one.Object.DeepCopy()
+		labels := live.GetLabels()
+		maps.Copy(labels, test.labels)
+		live.SetLabels(labels)
+		live.SetManagedFields(test.fields)
+		if got := one.stale(live); !alike(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }

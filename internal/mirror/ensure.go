@@ -110,7 +110,7 @@ func (p *pass) bring(ctx context.Context, one *task) {
 	switch {
 	case one.live != nil && one.live.GetDeletionTimestamp() != nil:
 		p.fail(one.passing("is being deleted; it is made anew when it is gone"))
-	case one.live != nil && same(one.Object, one.live):
+	case one.live != nil && one.holds(one.live):
 		p.memory.keep(one.id, one.Hash, one.live)
 	default:
 		p.write(ctx, client, one)

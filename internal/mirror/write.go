@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,7 +33,7 @@ func (p *pass) write(ctx context.Context, client dynamic.ResourceInterface, one 
 		p.failed("apply", one.id, err, one.Object)
 		return
 	}
-	if !same(one.Object, answer) {
+	if !one.holds(answer) {
 		if answer, err = p.takeOut(ctx, client, one, answer); err != nil {
 			p.failed("reset", one.id, err, one.Object)
 			return
@@ -86,7 +87,7 @@ func (p *pass) apply(ctx context.Context, client dynamic.ResourceInterface, one 
 	return answer, nil
 }
 
-// takeOut removes what the answer to an apply holds beyond the copy. What the API server then fills in again is its own default, and stays.
+// takeOut removes what the answer to an apply holds beyond the copy, and labels and annotations of an earlier one. What the API server then fills in again is its own default, and stays.
 func (p *pass) takeOut(ctx context.Context, client dynamic.ResourceInterface, one *task, answer object) (object, error) {
 	before, wanted := content(answer), content(one.Object)
 	for part := range before {
@@ -95,6 +96,9 @@ func (p *pass) takeOut(ctx context.Context, client dynamic.ResourceInterface, on
 		}
 	}
 	patch := difference(before, wanted)
+	if gone := one.stale(answer); len(gone) > 0 {
+		patch["metadata"] = gone
+	}
 	if len(patch) == 0 {
 		return answer, nil
 	}
@@ -105,7 +109,11 @@ func (p *pass) takeOut(ctx context.Context, client dynamic.ResourceInterface, on
 func (p *pass) merge(
 	ctx context.Context, client dynamic.ResourceInterface, one *task, live object, patch map[string]any, subresources ...string,
 ) (object, error) {
-	patch["metadata"] = map[string]any{"uid": string(live.GetUID()), "resourceVersion": live.GetResourceVersion()}
+	metadata := map[string]any{"uid": string(live.GetUID()), "resourceVersion": live.GetResourceVersion()}
+	if more, ok := patch["metadata"].(map[string]any); ok {
+		maps.Copy(metadata, more)
+	}
+	patch["metadata"] = metadata
 	data, err := json.Marshal(patch)
 	if err != nil {
 		return nil, err

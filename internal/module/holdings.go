@@ -83,6 +83,20 @@ func ours(kyma *v1beta2.Kyma, manifest *v1beta2.Manifest) bool {
 		manifest.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager
 }
 
+// KymaName is the name of the Kyma that a Manifest belongs to, "" for one that stands alone: such a one may carry the label kyma-name too,
+// which leads to its cluster, but neither an owner nor managed-by. One of a Kyma that lost its owner by hand still has both labels.
+func KymaName(manifest metav1.Object) string {
+	labels := manifest.GetLabels()
+	switch owner := metav1.GetControllerOf(manifest); {
+	case owner != nil && owner.Kind == "Kyma":
+		return owner.Name
+	case owner == nil && labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager:
+		return labels[v1beta2.LabelKymaName]
+	default:
+		return ""
+	}
+}
+
 // wantedNames are the names of Manifests by module, for the modules whose component name is known, mandatory ones included.
 func wantedNames(w World) map[string]string {
 	names := map[string]string{}

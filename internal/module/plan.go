@@ -35,16 +35,22 @@ func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 
 // MakePlan compares what the verdicts want with the Manifests that exist.
 //
 // A Manifest is applied when a field that this operator owns has another value than wanted, and adjusted when only too much is there.
-// It is deleted when its module is Removed, and when it is a surplus one of a module that is ready with another. Nothing else is.
+// It is deleted when its module is Removed, and when it is a surplus one of a module that is ready with another. Nothing else is. While
+// the World is Behind no module is taken away or let go of.
 func MakePlan(w World, verdicts []Verdict) Plan {
 	plan := planner{}
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch v.Kind {
 		case Unmanaged:
-			plan.letGo(v)
+			if !w.Behind {
+				plan.letGo(v)
+			}
 		case Removed:
 			plan.fulfil(w, v)
+			if w.Behind && !v.Mandatory {
+				continue // it may be here because the hub's spec asks for it, and the pass that agreed on that was interrupted
+			}
 			plan.remove(v, v.Manifest)
 			plan.removeAll(v, v.Surplus)
 		case Run, Keep, Waiting:

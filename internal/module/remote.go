@@ -83,7 +83,8 @@ func Await(w World, access Access) []Verdict {
 //     this one has put anything there.
 //  2. Every Sync sets its condition.
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
-//  4. A runtime that was never met yet leaves a Kyma Processing.
+//  4. A runtime that was never met yet leaves a Kyma Processing; so does an edit of the hub that could not be merged yet with what the
+//     runtime asks for, since the status speaks of what was asked for before.
 //  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning; anything else that the runtime does not hold yet makes it
 //     Processing. That an edit was overruled is told, and counts for nothing.
 func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
@@ -113,8 +114,9 @@ func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
 	case w.Kyma.DeletionTimestamp != nil:
 	case access != nil && !access.Passing:
 		unreachable(w, &status, access)
-	case access != nil && status.LastSeen == nil:
-		worsen(w, &status, v1beta2.StateProcessing, access.Reason, access.Message)
+	case w.Behind || access != nil && status.LastSeen == nil:
+		behind(w, &status, access)
+		unsynced(w, &status)
 	default:
 		unsynced(w, &status)
 	}
@@ -152,14 +154,28 @@ func unreachable(w World, status *v1beta2.KymaStatus, access *Access) {
 			good++
 			continue
 		}
-		entry.State, entry.Message = v1beta2.StateError, conditions.Cut(access.Message)
+		entry.Message = conditions.Cut(access.Message)
+		if entry.State != v1beta2.StateDeleting { // which says that its version counts for nothing once it is gone
+			entry.State = v1beta2.StateError
+		}
 	}
 	status.ModulesReady = fmt.Sprintf("%d/%d", good, len(status.Modules))
-	if good < len(status.Modules) {
+	if good < len(status.Modules) || w.Behind {
 		conditions.Set(&status.Conditions, v1beta2.ConditionModules, conditionStatus(false), access.Reason, v1beta2.MessageModulesNotReady,
 			w.Kyma.Generation, w.Now)
 	}
 	worsen(w, status, v1beta2.StateError, access.Reason, access.Message)
+}
+
+// behind tells that the status speaks of what was asked for before.
+func behind(w World, status *v1beta2.KymaStatus, access *Access) {
+	reason, message := v1beta2.ReasonSyncPending, v1beta2.MessageEditPending
+	if access != nil {
+		reason, message = access.Reason, access.Message
+	}
+	conditions.Set(&status.Conditions, v1beta2.ConditionModules, conditionStatus(false), reason, v1beta2.MessageModulesNotReady,
+		w.Kyma.Generation, w.Now)
+	worsen(w, status, v1beta2.StateProcessing, reason, message)
 }
 
 func unsynced(w World, status *v1beta2.KymaStatus) {

@@ -17,6 +17,9 @@ func had(kind string, status metav1.ConditionStatus, reason string) func(*World)
 	}
 }
 
+// lagging has the hub's spec changed since it was merged.
+func lagging(w *World) { w.Behind = true }
+
 func synced(kind string) Sync { return Sync{Type: kind, Holds: true, Reason: v1beta2.ReasonSynced} }
 
 func TestWhatARuntimeMakesOfAKyma(t *testing.T) {
@@ -46,6 +49,13 @@ func TestWhatARuntimeMakesOfAKyma(t *testing.T) {
 			"Processing", "RuntimeConnecting"},
 		{"the runtime is awaited and was in order before", []func(*World){met}, Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
 			"Ready", "Ready"},
+		{"the hub's edit cannot be merged yet, since the runtime is awaited", []func(*World){met, lagging},
+			Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}}, "Processing", "RuntimeConnecting"},
+		{"so it cannot, since an edit in the runtime is held back", []func(*World){met, lagging}, Side{}, "Processing", "SyncPending"},
+		{"so it cannot, since what the runtime asks for is refused", []func(*World){met, lagging}, Side{Syncs: []Sync{refusedSpec}},
+			"Warning", "RuntimeSpecRefused"},
+		{"so it cannot, since the runtime does not answer", []func(*World){met, lagging},
+			Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}}, "Error", "RuntimeUnreachable"},
 		{"nothing is synchronised any more", []func(*World){met, labelled(v1beta2.LabelSync, "false"),
 			had(v1beta2.ConditionCRDsSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, Side{}, "Ready", "Ready"},
 		{"the Kyma is being deleted and the runtime does not answer", []func(*World){met, kymaDeleted},
@@ -59,6 +69,9 @@ func TestWhatARuntimeMakesOfAKyma(t *testing.T) {
 			}
 			if broken := conditions.Check(w.Kyma.Generation, status.Conditions); len(broken) > 0 {
 				t.Errorf("conditions: %v", broken)
+			}
+			if w.Behind && conditions.IsTrue(status.Conditions, v1beta2.ConditionModules) {
+				t.Error("condition Modules speaks of an edit that was not merged")
 			}
 			w.Kyma.Status = status
 			w.Now = metav1.NewTime(noon.Add(time.Hour))
@@ -182,5 +195,60 @@ func TestTheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
 	last := Parting(&told, 8)
 	if last.State != v1beta2.StateDeleting || last.Operation != v1beta2.OperationSetDeleting || last.ObservedGeneration != 8 {
 		t.Errorf("parting %+v", last)
+	}
+}
+
+func TestFold_AnOutageMakesNoReinstallADowngrade(t *testing.T) {
+	w := sampleWorld(installedAt("regular", v2), disabled, theManifest(func(m *v1beta2.Manifest) { m.DeletionTimestamp = noon.DeepCopy() }))
+	going := Fold(w, Rollup(w, Resolve(w), nil), Side{})
+	if state := going.Modules[0].State; state != v1beta2.StateDeleting {
+		t.Fatalf("the module is %s", state)
+	}
+	w.Kyma.Status = going
+	away := Fold(w, Rollup(w, Resolve(w), nil), Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}})
+	if away.State != v1beta2.StateError || away.Modules[0].Message != "no answer" {
+		t.Errorf("the outage is not told: %+v", away)
+	}
+	again := sampleWorld() // it is gone, and is asked for in a lower version than it had
+	again.Kyma.Status = away
+	for _, v := range Resolve(again) {
+		if v.Kind != Run || v.Version != v1 {
+			t.Errorf("%s of %q: %s %s", v.Kind, v.Version, v.Reason, v.Message)
+		}
+	}
+}
+
+func TestMakePlan_TakesNothingAwayForAnEditThatWasNotMerged(t *testing.T) {
+	for name, edit := range map[string]func(*World){"removed": disabled, "let go of": unmanaged} {
+		w := sampleWorld(installedAt("regular", v1), edit)
+		if plan := MakePlan(w, Resolve(w)); plan.Empty() {
+			t.Errorf("%s: nothing is done", name)
+		}
+		w.Behind = true
+		if plan := MakePlan(w, Resolve(w)); !plan.Empty() {
+			t.Errorf("%s: %d deleted, %d adjusted", name, len(plan.Delete), len(plan.Adjust))
+		}
+	}
+}
+
+func TestBehind(t *testing.T) {
+	spec := &v1beta2.KymaSpec{Modules: []v1beta2.Module{{Name: "b"}, {Name: "a", CustomResourcePolicy: v1beta2.CustomResourcePolicyCreateAndDelete}}}
+	same := SeenOf(&v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "a"}, {Name: "b"}}})
+	other := SeenOf(&v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "a"}}})
+	for name, test := range map[string]struct {
+		last *v1beta2.LastSeen
+		want bool
+	}{
+		"nothing was ever merged":        {nil, true},
+		"one side was never seen":        {&v1beta2.LastSeen{Hub: &same}, true},
+		"the hub asks for the same":      {&v1beta2.LastSeen{Hub: &same, Runtime: &other}, false},
+		"the hub asks for something new": {&v1beta2.LastSeen{Hub: &other, Runtime: &same}, true},
+	} {
+		if got := Behind(spec, test.last); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if !Asks(spec, same) || Asks(spec, other) {
+		t.Error("what a spec asks for is compared wrongly")
 	}
 }

@@ -185,7 +185,7 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []told) string {
 }
 
 // summary is the message of condition Ready: how many modules are ready, and the worst of the others, and of those whose upgrade waits for
-// a window, with their reasons.
+// a window, with their reasons; and which ready ones have a resource that says that something is wrong.
 func summary(kyma *v1beta2.Kyma, ranked []told, what string) string {
 	open := 0
 	for _, module := range ranked {
@@ -210,7 +210,32 @@ func summary(kyma *v1beta2.Kyma, ranked []told, what string) string {
 	if open > named {
 		fmt.Fprintf(&text, "; and %d more", open-named)
 	}
+	if kyma.DeletionTimestamp == nil {
+		tellResources(&text, ranked)
+	}
 	return text.String()
+}
+
+// tellResources adds the modules that are ready by their objects and whose own resource says that something is wrong: that counts for the
+// state only where readiness says so, and a person wants to know it all the same.
+func tellResources(text *strings.Builder, ranked []told) {
+	count := 0
+	for _, module := range ranked {
+		entry := module.entry
+		if entry.State != v1beta2.StateReady || entry.ResourceState != v1beta2.StateError && entry.ResourceState != v1beta2.StateWarning {
+			continue
+		}
+		if count++; count > named {
+			continue
+		}
+		fmt.Fprintf(text, "; %s: its own resource reports %s", entry.Name, entry.ResourceState)
+		if entry.ResourceMessage != "" {
+			fmt.Fprintf(text, ": %s", entry.ResourceMessage)
+		}
+	}
+	if count > named {
+		fmt.Fprintf(text, "; and %d more resources", count-named)
+	}
 }
 
 // setOperation writes upstream's words. The time moves only with them.

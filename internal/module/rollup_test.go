@@ -31,7 +31,8 @@ func TestTheWholeStatusOfAReadyKyma(t *testing.T) {
 		Conditions: []metav1.Condition{
 			{Type: "Modules", Status: "True", Reason: "Ready", Message: "all modules are in ready state",
 				ObservedGeneration: 7, LastTransitionTime: noon},
-			{Type: "Ready", Status: "True", Reason: "Ready", Message: "1 of 1 modules ready", ObservedGeneration: 7, LastTransitionTime: noon},
+			{Type: "Ready", Status: "True", Reason: "Ready", Message: "1 of 1 modules ready; " + operator + ": its own resource reports Warning: odd",
+				ObservedGeneration: 7, LastTransitionTime: noon},
 		},
 		LastOperation: v1beta2.LastOperation{Operation: "kyma is ready", LastUpdateTime: noon},
 		Modules: []v1beta2.ModuleStatus{{
@@ -254,5 +255,30 @@ func TestALongMessageIsCut(t *testing.T) {
 	w.Kyma.Status = got
 	if diff := cmp.Diff(got, Rollup(w, Resolve(w), nil), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the status moves without cause (-before +after):\n%s", diff)
+	}
+}
+
+func TestSummary_TellsWhichReadyModulesHaveAResourceThatSaysOtherwise(t *testing.T) {
+	module := func(name string, state, resource v1beta2.State, message string) told {
+		return told{entry: &v1beta2.ModuleStatus{Name: name, State: state, ResourceState: resource, ResourceMessage: message, Message: "m"}, cause: "C"}
+	}
+	for name, test := range map[string]struct {
+		modules []told
+		want    string
+	}{
+		"one that says Error":            {[]told{module("a", "Ready", "Error", "no database")}, "1 of 1 modules ready; a: its own resource reports Error: no database"},
+		"one that gives no message":      {[]told{module("a", "Ready", "Warning", "")}, "1 of 1 modules ready; a: its own resource reports Warning"},
+		"one that is still at it":        {[]told{module("a", "Ready", "Processing", "")}, "1 of 1 modules ready"},
+		"one that counts for the state":  {[]told{module("a", "Error", "Error", "no database")}, "0 of 1 modules ready; a: C: m"},
+		"one of a module that is let go": {[]told{module("a", "Unmanaged", "Error", "")}, "1 of 1 modules ready"},
+		"many": {[]told{module("a", "Ready", "Error", ""), module("b", "Ready", "Error", ""), module("c", "Ready", "Error", ""), module("d", "Ready", "Error", "")},
+			"4 of 4 modules ready; a: its own resource reports Error; b: its own resource reports Error; c: its own resource reports Error; " +
+				"and 1 more resources"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := summary(&v1beta2.Kyma{}, test.modules, "modules"); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

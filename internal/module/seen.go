@@ -17,6 +17,16 @@ func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
 	return sorted(normal(seen))
 }
 
+// Behind says whether the hub's spec asks for something else than when it was last merged with what the runtime asks for.
+func Behind(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) bool {
+	return last == nil || last.Hub == nil || last.Runtime == nil || !sameSeen(SeenOf(spec), normal(*last.Hub))
+}
+
+// Asks says whether a spec asks for what is effective.
+func Asks(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) bool {
+	return sameSeen(SeenOf(spec), normal(effective))
+}
+
 // Apply makes a spec ask for what is effective: its channel, skipMaintenanceWindows and modules, and nothing else of it. Entries that
 // mean the same already stay as they are spelled and where they stand, so that the patch which follows is small.
 func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {

@@ -29,6 +29,9 @@ type World struct {
 	Restricted []string
 	// Unpinnable are the modules whose exact version the runtime's user asks for without being allowed to.
 	Unpinnable map[string]bool
+	// Behind says that the hub's spec changed since what counts was agreed with the runtime, and that no agreement can be reached in this
+	// pass: what counts is what counted before, so nothing of it is claimed for this generation, and nothing is taken away for it.
+	Behind bool
 	// Now is the time that lastOperation and conditions get.
 	Now metav1.Time
 }

@@ -42,7 +42,9 @@ func manifest(change ...func(*v1beta2.Manifest)) v1beta2.Manifest {
 	m := v1beta2.Manifest{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "kcp-system", Name: "alice-beacon", Generation: 1,
-			Labels: map[string]string{v1beta2.LabelKymaName: "alice", v1beta2.LabelModuleName: "beacon"},
+			Labels: map[string]string{
+				v1beta2.LabelKymaName: "alice", v1beta2.LabelModuleName: "beacon", v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
+			},
 		},
 		Spec:   v1beta2.ManifestSpec{Version: "1.0.0", Resource: custom("Beacon", "default", ""), Manager: manager()},
 		Status: v1beta2.ManifestStatus{ObservedGeneration: 1, State: v1beta2.StateReady},

@@ -332,6 +332,7 @@ func TestVersionsWithoutManifest(t *testing.T) {
 		want   string
 	}{
 		"the status of the Kyma is the record":          {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
+		"a settled Manifest is the record":              {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
 		"while it is under way the operator says it":    {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
 		"with a Manifest and no template, too":          {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
 		"nothing says it when there is no manager":      {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},

@@ -60,7 +60,7 @@ func newReader(in Inputs) *reader {
 	for i := range in.Manifests {
 		manifest := &in.Manifests[i]
 		kyma := Key{}
-		if name := manifest.Labels[v1beta2.LabelKymaName]; name != "" {
+		if name := module.KymaName(manifest); name != "" {
 			kyma = Key{manifest.Namespace, name}
 		}
 		r.manifests[kyma] = append(r.manifests[kyma], manifest)

@@ -40,7 +40,9 @@ func fleet(kymas, modules int) view.Inputs {
 			})
 			manifest := v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
 				Namespace: "kcp-system", Name: kyma.Name + "-" + name, Generation: 1,
-				Labels: map[string]string{v1beta2.LabelKymaName: kyma.Name, v1beta2.LabelModuleName: name},
+				Labels: map[string]string{
+					v1beta2.LabelKymaName: kyma.Name, v1beta2.LabelModuleName: name, v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
+				},
 			}}
 			manifest.Spec.Version, manifest.Status.State, manifest.Status.ObservedGeneration = "1.0.0", v1beta2.StateReady, 1
 			in.Manifests = append(in.Manifests, manifest)

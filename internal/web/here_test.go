@@ -28,7 +28,7 @@ func (s *site) here(name string) {
 	kyma.Spec = v1beta2.KymaSpec{Channel: "regular", Remote: &no, Modules: []v1beta2.Module{{Name: "lantern", Version: "1.0.0"}}}
 	s.make(kyma)
 	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "local-lantern", Labels: map[string]string{
-		v1beta2.LabelKymaName: "local", v1beta2.LabelModuleName: "lantern",
+		v1beta2.LabelKymaName: "local", v1beta2.LabelModuleName: "lantern", v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
 	}}}
 	manifest.Spec.Install.Source.Raw, manifest.Spec.Version = []byte(`{}`), "1.0.0"
 	manifest.Spec.Resource = wick()

@@ -22,7 +22,7 @@ func TestAnAccessSecretDoesNotLeadIntoTheDashboardsPod(t *testing.T) {
 		}
 		kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "demo"}, Status: v1beta2.KymaStatus{RuntimeID: "known"}}
 		s.make(namespace(where), &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "access", Labels: map[string]string{labelKyma: kyma.Name}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "access", Labels: map[string]string{v1beta2.LabelKymaName: kyma.Name}},
 			Data:       map[string][]byte{v1beta2.AccessSecretKey: data},
 		})
 		_, err = s.server.reach(s.server.life, s.admin, s.server.self.Config, kyma)

@@ -52,7 +52,7 @@ func (s *site) template(namespace, module, version string) client.Object {
 func (s *site) manifest(namespace, kyma, module string) *v1beta2.Manifest {
 	s.Helper()
 	m := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma + "-" + module, Labels: map[string]string{
-		v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module,
+		v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module, v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
 	}}}
 	m.Spec.Install.Source.Raw, m.Spec.Version = []byte(`{}`), "1.0.0"
 	s.make(m)

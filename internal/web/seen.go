@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/kyma-project/lifecycle-manager/internal/gather"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -112,7 +113,7 @@ func newSeen(in view.Inputs) *seen {
 	}
 	for i := range in.Manifests {
 		m := &in.Manifests[i]
-		key := view.Key{Namespace: m.Namespace, Name: m.Labels[labelKyma]}
+		key := view.Key{Namespace: m.Namespace, Name: module.KymaName(m)}
 		s.manifests[key] = append(s.manifests[key], i)
 	}
 	for i := range in.Kymas {

@@ -39,9 +39,6 @@ const streamPath = "/api/v1/stream"
 // healthPath says that the server runs, to anybody.
 const healthPath = "/healthz"
 
-// labelKyma names the Kyma of a Manifest.
-const labelKyma = v1beta2.LabelKymaName
-
 // Options say what a Server is like.
 type Options struct {
 	Mode Mode

@@ -73,11 +73,11 @@ var _ = Describe("A component that was transferred to another registry", func() 
 			corev1.EnvVar{Name: "PROXY_ADDRESS", Value: "proxy:2000"}))
 	})
 
-	It("tells who an object belongs to, whatever the content says under the same names", func() {
+	It("tells who an object belongs to, whatever the content says under the same names, and keeps the labels that it may select by", func() {
 		module := testkit.Unique("marked")
 		content := withImages(module, "1.0.0", "build.example.com/operator:1.0.0")
 		for _, object := range content.Objects {
-			object.SetLabels(map[string]string{v1beta2.LabelPartOf: "other", v1beta2.LabelComponent: "other", "own": "label"})
+			object.SetLabels(map[string]string{v1beta2.LabelPartOf: "other", v1beta2.LabelManagedBy: "other", "own": "label"})
 			object.SetAnnotations(map[string]string{v1beta2.AnnotationDisclaimer: "edit me"})
 		}
 		offerWithImages(module, "1.0.0", content)
@@ -86,7 +86,7 @@ var _ = Describe("A component that was transferred to another registry", func() 
 		manifest := manifestOf(kyma, module)
 		operator, err := operatorIn(env.Runtimes[0], module)()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(operator.Labels).To(And(HaveKeyWithValue(v1beta2.LabelPartOf, "Kyma"), HaveKeyWithValue(v1beta2.LabelComponent, manifest.Name),
+		Expect(operator.Labels).To(And(HaveKeyWithValue(v1beta2.LabelPartOf, "other"), HaveKeyWithValue(v1beta2.LabelComponent, manifest.Name),
 			HaveKeyWithValue(v1beta2.LabelManagedBy, "kyma"), HaveKeyWithValue("own", "label")))
 		Expect(operator.Annotations).To(And(HaveKeyWithValue(v1beta2.AnnotationDisclaimer, v1beta2.DisclaimerText),
 			HaveKeyWithValue(v1beta2.AnnotationOwnedBy, client.ObjectKeyFromObject(manifest).String())))

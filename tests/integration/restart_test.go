@@ -144,6 +144,23 @@ var _ = Describe("A restart of the manager", func() {
 		Expect(versionIn(env.Runtimes[1], doomedModule+"-0")()).To(BeEmpty())
 	})
 
+	It("claims nothing for what was asked for while it was down before it has looked at that", func() {
+		runtime := env.AddRuntime(testkit.Unique("edited"))
+		module, more := offerMaps("1.0.0"), offerMaps("1.0.0")
+		kyma := newKyma(runtime, testkit.WithModule(module))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+		before := len(env.Watch.Violations())
+		whileDown(func() {
+			testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: more}) })
+		})
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady),
+			testkit.HaveModule(more, testkit.HaveState(v1beta2.StateReady))))
+		Expect(env.Watch.CatchUp()).To(Succeed())
+		Expect(env.Watch.Violations()[before:]).To(BeEmpty()) // it sees every status that was written in between
+		env.Hub.Delete(kyma)
+		Eventually(testkit.Gone(env.Hub, kyma)).Should(BeTrue())
+	})
+
 	It("goes on with a deletion that is blocked", func() {
 		module, content := operatorModule(nil)
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))

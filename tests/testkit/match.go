@@ -2,11 +2,13 @@ package testkit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/gcustom"
 	"github.com/onsi/gomega/types"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -66,6 +68,15 @@ type subject struct {
 	version              string
 	conditions           []metav1.Condition
 	modules              []v1beta2.ModuleStatus
+	kyma                 *v1beta2.Kyma // nil for anything else
+	planned              []string      // objects of a Manifest that are not applied
+	deleted              bool
+}
+
+// says whether a status was written since: not only the spec, or what an object is labelled with.
+func (s subject) says(before subject) bool {
+	return s.state != before.state || s.observed != before.observed || !equality.Semantic.DeepEqual(s.conditions, before.conditions) ||
+		!equality.Semantic.DeepEqual(s.modules, before.modules) || !slices.Equal(s.planned, before.planned)
 }
 
 // current tells whether the status speaks of the current spec.
@@ -76,15 +87,27 @@ func subjectOf(actual any) (subject, error) {
 	case *v1beta2.Kyma:
 		status := object.Status
 		return subject{generation: object.Generation, observed: status.ObservedGeneration, state: status.State,
-			conditions: status.Conditions, modules: status.Modules}, nil
+			conditions: status.Conditions, modules: status.Modules, kyma: object, deleted: object.DeletionTimestamp != nil}, nil
 	case *v1beta2.Manifest:
 		status := object.Status
 		return subject{generation: object.Generation, observed: status.ObservedGeneration, state: status.State,
-			conditions: status.Conditions, version: object.Spec.Version}, nil
+			conditions: status.Conditions, version: object.Spec.Version, planned: plannedOf(object),
+			deleted: object.DeletionTimestamp != nil}, nil
 	case v1beta2.ModuleStatus:
 		return subject{state: object.State, version: object.Version}, nil
 	}
 	return subject{}, fmt.Errorf("a *Kyma, a *Manifest or a ModuleStatus is expected, not %T", actual)
+}
+
+// plannedOf are the objects that a Manifest's inventory names and that are not applied, or not gone yet.
+func plannedOf(manifest *v1beta2.Manifest) []string {
+	var planned []string
+	for i := range manifest.Status.Synced {
+		if object := &manifest.Status.Synced[i]; object.Hash == "" {
+			planned = append(planned, object.Kind+" "+object.Namespace+"/"+object.Name)
+		}
+	}
+	return planned
 }
 
 // String is what a person needs to see why a matcher failed.

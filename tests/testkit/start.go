@@ -66,8 +66,9 @@ func Start(opts Options) *Env {
 	env, err := Launch(ctx, opts)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	ginkgo.DeferCleanup(func() {
+		caughtUp := env.Watch.CatchUp() // else what was said last is not judged
 		broken := env.Watch.Violations()
-		gomega.Expect(env.Stop()).To(gomega.Succeed())
+		gomega.Expect(errors.Join(caughtUp, env.Stop())).To(gomega.Succeed())
 		gomega.Expect(broken).To(gomega.BeEmpty(), "invariants that were violated while the suite ran")
 	})
 	return env

@@ -33,6 +33,7 @@ type Watch struct {
 	last       map[types.UID]subject
 	violations []string
 	errors     []sighting
+	claims     claims
 }
 
 // sighting is that an object turned to state Error.
@@ -91,6 +92,7 @@ func follow(ctx context.Context, hub client.WithWatch, out io.Writer) (*Watch, e
 func (w *Watch) Violations() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.violate(w.claims.settle()...)
 	return append([]string(nil), w.violations...)
 }
 
@@ -173,6 +175,7 @@ func (w *Watch) run(ctx context.Context, kind client.ObjectList, stream watch.In
 			object, ok := event.Object.(client.Object)
 			if !ok || event.Type == watch.Error { // the version is too old: begin with what exists
 				version = ""
+				w.skip()
 				break
 			}
 			version = object.GetResourceVersion()
@@ -203,10 +206,18 @@ func (w *Watch) record(object client.Object) {
 	if known && now.revision <= before.revision {
 		return // a stream that began anew
 	}
-	w.last[object.GetUID()] = now
+	kept := now
+	kept.kyma = nil // thousands of them are followed
+	w.last[object.GetUID()] = kept
+	if now.kyma == nil {
+		w.claims.heard(client.ObjectKeyFromObject(object).String(), now, !known)
+		w.violate(w.claims.settle()...)
+	}
 	for _, violation := range violations(before, now) {
-		w.violations = append(w.violations, name+": "+violation)
-		_, _ = fmt.Fprintf(w.out, "VIOLATION %s: %s\n", name, violation) // shows it among the events of the spec at fault
+		w.violate(name + ": " + violation)
+	}
+	if known && now.says(before) {
+		w.judge(name, object, before, now)
 	}
 	switch uid := object.GetUID(); {
 	case now.state == v1beta2.StateError && before.state != v1beta2.StateError:
@@ -219,6 +230,33 @@ func (w *Watch) record(object client.Object) {
 			}
 		}
 	}
+}
+
+// judge compares a status that was just written with what there is. A status that was there before proves nothing: what it speaks of may
+// have changed since.
+func (w *Watch) judge(name string, object client.Object, before, now subject) {
+	if now.observed == 0 {
+		return // upstream's
+	}
+	for _, overclaim := range overclaims(now) {
+		w.violate(name + ": " + overclaim)
+	}
+	w.claims.made(name, before, now)
+}
+
+// violate shows a violation among the events of the spec at fault.
+func (w *Watch) violate(all ...string) {
+	for _, violation := range all {
+		w.violations = append(w.violations, violation)
+		_, _ = fmt.Fprintf(w.out, "VIOLATION %s\n", violation)
+	}
+}
+
+// skip says that events were missed.
+func (w *Watch) skip() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.claims.blind = true
 }
 
 func (w *Watch) stop() {

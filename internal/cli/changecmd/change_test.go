@@ -298,7 +298,7 @@ func TestSuspendAndResume(t *testing.T) {
 	b := newBench(t)
 	b.kyma("demo", v1beta2.Module{Name: "notes"})
 	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "demo-notes", Labels: map[string]string{
-		v1beta2.LabelKymaName: "demo", v1beta2.LabelModuleName: "notes",
+		v1beta2.LabelKymaName: "demo", v1beta2.LabelModuleName: "notes", v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
 	}}, Spec: v1beta2.ManifestSpec{Install: v1beta2.InstallInfo{Name: "x"}}}
 	manifest.Spec.Install.Source.Raw = []byte(`{"type":"oci-ref"}`)
 	b.create(manifest)

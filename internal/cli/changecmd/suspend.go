@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -137,6 +138,9 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 	}
 	byModule := map[string]*v1beta2.Manifest{}
 	for i := range manifests.Items {
+		if module.KymaName(&manifests.Items[i]) != s.Kyma.Name {
+			continue // it stands alone, and only goes to the same cluster
+		}
 		byModule[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
 	}
 	var items []item

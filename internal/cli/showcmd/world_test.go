@@ -196,7 +196,9 @@ func here() *v1beta2.Kyma {
 func manifestOf(kyma, module, version string) *v1beta2.Manifest {
 	m := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "kcp-system", Name: kyma + "-" + module,
-		Labels:      map[string]string{v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module},
+		Labels: map[string]string{
+			v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module, v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
+		},
 		Annotations: map[string]string{v1beta2.AnnotationOCMComponentName: "kyma-project.io/module/" + module},
 	}}
 	m.Spec.Version, m.Spec.Install.Source.Raw, m.Spec.Install.Name = version, []byte(`{}`), "raw-manifest"

@@ -78,6 +78,8 @@ type Reconciler struct {
 	// worked are the Kymas of which something may be held; released says which UID of one was let go of, until the cache has seen it: what
 	// ends in its runtime still tells, and must not have it connected again.
 	worked, released sync.Map
+	// unnamed are the modules that only the users of a runtime ask for, by Kyma, as long as the index does not find them.
+	unnamed sync.Map
 	// undone is what was deleted in their runtimes for Kymas that go.
 	undone sync.Map
 }
@@ -145,11 +147,13 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 		r.requeued(side.retry, "sync_context_retrieval", !side.Access.Passing)
 	}
 	effective, known := side.effective()
+	r.nameModules(kyma, effective)
 	world, retry, err := r.observe(ctx, effective)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	world.Unpinnable = r.unpinnable(kyma, effective)
+	world.Unpinnable, world.Behind = r.unpinnable(kyma, effective), side.behind()
+	world.Kyma = side.dated(effective)
 	var verdicts []module.Verdict
 	if known {
 		verdicts = module.Resolve(world)
@@ -198,6 +202,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.worked.Delete(key)
 	r.released.Delete(key)
 	r.undone.Delete(key)
+	r.unnamed.Delete(key)
 }
 
 // tellRuntime tells people that a runtime has its Kyma.

@@ -263,7 +263,7 @@ func (s *side) learn(written *unstructured.Unstructured) {
 
 // reflect shows the status to the runtime's users, when they do not see it yet, and says when to try again.
 func (r *Reconciler) reflect(ctx context.Context, s *side, status *v1beta2.KymaStatus) time.Duration {
-	if s.runtime == nil || s.copy == nil || s.copy.DeletionTimestamp != nil {
+	if s.runtime == nil || s.copy == nil || s.copy.DeletionTimestamp != nil || !s.tellable(status) {
 		return 0
 	}
 	before := s.copy

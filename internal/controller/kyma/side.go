@@ -17,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -268,4 +269,31 @@ func (s *side) effective() (*v1beta2.Kyma, bool) {
 	default:
 		return s.hub, false
 	}
+}
+
+// behind says that the hub's spec is not part of what counts: it changed since it was merged with what the runtime asks for, and that cannot
+// be done now.
+func (s *side) behind() bool {
+	return s.remote && s.merged == nil && module.Behind(&s.hub.Spec, s.hub.Status.LastSeen)
+}
+
+// dated is the Kyma with the spec that counts, in the generation that it was asked for in: a status speaks of that one, and whoever waits
+// for a later one goes on waiting. What cannot be had at all is told for the latest.
+func (s *side) dated(effective *v1beta2.Kyma) *v1beta2.Kyma {
+	last := s.hub.Status.LastSeen
+	if !s.behind() || last == nil || last.Runtime == nil || s.Access != nil && !s.Access.Passing {
+		return effective
+	}
+	dated := effective.DeepCopy()
+	dated.Generation = s.hub.Status.ObservedGeneration
+	return dated
+}
+
+// tellable says whether a status may be shown in the runtime as one of the spec that its Kyma has there: what is Ready has to be what that
+// spec asks for. An edit of its users that waits, or that a write of ours came back with, is followed by another pass.
+func (s *side) tellable(status *v1beta2.KymaStatus) bool {
+	if !conditions.IsTrue(status.Conditions, v1beta2.ConditionReady) {
+		return true // also of a spec that is refused the users see what became of it
+	}
+	return s.merged != nil && module.Asks(&s.copy.Spec, s.merged.Effective)
 }

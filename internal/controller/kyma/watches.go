@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -122,18 +121,12 @@ func addIndexes(mgr ctrl.Manager) error {
 	})
 }
 
-// kymaNames is the Kyma that a Manifest is of, if any. One that lost its owner by hand still says so by its labels; a stand-alone one may
-// carry the Kyma's name too, and is nothing to it.
+// kymaNames is the Kyma that a Manifest is of, if any.
 func kymaNames(o client.Object) []string {
-	labels := o.GetLabels()
-	switch owner := metav1.GetControllerOf(o); {
-	case owner != nil && owner.Kind == "Kyma":
-		return []string{owner.Name}
-	case owner == nil && labels[v1beta2.LabelKymaName] != "" && labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager:
-		return []string{labels[v1beta2.LabelKymaName]}
-	default:
-		return nil
+	if name := module.KymaName(o); name != "" {
+		return []string{name}
 	}
+	return nil
 }
 
 func kymasOf(_ context.Context, o client.Object) []reconcile.Request {
@@ -216,7 +209,34 @@ func (r *Reconciler) ofManifest(before, now client.Object) urgency.Level {
 // kymasWith are the Kymas that have or had a module. Only names are read, and a Kyma that is written at this moment wakes itself, so the
 // handler neither copies nor waits.
 func (r *Reconciler) kymasWith(ctx context.Context, namespace, name string) []reconcile.Request {
-	return r.kymasIn(ctx, func(*v1beta2.Kyma) bool { return true }, client.InNamespace(namespace), client.MatchingFields{indexModule: name})
+	found := r.kymasIn(ctx, func(*v1beta2.Kyma) bool { return true }, client.InNamespace(namespace), client.MatchingFields{indexModule: name})
+	r.unnamed.Range(func(key, names any) bool {
+		kyma, isKey := key.(types.NamespacedName)
+		modules, isList := names.([]string)
+		if isKey && isList && kyma.Namespace == namespace && slices.Contains(modules, name) {
+			found = append(found, reconcile.Request{NamespacedName: kyma})
+		}
+		return true
+	})
+	return found
+}
+
+// nameModules takes note of the modules of a Kyma that the index does not find: those that only the users of its runtime ask for, before a
+// status names them. It comes before anything of these modules is looked at, so that what is applied from then on wakes the Kyma.
+func (r *Reconciler) nameModules(hub, effective *v1beta2.Kyma) {
+	indexed := versionsByModule(&module.World{Kyma: hub})
+	var names []string
+	for i := range effective.Spec.Modules {
+		if name := effective.Spec.Modules[i].Name; indexed[name] == nil {
+			names = append(names, name)
+		}
+	}
+	key := client.ObjectKeyFromObject(hub)
+	if len(names) == 0 {
+		r.unnamed.Delete(key)
+		return
+	}
+	r.unnamed.Store(key, names)
 }
 
 // modulesOfTemplate are the modules that may look for a template of that name, whatever its spec says: a wrong spec has to be told, too.

@@ -84,6 +84,8 @@ func TestDependents(t *testing.T) {
 	if err := r.Client.Status().Update(t.Context(), had); err != nil {
 		t.Fatal(err)
 	}
+	effective := kymaWith("empty", []string{"named-there"}, nil)
+	r.nameModules(kymaWith("empty", nil, nil), effective) // what the users of its runtime ask for
 	both, everybody := []string{"had", "wants"}, []string{"empty", "had", "neither", "wants"}
 	forced := &v1beta2.ModuleReleaseMeta{ObjectMeta: named("forced"), Spec: v1beta2.ModuleReleaseMetaSpec{Mandatory: &v1beta2.Mandatory{}}}
 	was := &v1beta2.ModuleReleaseMeta{ObjectMeta: named("was"), Spec: v1beta2.ModuleReleaseMetaSpec{Mandatory: &v1beta2.Mandatory{}}}
@@ -111,6 +113,17 @@ func TestDependents(t *testing.T) {
 			func(q queue) {
 				r.dependents(0, modulesOfTemplate).Create(t.Context(), event.CreateEvent{Object: template}, q)
 			}, both,
+		},
+		"a release wakes the Kyma in whose runtime alone the module is asked for, though no status names it yet": {
+			func(q queue) {
+				r.dependents(0, names).Create(t.Context(), event.CreateEvent{Object: &v1beta2.ModuleReleaseMeta{ObjectMeta: named("named-there")}}, q)
+			}, []string{"empty"},
+		},
+		"so does a template": {
+			func(q queue) {
+				r.dependents(0, modulesOfTemplate).Create(t.Context(),
+					event.CreateEvent{Object: &v1beta2.ModuleTemplate{ObjectMeta: named("named-there-1.0.0")}}, q)
+			}, []string{"empty"},
 		},
 		"a mandatory release wakes all Kymas": {
 			func(q queue) { r.dependents(0, names).Create(t.Context(), event.CreateEvent{Object: forced}, q) }, everybody,

@@ -258,10 +258,15 @@ func (r *Reconciler) createModuleCR(ctx context.Context, w *work) error {
 	}
 	if !resource.Namespaced {
 		object.SetNamespace("")
+	} else if err := r.ensureNamespaces(ctx, w); err != nil { // nothing else may have been applied in this pass
+		return err
 	}
 	created, err := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace()).
 		Create(ctx, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
+		if apply.Classify(err) == apply.ClassNamespaceMissing {
+			w.runtime.Again("namespace/" + object.GetNamespace()) // somebody deleted it since
+		}
 		return w.clusterProblem(id, fmt.Errorf("the default custom resource: %w", err))
 	}
 	if err == nil && cluster.Learn != nil {

@@ -3,10 +3,13 @@ package manifest
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -22,6 +25,9 @@ func (r *Reconciler) name(w *work) error {
 func (r *Reconciler) want(ctx context.Context, w *work) error {
 	parts, err := r.Content.Parts(ctx, w.manifest, w.capabilities)
 	if err != nil {
+		return err
+	}
+	if err := w.discover(ctx, parts); err != nil {
 		return err
 	}
 	desired, err := w.place(parts)
@@ -63,16 +69,49 @@ func (w *work) capabilities(ctx context.Context) (Capabilities, error) {
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }
 
+// discover asks the cluster for the kinds of objects that name no namespace, where neither the content nor what is known of the cluster says
+// whether they live in one: placed without it they would be refused. Kinds that are not served yet stay unknown.
+func (w *work) discover(ctx context.Context, parts []Part) error {
+	scope := w.scope(parts)
+	asked := map[schema.GroupVersionKind]bool{}
+	w.discovered = map[schema.GroupVersionKind]bool{}
+	for _, part := range parts {
+		for _, object := range slices.Concat(part.Steps...) {
+			gvk := object.GroupVersionKind()
+			if _, known := scope(gvk); known || asked[gvk] || object.GetNamespace() != "" {
+				continue
+			}
+			asked[gvk] = true
+			resource, err := w.runtime.Cluster().Resource(ctx, gvk)
+			switch {
+			case err == nil:
+				w.discovered[gvk] = resource.Namespaced
+			case apply.Classify(err) != apply.ClassKindUnknown:
+				return w.clusterProblem(inventory.IDOf(object), err)
+			}
+		}
+	}
+	return nil
+}
+
+// scope says of a kind whether it lives in namespaces: by the definitions of the content, else by what is known of the cluster, else by what
+// discover found.
+func (w *work) scope(parts []Part) render.Scope {
+	var all []*unstructured.Unstructured
+	for _, part := range parts {
+		all = append(all, slices.Concat(part.Steps...)...)
+	}
+	asked := func(gvk schema.GroupVersionKind) (namespaced, known bool) {
+		namespaced, known = w.discovered[gvk]
+		return namespaced, known
+	}
+	return render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced, asked)
+}
+
 // place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike
 // counts once, where it comes first; what they declare differently is refused.
 func (w *work) place(parts []Part) ([]*unstructured.Unstructured, error) {
-	var all []*unstructured.Unstructured
-	for _, part := range parts {
-		for _, step := range part.Steps {
-			all = append(all, step...)
-		}
-	}
-	scope := render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced)
+	scope := w.scope(parts)
 	w.order = order{at: map[inventory.ID]inventory.Stage{}}
 	known := map[inventory.ID]*unstructured.Unstructured{}
 	var desired []*unstructured.Unstructured

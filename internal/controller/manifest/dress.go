@@ -22,7 +22,7 @@ const deployer = "deployer"
 
 // dress makes the objects of the content those of this Manifest, in upstream's order:
 //
-//  1. Labels and annotations; what the content says under the same key gives way.
+//  1. Labels and annotations; what the content says under the same key gives way, but for the two recommended labels of Kubernetes.
 //  2. Images where spec.localizedImages says.
 //  3. The image pull Secret.
 //  4. For module deployer, data of the hub's Secrets.

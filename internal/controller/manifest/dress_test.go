@@ -189,6 +189,42 @@ func TestDressChangesWorkloadsAsTheSpecAndTheFlagSay(t *testing.T) {
 	}
 }
 
+func TestDress_KeepsTheLabelsThatTheContentSelectsBy(t *testing.T) {
+	own := map[string]string{
+		v1beta2.LabelPartOf: "argocd", v1beta2.LabelComponent: "server", v1beta2.LabelManagedBy: "helm", "app.kubernetes.io/name": "argocd-server",
+	}
+	labelled := object("apps/v1", "Deployment", "argocd-server")
+	labelled.SetLabels(own)
+	labelled.SetAnnotations(map[string]string{v1beta2.AnnotationDisclaimer: "edit me", "own": "note"})
+	pods := map[string]any{"metadata": map[string]any{"labels": map[string]any{v1beta2.LabelPartOf: "argocd"}}}
+	labelled.Object["spec"] = map[string]any{"template": pods}
+	empty := object("v1", "ConfigMap", "plain")
+	empty.SetLabels(map[string]string{v1beta2.LabelPartOf: ""})
+	r := &Reconciler{}
+	content := []*unstructured.Unstructured{labelled, object("v1", "ConfigMap", "bare"), empty}
+	got, err := r.dress(t.Context(), newWork(newManifest(), testTime), content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := newManifest().Name
+	for i, want := range []map[string]string{
+		{v1beta2.LabelPartOf: "argocd", v1beta2.LabelComponent: "server", v1beta2.LabelManagedBy: "kyma", "app.kubernetes.io/name": "argocd-server"},
+		{v1beta2.LabelPartOf: "Kyma", v1beta2.LabelComponent: name, v1beta2.LabelManagedBy: "kyma"},
+		{v1beta2.LabelPartOf: "", v1beta2.LabelComponent: name, v1beta2.LabelManagedBy: "kyma"},
+	} {
+		if diff := cmp.Diff(want, got[i].GetLabels()); diff != "" {
+			t.Errorf("labels of %s (-want +got):\n%s", got[i].GetName(), diff)
+		}
+	}
+	want := map[string]string{v1beta2.AnnotationDisclaimer: v1beta2.DisclaimerText, v1beta2.AnnotationOwnedBy: "kcp-system/" + name, "own": "note"}
+	if diff := cmp.Diff(want, got[0].GetAnnotations()); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{"template": pods}, got[0].Object["spec"]); diff != "" {
+		t.Errorf("the pods' own labels (-want +got):\n%s", diff)
+	}
+}
+
 func TestSecretsWakeTheManifestsThatWaitForThem(t *testing.T) {
 	made := func(name, module, reason string) *v1beta2.Manifest {
 		m := newManifest(ofModule(module))

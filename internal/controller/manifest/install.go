@@ -102,7 +102,9 @@ func (r *Reconciler) failure(err error) (finding, error) {
 func (w *work) marks() render.Marks {
 	return render.Marks{
 		Labels: map[string]string{
-			v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
+			v1beta2.LabelManagedBy: v1beta2.ManagedByKyma, // the streams select by it
+		},
+		Defaults: map[string]string{ // operators and monitors of the content may select by their own
 			v1beta2.LabelComponent: w.manifest.Name,
 			v1beta2.LabelPartOf:    v1beta2.PartOfKyma,
 		},

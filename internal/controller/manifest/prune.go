@@ -15,7 +15,8 @@ import (
 )
 
 // prune deletes what is recorded and no longer asked for. It comes last, so that an upgrade never takes down what it could not replace. A
-// definition whose objects others made stays, and stays recorded: it goes with a later pass, or with the installation.
+// definition whose objects others made stays, and stays recorded: it goes with the next content that finds them gone, or with the
+// installation. Nothing watches them until then.
 func (r *Reconciler) prune(ctx context.Context, w *work, entries []inventory.Entry, options apply.Options) error {
 	var waiting []apply.Outcome
 	for _, wave := range inventory.Teardown(entries, nil) {

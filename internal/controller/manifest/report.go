@@ -110,12 +110,36 @@ func (w *work) problemOfClass(class apply.Class, id inventory.ID, err error) *Pr
 	if class == apply.ClassKindUnknown && w.bringsKind(id) {
 		problem.Retry, problem.Passing = retryTransient, true
 	}
+	if unready := w.firstUnready(); class == apply.ClassInternal && unready != "" {
+		// A webhook or an APIService of this very content does not answer before what runs it is ready.
+		problem.Reason, problem.Message = v1beta2.ReasonWaitingForObjects, unready+"; then this is tried again: "+problem.Message
+		problem.Retry, problem.Passing = retryTransient, true
+	}
 	if w.target.Local && class == apply.ClassForbidden && strings.Contains(err.Error(), "impersonate") {
 		problem.Reason = v1beta2.ReasonLocalAccessMissing
 		problem.Message = "the operator may not install into its own cluster: apply the kustomize component config/components/local; " +
 			problem.Message
 	}
 	return problem
+}
+
+// firstUnready names an object of this content that was applied and is not ready yet, and may become so; "" when there is none, or the
+// Manifest is being deleted.
+func (w *work) firstUnready() string {
+	if w.runtime == nil || !w.manifest.DeletionTimestamp.IsZero() {
+		return ""
+	}
+	for _, entry := range w.recorded {
+		result, kept := w.runtime.Health(entry.ID)
+		switch heard := kept && result.Status != health.Unknown; {
+		case entry.Hash == "", heard && (result.Status == health.Ready || result.Status == health.Failed):
+		case heard:
+			return entry.String() + ": " + result.Message
+		case kept || modeOf(entry.GroupKind()) == Workload:
+			return entry.String() + ": its status was not seen yet"
+		}
+	}
+	return ""
 }
 
 func firstError(outcomes []apply.Outcome) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -204,6 +205,42 @@ func TestKnownState(t *testing.T) {
 		if got := knownState(word); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
+	}
+}
+
+func TestClusterProblem_WaitsForTheWebhookThatComesWithTheContent(t *testing.T) {
+	refused := apierrors.NewInternalError(errors.New(`failed calling webhook "samples.example.com": connection refused`))
+	failing := &apply.Error{Class: apply.ClassInternal, Message: refused.Error()}
+	for name, test := range map[string]struct {
+		health  health.Result
+		err     error
+		deleted bool
+		want    string
+		passing bool
+	}{
+		"its operator comes up":          {health.Result{Status: health.InProgress, Message: "0 of 1 replicas"}, refused, false, v1beta2.ReasonWaitingForObjects, true},
+		"so it does, and an apply fails": {health.Result{Status: health.InProgress}, failing, false, v1beta2.ReasonWaitingForObjects, true},
+		"nothing was heard of it yet":    {health.Result{}, refused, false, v1beta2.ReasonWaitingForObjects, true},
+		"everything is ready":            {health.Result{Status: health.Ready}, refused, false, v1beta2.ReasonInternal, false},
+		"its operator will not come up":  {health.Result{Status: health.Failed}, refused, false, v1beta2.ReasonInternal, false},
+		"it comes up, and the answer is no": {health.Result{Status: health.InProgress}, &apply.Error{Class: apply.ClassAdmissionDenied}, false,
+			v1beta2.ReasonAdmissionDenied, false},
+		"it is being deleted": {health.Result{Status: health.InProgress}, refused, true, v1beta2.ReasonInternal, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, c := settledWork(withResource(""))
+			c.health[deploymentID] = test.health
+			if test.deleted {
+				w.manifest.DeletionTimestamp = &testTime
+			}
+			problem := problemOf(w.clusterProblem(inventory.ID{Group: "example.com", Kind: "Sample", Namespace: "default", Name: "default"}, test.err))
+			if problem == nil || problem.Reason != test.want || problem.Passing != test.passing {
+				t.Fatalf("told %+v, want %s", problem, test.want)
+			}
+			if test.passing && (!strings.Contains(problem.Message, deploymentID.String()) || !strings.Contains(problem.Message, "webhook")) {
+				t.Errorf("message %q", problem.Message)
+			}
+		})
 	}
 }
 

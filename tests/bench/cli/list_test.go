@@ -160,7 +160,9 @@ func fillOne(ctx context.Context, c client.Client, i int) error {
 func fillManifest(ctx context.Context, c client.Client, kyma, module string) error {
 	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: v1beta2.DefaultNamespace, Name: kyma + "-" + module,
-		Labels: map[string]string{v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module},
+		Labels: map[string]string{
+			v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module, v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
+		},
 	}}
 	manifest.Spec.Version, manifest.Spec.Install.Name, manifest.Spec.Install.Source.Raw = "1.0.0", "raw-manifest", []byte(`{}`)
 	if err := c.Create(ctx, manifest); err != nil {
