@@ -26,6 +26,8 @@ func (r *reading) tree(ctx context.Context, part *asked) (content.Source, conten
 		access: part.access(&logins),
 	}
 	got, retry, err := r.trees.do(ctx, key, func(ctx context.Context) (files, error) {
+		ctx, leave := r.room.Enter(ctx)
+		defer leave()
 		now, shared, err := r.resolve(ctx, source, resolved, key.access)
 		if err != nil {
 			return files{}, err
@@ -70,6 +72,8 @@ func (c *Contents) Current(ctx context.Context, m *v1beta2.Manifest, name string
 	if err != nil {
 		return content.Resolved{}, err
 	}
+	ctx, leave := c.room.Enter(ctx)
+	defer leave()
 	return source.Resolve(ctx)
 }
 
