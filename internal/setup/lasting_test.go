@@ -36,27 +36,27 @@ func (c connections) Start(ctx context.Context) error {
 
 func TestConnectionsOutliveTheControllers(t *testing.T) {
 	mgr, lasts := emptyManager(t), newLasting()
-	fleet := connections{started: make(chan struct{}), ended: make(chan struct{})}
+	open := connections{started: make(chan struct{}), ended: make(chan struct{})}
 	ctx, sigterm := context.WithCancel(t.Context())
 	controller := manager.RunnableFunc(func(ctx context.Context) error { // one without NeedLeaderElection, as controllers are
-		<-fleet.started
+		<-open.started
 		sigterm()
 		<-ctx.Done() // everything that ends before the controllers has ended by now
 		select {
-		case <-fleet.ended:
+		case <-open.ended:
 			t.Error("the connections were ended while a controller worked")
 		default:
 		}
 		return nil
 	})
-	if err := errors.Join(mgr.Add(lasts.of(fleet)), mgr.Add(controller)); err != nil {
+	if err := errors.Join(mgr.Add(lasts.of(open)), mgr.Add(controller)); err != nil {
 		t.Fatal(err)
 	}
 	if err := (endingLast{mgr, lasts}).Start(ctx); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-fleet.ended:
+	case <-open.ended:
 	default:
 		t.Error("the connections were not ended with the manager")
 	}

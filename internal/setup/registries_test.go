@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +66,7 @@ func TestAMissingRegistrySecretIsToldAndWaitedFor(t *testing.T) {
 	}
 	components := newComponents(func() *artifact.Components { return artifact.NewComponents(r.components()) })
 	key := module.ComponentKey{Name: "example.com/module/sample", Version: "1.0.0"}
-	found, _ := components.Describe(t.Context(), key)
+	found := described(t, components, key)
 	if found.Reason != v1beta2.ReasonRegistryUnauthorized || !strings.Contains(found.Message, "kcp-system/login") {
 		t.Errorf("a module says %s: %s", found.Reason, found.Message)
 	}
@@ -74,8 +75,18 @@ func TestAMissingRegistrySecretIsToldAndWaitedFor(t *testing.T) {
 		t.Errorf("once it is there: changed %t, moved %t, error %v", changed, moved, err)
 	}
 	components.renew()
-	if found, _ := components.Describe(t.Context(), key); found.Reason != v1beta2.ReasonRegistryUnreachable {
+	if found := described(t, components, key); found.Reason != v1beta2.ReasonRegistryUnreachable {
 		t.Errorf("once it is there a module says %s: %s", found.Reason, found.Message)
+	}
+}
+
+// described waits until the registry has answered.
+func described(t *testing.T, components *componentsPort, key module.ComponentKey) module.Component {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(50 * time.Millisecond) {
+		if found, _ := components.Describe(t.Context(), key); !found.Pending || time.Now().After(deadline) {
+			return found
+		}
 	}
 }
 
