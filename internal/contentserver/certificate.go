@@ -72,8 +72,8 @@ func (p *pair) read() error {
 	return err
 }
 
-// follow reads the files at intervals until the context ends. Of two files that are replaced one after the other, the first does not fit for
-// a moment: what does not fit twice in a row is told, once.
+// follow reads the files at intervals until the context ends. Of two files that are replaced one after the other, the first does not fit
+// for a moment: what does not fit twice in a row is told, once.
 func (p *pair) follow(ctx context.Context) error {
 	ticker := time.NewTicker(p.every)
 	defer ticker.Stop()

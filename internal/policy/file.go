@@ -86,7 +86,8 @@ func (f *watched[T]) Start(ctx context.Context) error {
 	}
 	watcher, err := watch(filepath.Dir(f.path))
 	if err != nil {
-		f.log.Error(err, "File cannot be watched and is read at intervals instead", "what", f.what, "path", f.path, "interval", f.interval().String())
+		f.log.Error(err, "File cannot be watched and is read at intervals instead",
+			"what", f.what, "path", f.path, "interval", f.interval().String())
 		f.poll(ctx)
 		return nil
 	}

@@ -79,8 +79,8 @@ func (r *registries) credentials(ctx context.Context, host string) (auth.Credent
 	return store.Get(ctx, host)
 }
 
-// start takes the registry from the flag, or registry and login from the Secret. One that does not exist yet, or is broken, is told and waited
-// for: whoever deploys creates the Secret after the manager as often as before it.
+// start takes the registry from the flag, or registry and login from the Secret. One that does not exist yet, or is broken, is told and
+// waited for: whoever deploys creates the Secret after the manager as often as before it.
 func (r *registries) start(ctx context.Context, reader client.Reader) error {
 	if r.config.RegistrySecret == "" {
 		r.host = r.config.RegistryHost
@@ -104,7 +104,8 @@ func (r *registries) start(ctx context.Context, reader client.Reader) error {
 func (r *registries) take(secret *corev1.Secret) (changed, moved bool, err error) {
 	host, login := "", []byte(nil)
 	if secret == nil {
-		err = fmt.Errorf("registry Secret %s/%s of --oci-registry-cred-secret does not exist", r.config.OperatorNamespace, r.config.RegistrySecret)
+		err = fmt.Errorf("registry Secret %s/%s of --oci-registry-cred-secret does not exist",
+			r.config.OperatorNamespace, r.config.RegistrySecret)
 	} else {
 		login = secret.Data[corev1.DockerConfigJsonKey]
 		host, err = hostOf(r.config.RegistrySecret, login)

@@ -119,7 +119,8 @@ func tooManyVersions(chart string) error {
 func parseIndex(data []byte) (read index, err error) {
 	count := marks(data)
 	if count > maxMarks {
-		return read, tooLarge("its index.yaml has more than %d lists, fields and lines: lay it out as helm repo index does, or make it smaller", maxMarks)
+		return read, tooLarge("its index.yaml has more than %d lists, fields and lines: lay it out as helm repo index does, or make it smaller",
+			maxMarks)
 	}
 	if count > fewMarks {
 		readingIndex.Lock()
