@@ -7,7 +7,7 @@ import (
 )
 
 func TestWhatFailedIsTriedAgainAtOnceWhenSomebodyMendedIt(t *testing.T) {
-	asked := newCalls[string, int]()
+	asked := newCalls[string, int](newGate(callsAtOnce, callsAtOnce), anywhere)
 	failed := errors.New("refused")
 	fetch := func(err error) func(context.Context) (int, error) {
 		return func(context.Context) (int, error) { return 1, err }

@@ -26,10 +26,12 @@ const (
 )
 
 // calls makes each call once for all who want its answer, and remembers a failure for a growing while. Answers that succeed are for the
-// caller to keep.
+// caller to keep. A gate bounds how many are under way; what waits behind it is dropped when it was not asked for again for a while.
 type calls[K comparable, V any] struct {
 	patience time.Duration
 	now      func() time.Time
+	gate     *gate
+	place    func(K) string // whose part of the gate a call takes
 
 	mu      sync.Mutex
 	running map[K]*call[V]
@@ -38,7 +40,11 @@ type calls[K comparable, V any] struct {
 
 // call is one that is under way; the rest is there once done is closed.
 type call[V any] struct {
-	begun  time.Time
+	begun time.Time
+	// asked is when the answer was last asked for, and waiting how many wait for it now; guarded by the lock of the calls.
+	asked   time.Time
+	waiting int
+
 	done   chan struct{}
 	answer V
 	err    error
@@ -52,8 +58,10 @@ type failure struct {
 	until time.Time
 }
 
-func newCalls[K comparable, V any]() *calls[K, V] {
-	return &calls[K, V]{patience: patience, now: time.Now, running: map[K]*call[V]{}, failed: lru.New(keptFailures)}
+func newCalls[K comparable, V any](through *gate, place func(K) string) *calls[K, V] {
+	return &calls[K, V]{
+		patience: patience, now: time.Now, gate: through, place: place, running: map[K]*call[V]{}, failed: lru.New(keptFailures),
+	}
 }
 
 // do returns the answer of fetch, which bounds its own time and does not end with ctx, since others may wait for it. A positive retry
@@ -64,6 +72,7 @@ func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context)
 	if running == nil {
 		return answer, last.until.Sub(c.now()), last.err
 	}
+	defer c.part(running)
 	wait := time.NewTimer(running.begun.Add(c.patience).Sub(c.now()))
 	defer wait.Stop()
 	select {
@@ -82,25 +91,54 @@ func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context)
 	return running.answer, 0, nil
 }
 
-// join finds the call that is under way, or begins one unless the last failure, which comes along, still stands.
+// join finds the call that is under way, or begins one unless the last failure, which comes along, still stands. Whoever gets one waits for
+// it until part.
 func (c *calls[K, V]) join(ctx context.Context, key K, fetch func(context.Context) (V, error)) (*call[V], failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	last, failed := c.last(key)
 	if running, ok := c.running[key]; ok {
+		running.asked = c.now()
+		running.waiting++
 		return running, last
 	}
 	if failed && c.now().Before(last.until) {
 		return nil, last
 	}
-	begun := &call[V]{begun: c.now(), done: make(chan struct{})}
+	begun := &call[V]{begun: c.now(), asked: c.now(), waiting: 1, done: make(chan struct{})}
 	c.running[key] = begun
-	go func() {
-		defer close(begun.done)
-		begun.answer, begun.err = guarded(context.WithoutCancel(ctx), fetch)
-		begun.pause = c.ended(key, begun.err)
-	}()
+	go c.make(context.WithoutCancel(ctx), key, begun, fetch)
 	return begun, last
+}
+
+// part says that a caller waits no longer.
+func (c *calls[K, V]) part(from *call[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from.waiting--
+}
+
+// make makes a call once its turn has come, if it is wanted then.
+func (c *calls[K, V]) make(ctx context.Context, key K, begun *call[V], fetch func(context.Context) (V, error)) {
+	place := c.place(key)
+	if !c.gate.enter(place, func() bool { return c.wanted(key, begun) }) {
+		return // no one is left who would hear of it
+	}
+	defer close(begun.done)
+	defer c.gate.leave(place)
+	begun.answer, begun.err = guarded(ctx, fetch)
+	begun.pause = c.ended(key, begun.err)
+}
+
+// wanted says whether a call that has not begun is still to be made. One that is not is forgotten at once: who asks later begins another.
+func (c *calls[K, V]) wanted(key K, begun *call[V]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if begun.waiting > 0 || c.now().Sub(begun.asked) < lapse {
+		return true
+	}
+	delete(c.running, key)
+	return false
 }
 
 // guarded makes an error of a panic: what is read was written by others, and nobody above this goroutine would catch it.

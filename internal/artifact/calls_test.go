@@ -32,10 +32,13 @@ func (c *clock) move(by time.Duration) {
 	c.now = c.now.Add(by)
 }
 
+// anywhere is the place of every call.
+func anywhere(string) string { return "" }
+
 // newTestCalls are calls that wait long and whose time the test moves.
 func newTestCalls() (*calls[string, string], *clock) {
 	time0 := &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	c := newCalls[string, string]()
+	c := newCalls[string, string](newGate(callsAtOnce, callsAtOnce), anywhere)
 	c.patience, c.now = time.Minute, time0.read
 	return c, time0
 }
@@ -80,7 +83,7 @@ func TestAFailureStandsAsLongAsTheRegistryAsks(t *testing.T) {
 
 func TestAllWhoAskShareOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCalls[string, string]()
+		c := newCalls[string, string](newGate(callsAtOnce, callsAtOnce), anywhere)
 		asked := 0
 		release := make(chan struct{})
 		answers := make([]string, 16)

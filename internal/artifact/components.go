@@ -41,7 +41,9 @@ type readKey struct {
 
 // NewComponents reads from the registry of reader.
 func NewComponents(reader *descriptor.Reader) *Components {
-	return &Components{reader: reader, known: lru.New(keptComponents), calls: newCalls[readKey, *judgement]()}
+	// All of them are read from one registry.
+	calls := newCalls[readKey, *judgement](newGate(callsAtOnce, callsAtOnce), func(readKey) string { return "" })
+	return &Components{reader: reader, known: lru.New(keptComponents), calls: calls}
 }
 
 // Describe tells what a component version can install. What cannot be read, or is not signed as it has to be, comes back with a reason,

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/singleflight"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,8 +14,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// keptContents bounds what was rendered and is kept; the store on disk keeps the content.
-const keptContents = 64
+const (
+	// keptContents bounds what was rendered and is kept; the store on disk keeps the content.
+	keptContents = 64
+	// unpackedAtOnce bounds the bytes that content under way may unpack to: two of the largest that is accepted, or dozens of charts.
+	unpackedAtOnce = 512 << 20
+)
 
 // Format is how content of a type is rendered.
 type Format struct {
@@ -65,6 +70,8 @@ type Contents struct {
 	reached  *lru.Cache
 	calls    *calls[callKey, answer]
 	trees    *calls[callKey, files]
+	room     *content.Room
+	asking   singleflight.Group
 }
 
 // ErrPending says that content is being fetched for the first time; nothing has failed.
@@ -72,10 +79,11 @@ var ErrPending = errors.New("the content is being fetched")
 
 // NewContents reads by oci, and knows the built-in places and formats; reader is asked for Secrets and ConfigMaps.
 func NewContents(oci *content.OCI, reader client.Reader) *Contents {
+	through, host := newGate(callsAtOnce, callsOfPlace), func(key callKey) string { return placeOf(key.reference) }
 	return &Contents{
 		OCI: oci, Secrets: reader, Places: BuiltinPlaces(reader), Formats: BuiltinFormats(),
 		told: lru.New(keptReaches), rendered: lru.New(keptContents), fetchers: lru.New(keptContents), reached: lru.New(keptReaches),
-		calls: newCalls[callKey, answer](), trees: newCalls[callKey, files](),
+		calls: newCalls[callKey, answer](through, host), trees: newCalls[callKey, files](through, host), room: content.NewRoom(unpackedAtOnce),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -39,23 +40,41 @@ func (c *Contents) resolve(
 	if pinned.Digest != "" {
 		return pinned, true, nil
 	}
-	if resolved, err = source.Resolve(ctx); err != nil {
+	to := reach{source.Reference(), "", access}
+	now, err, _ := c.asking.Do(to.flight(), func() (any, error) { return source.Resolve(ctx) })
+	if resolved, _ = now.(content.Resolved); err != nil {
 		return resolved, false, err
 	}
-	_, shared = c.reached.Get(reach{source.Reference(), resolved.Digest, access})
+	to.digest = resolved.Digest
+	_, shared = c.reached.Get(to)
 	return resolved, shared, nil
 }
 
-// fetch gives the files of what a source was resolved to.
+// flight names what is asked for in one way, so that many who ask it at once ask it once.
+func (r reach) flight() string {
+	return strings.Join([]string{r.reference, r.digest, string(r.access[:])}, "\n")
+}
+
+// fetch gives the files of what a source was resolved to. Of many who ask for the same at once, one is served by the place itself, and the
+// others take it from the store.
 func (c *Contents) fetch(
 	ctx context.Context, source content.Source, resolved content.Resolved, shared bool, access [sha256.Size]byte,
 ) (*content.Tree, error) {
 	if shared {
 		return source.Fetch(ctx, resolved)
 	}
-	tree, err := source.Fetch(content.Fresh(ctx), resolved)
-	if err == nil {
-		c.reached.Add(reach{source.Reference(), resolved.Digest, access}, true)
+	to := reach{source.Reference(), resolved.Digest, access}
+	var tree *content.Tree
+	_, err, _ := c.asking.Do(to.flight(), func() (any, error) {
+		fetched, err := source.Fetch(content.Fresh(ctx), resolved)
+		if err == nil {
+			tree = fetched
+			c.reached.Add(to, true)
+		}
+		return nil, err
+	})
+	if err != nil || tree != nil {
+		return tree, err
 	}
-	return tree, err
+	return source.Fetch(ctx, resolved)
 }

@@ -263,6 +263,8 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 		access: part.access(&logins), input: sum,
 	}
 	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) {
+		ctx, leave := r.room.Enter(ctx)
+		defer leave()
 		return r.render(ctx, source, pinned, part, input, key.access)
 	})
 	return source, got, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))

@@ -26,6 +26,8 @@ func (r *reading) tree(ctx context.Context, part *asked) (content.Source, conten
 		access: part.access(&logins),
 	}
 	got, retry, err := r.trees.do(ctx, key, func(ctx context.Context) (files, error) {
+		ctx, leave := r.room.Enter(ctx)
+		defer leave()
 		now, shared, err := r.resolve(ctx, source, resolved, key.access)
 		if err != nil {
 			return files{}, err
@@ -73,7 +75,9 @@ func (c *Contents) Current(ctx context.Context, m *v1beta2.Manifest, name string
 	if source, err = c.open(m, part, logins); err != nil {
 		return content.Resolved{}, err
 	}
-	resolved, err := source.Resolve(ctx)
+	within, leave := c.room.Enter(ctx)
+	defer leave()
+	resolved, err := source.Resolve(within)
 	return resolved, c.withheld(ctx, m, &logins, source, err)
 }
 

@@ -9,14 +9,11 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
-	certutil "k8s.io/client-go/util/cert"
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
 const (
@@ -29,8 +26,6 @@ const (
 	gracePeriod    = 10 * time.Second
 	maxHeader      = 32 << 10
 	maxConnections = 256
-	// selfSigned is longer than any process lives: nobody can verify that certificate, and so nobody needs it to expire.
-	selfSigned = 10 * 365 * 24 * time.Hour
 )
 
 // Server serves content over HTTPS. It is a Runnable of every replica.
@@ -48,6 +43,8 @@ type Server struct {
 	Log      logr.Logger
 	// Listening is told the address once it is open, which tests want that listen on port 0; may be nil.
 	Listening func(net.Addr)
+
+	reread time.Duration // for tests; rereadEvery where it is not set
 }
 
 // NeedLeaderElection says no: every replica serves.
@@ -62,7 +59,7 @@ func (s *Server) Start(ctx context.Context) error {
 }
 
 func (s *Server) serve(ctx context.Context) error {
-	certificate, watch, err := s.certificates()
+	certificate, follow, err := s.certificates()
 	if err != nil {
 		return err
 	}
@@ -85,7 +82,7 @@ func (s *Server) serve(ctx context.Context) error {
 		NextProtos: []string{"http/1.1"},
 	})
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return watch(ctx) })
+	group.Go(func() error { return follow(ctx) })
 	group.Go(func() error { return server.Serve(open) })
 	group.Go(func() error { return end(ctx, server) })
 	return group.Wait()
@@ -100,35 +97,6 @@ func end(ctx context.Context, server *http.Server) error {
 		return server.Close()
 	}
 	return nil
-}
-
-type getCertificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
-
-// certificates gives the certificate that holds, and what has to run so that it follows its files.
-func (s *Server) certificates() (get getCertificate, watch func(context.Context) error, err error) {
-	if s.CertDir == "" {
-		get, err = ownCertificate()
-		return get, func(context.Context) error { return nil }, err
-	}
-	watcher, err := certwatcher.New(filepath.Join(s.CertDir, "tls.crt"), filepath.Join(s.CertDir, "tls.key"))
-	if err != nil {
-		return nil, nil, fmt.Errorf("read tls.crt and tls.key in %s: %w", s.CertDir, err)
-	}
-	return watcher.GetCertificate, watcher.Start, nil
-}
-
-func ownCertificate() (getCertificate, error) {
-	cert, key, err := certutil.GenerateSelfSignedCertKeyWithOptions(certutil.SelfSignedCertKeyOptions{
-		Host: "localhost", AlternateIPs: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, MaxAge: selfSigned,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make a certificate: %w", err)
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("make a certificate: %w", err)
-	}
-	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }, nil
 }
 
 // complaints takes what net/http logs: a crash is an error, and the rest (clients that do not trust the certificate, port scanners)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,7 +123,7 @@ func certify(t *testing.T, dir string) *x509.CertPool {
 func TestServerTakesANewCertificateWhileItRuns(t *testing.T) {
 	dir := t.TempDir()
 	old := certify(t, dir)
-	r := start(t, &Server{CertDir: dir})
+	r := start(t, &Server{CertDir: dir, reread: 20 * time.Millisecond})
 	trusts := func(roots *x509.CertPool) bool {
 		answer, err := browse(roots).Get("https://" + r.address + "/")
 		if err == nil {
@@ -137,6 +138,37 @@ func TestServerTakesANewCertificateWhileItRuns(t *testing.T) {
 	eventually(t, "the new certificate is used", func() bool { return trusts(renewed) })
 	if trusts(old) {
 		t.Error("the old certificate is used still")
+	}
+	if err := r.end(); err != nil {
+		t.Errorf("the server ends with %v", err)
+	}
+}
+
+// A file that is half written, or gone, leaves the certificate that was.
+func TestServerKeepsItsCertificateWhileTheNextOneIsBroken(t *testing.T) {
+	dir := t.TempDir()
+	roots := certify(t, dir)
+	var told atomic.Int64
+	r := start(t, &Server{CertDir: dir, reread: 5 * time.Millisecond, Log: funcr.New(func(string, string) { told.Add(1) }, funcr.Options{})})
+	if err := os.WriteFile(filepath.Join(dir, "tls.key"), []byte("half of"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is told", func() bool { return told.Load() > 0 })
+	answer, err := browse(roots).Get("https://" + r.address + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	renewed := certify(t, dir)
+	eventually(t, "a whole one is used", func() bool {
+		answer, err := browse(renewed).Get("https://" + r.address + "/")
+		if err == nil {
+			answer.Body.Close()
+		}
+		return err == nil
+	})
+	if told.Load() != 1 {
+		t.Errorf("one trouble is told %d times", told.Load())
 	}
 	if err := r.end(); err != nil {
 		t.Errorf("the server ends with %v", err)

@@ -112,7 +112,8 @@ func New(cfg Config) *Fleet {
 	}
 }
 
-// Start implements manager.Runnable: it waits until the context ends, then ends all streams and closes all connections.
+// Start implements manager.Runnable: it waits until the context ends, then ends all streams and closes all connections. The context must
+// outlive whatever uses the fleet: what is under way then fails as if the runtime did not answer.
 func (f *Fleet) Start(ctx context.Context) error {
 	<-ctx.Done()
 	f.life.Lock()
@@ -129,9 +130,6 @@ func (f *Fleet) Start(ctx context.Context) error {
 	f.running.Wait()
 	return nil
 }
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable: the fleet must outlive the controllers that use it.
-func (f *Fleet) NeedLeaderElection() bool { return false }
 
 // spawn runs a goroutine that Start waits for.
 func (f *Fleet) spawn(do func()) {

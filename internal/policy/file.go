@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 // settle is the time between the first sign of a change and the reading: one edit is several events.
 const settle = 100 * time.Millisecond
 
+// pollEvery is how often a file is read that cannot be watched: a machine has few inotify instances, and all that run on it share them.
+const pollEvery = 10 * time.Second
+
 // watched is a file that is read as a whole and followed. What was understood last is in force.
 type watched[T any] struct {
 	// what is the kind of file, for messages.
@@ -29,6 +33,9 @@ type watched[T any] struct {
 	parse func(data []byte, beside func(name string) ([]byte, error)) (T, error)
 	// changed is called after what is in force was replaced by something else; nil when nobody wants to know.
 	changed func()
+	// watch and every are for tests: watchFolder and pollEvery where they are not set.
+	watch func(folder string) (*fsnotify.Watcher, error)
+	every time.Duration
 
 	mu sync.RWMutex
 	// known is replaced as a whole and never changed.
@@ -67,23 +74,57 @@ func (f *watched[T]) Err() error {
 // NeedLeaderElection says no: every replica talks to registries.
 func (f *watched[T]) NeedLeaderElection() bool { return false }
 
-// Start follows the file until the context ends.
+// Start follows the file until the context ends. Where it cannot be watched, or not any more, it is read at intervals.
 func (f *watched[T]) Start(ctx context.Context) error {
 	if f.path == "" {
 		<-ctx.Done()
 		return nil
 	}
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watch the %s: %w", f.what, err)
+	watch := f.watch
+	if watch == nil {
+		watch = watchFolder
 	}
-	folder := filepath.Dir(f.path)
-	if err := watcher.Add(folder); err != nil {
-		return errors.Join(fmt.Errorf("watch folder %s of the %s: %w", folder, f.what, err), watcher.Close())
+	watcher, err := watch(filepath.Dir(f.path))
+	if err != nil {
+		f.log.Error(err, "File cannot be watched and is read at intervals instead",
+			"what", f.what, "path", f.path, "interval", f.interval().String())
+		f.poll(ctx)
+		return nil
 	}
 	f.follow(ctx, watcher)
-	<-ctx.Done()
+	f.poll(ctx)
 	return watcher.Close()
+}
+
+func watchFolder(folder string) (*fsnotify.Watcher, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	if err := watcher.Add(folder); err != nil {
+		return nil, errors.Join(err, watcher.Close())
+	}
+	return watcher, nil
+}
+
+func (f *watched[T]) interval() time.Duration { return cmp.Or(f.every, pollEvery) }
+
+// poll reads the file at intervals until the context ends. What cannot be understood twice in a row is told.
+func (f *watched[T]) poll(ctx context.Context) {
+	ticker := time.NewTicker(f.interval())
+	defer ticker.Stop()
+	for doubted := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			err := f.reload()
+			if err != nil && doubted {
+				f.report(err)
+			}
+			doubted = err != nil
+		}
+	}
 }
 
 // follow reads the file a moment after its folder has changed. Only the first event of a burst starts that moment, so that a folder
@@ -104,8 +145,8 @@ func (f *watched[T]) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 			if !open {
 				return
 			}
-			if event.Name == filepath.Dir(f.path) && event.Op.Has(fsnotify.Remove) {
-				f.report(errors.New("its folder was deleted, and changes are not noticed any more: restart this program"))
+			if event.Name == filepath.Dir(f.path) && event.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
+				f.report(fmt.Errorf("its folder was deleted or moved, and is looked for every %s", f.interval()))
 				return
 			}
 			look()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,13 +43,16 @@ func follow(t *testing.T, text string) *fixture {
 	return f
 }
 
-func (f *fixture) begin() {
+func (f *fixture) begin(changes ...func(*RegistryFile)) {
 	f.Helper()
 	file, err := Registries(filepath.Join(f.dir, "registries.yaml"), funcr.New(f.note, funcr.Options{}))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.RegistryFile = file
+	for _, change := range changes {
+		change(file)
+	}
 	ctx, cancel := context.WithCancel(f.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- file.Start(ctx) }()
@@ -278,6 +282,39 @@ func TestAFolderThatGoesIsTold(t *testing.T) {
 	f.eventually("it is told", func() bool { return f.Err() != nil })
 	if !f.Host("a").PlainHTTP {
 		t.Error("what was in force is not any more")
+	}
+}
+
+// inotify instances and watches are few, and shared by all that runs on a machine.
+func TestAFileThatCannotBeWatchedIsReadAtIntervals(t *testing.T) {
+	for name, watch := range map[string]func(string) (*fsnotify.Watcher, error){
+		"no watch is to be had": func(string) (*fsnotify.Watcher, error) { return nil, syscall.EMFILE },
+		"its folder was deleted, and is there again": func(folder string) (*fsnotify.Watcher, error) {
+			watcher, err := watchFolder(folder)
+			if err == nil {
+				err = errors.Join(os.Rename(folder, folder+"~"), os.Mkdir(folder, 0o700))
+			}
+			return watcher, errors.Join(err, os.RemoveAll(folder+"~"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fixture{T: t, dir: filepath.Join(t.TempDir(), "policies")}
+			if err := os.Mkdir(f.dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			f.write("registries.yaml", entryOf("a"))
+			f.begin(func(file *RegistryFile) { file.watch, file.every = watch, 10*time.Millisecond })
+			f.eventually("it is told", func() bool { return f.errors() > 0 })
+			f.write("registries.yaml", entryOf("b"))
+			f.plain("b", true)
+			f.eventually("all is well", func() bool { return f.Err() == nil })
+			f.write("registries.yaml", "registries: [")
+			f.eventually("a mistake is told", func() bool { return f.Err() != nil })
+			if !f.Host("b").PlainHTTP {
+				t.Error("what was in force is not any more")
+			}
+			f.end() // fails when it ends with an error
+		})
 	}
 }
 

@@ -50,6 +50,7 @@ type assembly struct {
 	components *componentsPort
 	causes     urgency.Causes
 	sharing    *sharing
+	lasts      *lasting
 }
 
 // assemble is the one list of what the manager has.
@@ -66,13 +67,13 @@ func (a *assembly) assemble(ctx context.Context) error {
 	kymas.Turns, manifests.Turns, catalogs.Turns = &turn.Turns{}, &turn.Turns{}, &turn.Turns{}
 	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)
 	return errors.Join(
-		mgr.Add(a.runtimes),
+		mgr.Add(a.lasts.of(a.runtimes)),
 		mgr.Add(a.file),
 		mgr.Add(a.windows),
 		mgr.Add(a.signatures),
 		mgr.Add(manifests.AuditReferences(c.AuditInterval)),
 		serveContent(mgr, hub, c, a.contents, hooks),
-		serveWebhooks(mgr, hub, c, hooks),
+		a.serveWebhooks(),
 		mgr.Add(&janitor{store: a.store, log: log.WithName("content")}),
 		mgr.Add(newCalm()),
 		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
@@ -78,18 +79,24 @@ func (r *registries) credentials(ctx context.Context, host string) (auth.Credent
 	return store.Get(ctx, host)
 }
 
-// start takes the registry from the flag, or registry and login from the Secret, which has to be in order then.
+// start takes the registry from the flag, or registry and login from the Secret. One that does not exist yet, or is broken, is told and
+// waited for: whoever deploys creates the Secret after the manager as often as before it.
 func (r *registries) start(ctx context.Context, reader client.Reader) error {
 	if r.config.RegistrySecret == "" {
 		r.host = r.config.RegistryHost
 		return nil
 	}
 	secret, key := &corev1.Secret{}, types.NamespacedName{Namespace: r.config.OperatorNamespace, Name: r.config.RegistrySecret}
-	if err := reader.Get(ctx, key, secret); err != nil {
+	switch err := reader.Get(ctx, key, secret); {
+	case apierrors.IsNotFound(err):
+		secret = nil
+	case err != nil:
 		return fmt.Errorf("read the registry Secret %s of --oci-registry-cred-secret: %w", key, err)
 	}
-	_, _, err := r.take(secret)
-	return err
+	if _, _, err := r.take(secret); err != nil {
+		r.log.Error(err, "Registry Secret cannot be used; modules are resolved once it can")
+	}
+	return nil
 }
 
 // take makes a Secret count, nil for one that is gone, and tells whether it differs from what counted and whether it is for another host.
@@ -97,7 +104,8 @@ func (r *registries) start(ctx context.Context, reader client.Reader) error {
 func (r *registries) take(secret *corev1.Secret) (changed, moved bool, err error) {
 	host, login := "", []byte(nil)
 	if secret == nil {
-		err = fmt.Errorf("registry Secret %s of --oci-registry-cred-secret does not exist", r.config.RegistrySecret)
+		err = fmt.Errorf("registry Secret %s/%s of --oci-registry-cred-secret does not exist",
+			r.config.OperatorNamespace, r.config.RegistrySecret)
 	} else {
 		login = secret.Data[corev1.DockerConfigJsonKey]
 		host, err = hostOf(r.config.RegistrySecret, login)

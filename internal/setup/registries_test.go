@@ -1,12 +1,22 @@
 package setup
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
 )
 
 func TestTheRegistrySecretNamesTheRegistry(t *testing.T) {
@@ -24,10 +34,12 @@ func TestTheRegistrySecretNamesTheRegistry(t *testing.T) {
 			c := sound()
 			c.RegistryHost, c.RegistrySecret = "", "login"
 			r := &registries{config: &c}
-			err := r.start(t.Context(), clientfake.NewClientBuilder().WithObjects(loginSecret(test.config)).Build())
+			if err := r.start(t.Context(), clientfake.NewClientBuilder().WithObjects(loginSecret(test.config)).Build()); err != nil {
+				t.Fatal(err)
+			}
 			if test.fail == "" {
-				if host, _ := r.where(); err != nil || host != test.host {
-					t.Fatalf("host %q, error %v", host, err)
+				if host, _ := r.where(); host != test.host {
+					t.Fatalf("host %q", host)
 				}
 				if got, err := r.credentials(t.Context(), test.host); err != nil || got.Username != "u" || got.Password != "s3cret" {
 					t.Errorf("login of %q, error %v", got.Username, err)
@@ -37,6 +49,7 @@ func TestTheRegistrySecretNamesTheRegistry(t *testing.T) {
 				}
 				return
 			}
+			_, err := r.credentials(t.Context(), test.host)
 			if err == nil || !strings.Contains(err.Error(), test.fail) || strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("error %v, want one that says %q and no credential", err, test.fail)
 			}
@@ -44,10 +57,48 @@ func TestTheRegistrySecretNamesTheRegistry(t *testing.T) {
 	}
 }
 
-func TestAMissingRegistrySecretIsNamed(t *testing.T) {
+func TestAMissingRegistrySecretIsToldAndWaitedFor(t *testing.T) {
 	c := sound()
 	c.RegistryHost, c.RegistrySecret = "", "login"
-	err := (&registries{config: &c}).start(t.Context(), clientfake.NewClientBuilder().Build())
+	r := &registries{config: &c, file: &policy.RegistryFile{}}
+	if err := r.start(t.Context(), clientfake.NewClientBuilder().Build()); err != nil {
+		t.Fatalf("the manager does not start: %v", err)
+	}
+	components := newComponents(func() *artifact.Components { return artifact.NewComponents(r.components()) })
+	key := module.ComponentKey{Name: "example.com/module/sample", Version: "1.0.0"}
+	found := described(t, components, key)
+	if found.Reason != v1beta2.ReasonRegistryUnauthorized || !strings.Contains(found.Message, "kcp-system/login") {
+		t.Errorf("a module says %s: %s", found.Reason, found.Message)
+	}
+	changed, moved, err := r.take(loginSecret(`{"auths":{"127.0.0.1:1":{"username":"u","password":"p"}}}`))
+	if !changed || !moved || err != nil {
+		t.Errorf("once it is there: changed %t, moved %t, error %v", changed, moved, err)
+	}
+	components.renew()
+	if found := described(t, components, key); found.Reason != v1beta2.ReasonRegistryUnreachable {
+		t.Errorf("once it is there a module says %s: %s", found.Reason, found.Message)
+	}
+}
+
+// described waits until the registry has answered.
+func described(t *testing.T, components *componentsPort, key module.ComponentKey) module.Component {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(50 * time.Millisecond) {
+		if found, _ := components.Describe(t.Context(), key); !found.Pending || time.Now().After(deadline) {
+			return found
+		}
+	}
+}
+
+func TestARegistrySecretThatCannotBeReadEndsTheStart(t *testing.T) {
+	c := sound()
+	c.RegistryHost, c.RegistrySecret = "", "login"
+	refuses := clientfake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return errors.New("no such right")
+		},
+	}).Build()
+	err := (&registries{config: &c}).start(t.Context(), refuses)
 	if err == nil || !strings.Contains(err.Error(), "kcp-system/login") {
 		t.Errorf("error %v", err)
 	}

@@ -66,11 +66,11 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 		return fmt.Errorf("set up the manager: %w", err)
 	}
 	shares.view = view{cached: mgr.GetClient(), live: mgr.GetAPIReader(), namespace: c.Namespace}
-	parts := &assembly{mgr: mgr, hub: plain, config: &c, log: log, hooks: hooks, registry: registry, sharing: shares}
+	parts := &assembly{mgr: mgr, hub: plain, config: &c, log: log, hooks: hooks, registry: registry, sharing: shares, lasts: newLasting()}
 	if err := parts.assemble(ctx); err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	return shares.around(ctx, mgr, parts.runtimes)
+	return shares.around(ctx, endingLast{mgr, parts.lasts}, parts.runtimes)
 }
 
 // Scheme knows every kind that the manager reads or writes on the hub.

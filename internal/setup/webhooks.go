@@ -11,8 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/kyma-project/lifecycle-manager/internal/webhook"
 )
@@ -65,8 +63,10 @@ func serviceName(text string) (types.NamespacedName, error) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, nil
 }
 
-// serveWebhooks adds the conversion webhook, if it is asked for. Every replica has one.
-func serveWebhooks(mgr ctrl.Manager, hub *rest.Config, c *Config, hooks Hooks) error {
+// serveWebhooks adds the conversion webhook, if it is asked for. Every replica has one. It outlives the controllers: the API server calls
+// it for what they write, where somebody wrote fields by v1alpha1 before.
+func (a *assembly) serveWebhooks() error {
+	mgr, c := a.mgr, a.config
 	if !c.Webhooks {
 		return nil
 	}
@@ -74,7 +74,7 @@ func serveWebhooks(mgr ctrl.Manager, hub *rest.Config, c *Config, hooks Hooks) e
 	if err != nil {
 		return err
 	}
-	client, err := dynamic.NewForConfig(hub)
+	client, err := dynamic.NewForConfig(a.hub)
 	if err != nil {
 		return fmt.Errorf("conversion webhook: %w", err)
 	}
@@ -82,10 +82,10 @@ func serveWebhooks(mgr ctrl.Manager, hub *rest.Config, c *Config, hooks Hooks) e
 		Addr: c.WebhookAddress, Endpoint: webhook.Endpoint{Service: service, URL: c.WebhookURL},
 		Secret:   types.NamespacedName{Namespace: c.OperatorNamespace, Name: webhookSecret},
 		Lifetime: c.WebhookLifetime, Client: client, Log: mgr.GetLogger().WithName("webhook"), Now: time.Now,
-		Listening: hooks.WebhookListening,
+		Listening: a.hooks.WebhookListening,
 	}
 	if err := mgr.AddReadyzCheck("webhook", served.Ready); err != nil {
 		return err
 	}
-	return mgr.Add(served)
+	return mgr.Add(a.lasts.of(served))
 }

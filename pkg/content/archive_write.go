@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -65,6 +66,18 @@ func (s *Store) Tree(digest string) (*Tree, error) {
 		return nil, err
 	}
 	return unpackOne(path, s.Limits, &unpacker{canonical: true})
+}
+
+// treeWithin is Tree for a caller that may have to wait for room.
+func (s *Store) treeWithin(ctx context.Context, digest string) (*Tree, error) {
+	path, err := s.Path(digest)
+	if err != nil {
+		return nil, err
+	}
+	if err := takeRoomFor(ctx, s.Limits, path); err != nil {
+		return nil, err
+	}
+	return s.Tree(digest)
 }
 
 // checkTree makes sure that Tree can give back what PutTree is given.

@@ -82,6 +82,9 @@ func (s *ChartSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, erro
 	if err != nil {
 		return nil, fmt.Errorf("chart %s: %w", ref, err)
 	}
+	if err := takeRoomFor(ctx, limits, path); err != nil {
+		return nil, err
+	}
 	return Unpack(path, limits)
 }
 

@@ -48,7 +48,7 @@ func (d *DirectorySource) Resolve(ctx context.Context) (Resolved, error) {
 
 // Fetch gives what Resolve has read, and reads again when the store has lost it. It is an error when the folder has changed by then.
 func (d *DirectorySource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
-	return keptOr(d.Store, resolved.Digest, func() (string, error) {
+	return keptOr(ctx, d.Store, resolved.Digest, func() (string, error) {
 		now, err := d.Resolve(ctx)
 		return now.Digest, err
 	})

@@ -71,7 +71,7 @@ func (g *GitSource) Resolve(ctx context.Context) (Resolved, error) {
 
 // Fetch gives the content of the commit that Resolve has found, from the store when it is there.
 func (g *GitSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
-	tree, err := keptOr(g.Store, resolved.Digest, func() (string, error) {
+	tree, err := keptOr(ctx, g.Store, resolved.Digest, func() (string, error) {
 		again := *g
 		again.Branch, again.Tag, again.Commit, again.Known = "", "", resolved.Version, Resolved{}
 		now, err := again.resolve(ctx)
@@ -111,6 +111,11 @@ func (g *GitSource) resolve(ctx context.Context) (Resolved, error) {
 
 // take clones one commit and keeps what is below path.
 func (g *GitSource) take(ctx context.Context, remote gitRemote, tip gitTip, path string) (Resolved, error) {
+	cloned, err := takeClone(ctx)
+	if err != nil {
+		return Resolved{}, err
+	}
+	defer cloned()
 	limits := g.Store.Limits.orDefault()
 	objects, done, err := remote.objects(ctx, tip)
 	if err != nil {

@@ -32,7 +32,7 @@ func (g *given) Resolve(context.Context) (Resolved, error) {
 }
 
 func (g *given) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
-	return keptOr(g.store, resolved.Digest, func() (string, error) {
+	return keptOr(ctx, g.store, resolved.Digest, func() (string, error) {
 		now, err := g.Resolve(ctx)
 		return now.Digest, err
 	})
@@ -49,8 +49,8 @@ func keep(store *Store, files []File) (digest string, err error) {
 
 // keptOr gives the tree with that digest from the store. When the store does not have it (any more), makeAgain puts it there, or puts
 // something else there and says so by its digest.
-func keptOr(store *Store, digest string, makeAgain func() (string, error)) (*Tree, error) {
-	tree, err := store.Tree(digest)
+func keptOr(ctx context.Context, store *Store, digest string, makeAgain func() (string, error)) (*Tree, error) {
+	tree, err := store.treeWithin(ctx, digest)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return tree, err
 	}
@@ -61,5 +61,5 @@ func keptOr(store *Store, digest string, makeAgain func() (string, error)) (*Tre
 	if now != digest {
 		return nil, mismatch("content %s was asked for and by now its source has %s: resolve it again", digest, now)
 	}
-	return store.Tree(digest)
+	return store.treeWithin(ctx, digest)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +25,16 @@ const (
 	maxListed = 5
 	// nameColumn is where Helm writes the names of charts.
 	nameColumn = 2
+	// maxVersions is how many versions of one chart are read; no public chart has a tenth of that.
+	maxVersions = 20_000
+	// maxMarks bounds what is parsed as YAML, by the characters that can begin something: a text of nothing else makes a few hundred bytes of
+	// every one of them. 30 MiB of descriptions have half as many.
+	maxMarks = 1 << 20
+	// fewMarks is what may be parsed while something else is.
+	fewMarks = 20_000
 )
 
-// readingIndex lets one index be parsed as a whole at a time: a large one takes a few hundred MiB for a moment.
+// readingIndex lets one large index be parsed at a time: it takes a few hundred MiB for a moment.
 var readingIndex sync.Mutex
 
 // plainName is a name that YAML takes as it is written.
@@ -36,14 +42,14 @@ var plainName = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_.]*$`)
 
 // indexEntry is one version of one chart.
 type indexEntry struct {
-	Version string   `json:"version" yaml:"version"`
-	URLs    []string `json:"urls"    yaml:"urls"`
-	Digest  string   `json:"digest"  yaml:"digest"`
+	Version string   `yaml:"version"`
+	URLs    []string `yaml:"urls"`
+	Digest  string   `yaml:"digest"`
 }
 
 // index is what of an index.yaml is looked at. Of every version three fields are kept; the rest of a large index is descriptions.
 type index struct {
-	Entries map[string][]indexEntry `json:"entries" yaml:"entries"`
+	Entries map[string][]indexEntry `yaml:"entries"`
 }
 
 // decodeIndex reads the versions of one chart out of a repository's index. It is ours because Helm's own package brings a WebAssembly
@@ -68,43 +74,71 @@ func decodeIndex(data []byte, chart string) ([]indexEntry, error) {
 //
 //  1. JSON, which is YAML too.
 //  2. The lines of the chart, where the index is laid out as Helm writes it.
-//  3. The whole, one index at a time.
+//  3. The whole.
 func entriesOf(data []byte, chart string) (found []indexEntry, ok bool, err error) {
-	read := index{}
-	if json.Unmarshal(data, &read) == nil && read.Entries != nil {
-		found, ok = read.Entries[chart]
-		return found, ok, nil
+	if found, ok, understood, err := jsonIndex(data, chart); understood {
+		return found, ok, err
 	}
 	if lines, understood := chartLines(data, chart); understood {
 		if lines == nil {
 			return nil, false, nil
 		}
-		read = index{}
-		if parseIndex(lines, &read) == nil && len(read.Entries) == 1 {
-			found, ok = read.Entries[chart]
-			return found, ok, nil
+		read, err := parseIndex(lines)
+		if ReasonOf(err) == ReasonContentTooLarge {
+			return nil, false, err
+		}
+		if err == nil && len(read.Entries) == 1 {
+			return read.versions(chart)
 		}
 	}
-	readingIndex.Lock()
-	defer readingIndex.Unlock()
-	read = index{}
-	if err := parseIndex(data, &read); err != nil {
+	read, err := parseIndex(data)
+	switch {
+	case ReasonOf(err) == ReasonContentTooLarge:
+		return nil, false, err
+	case err != nil:
 		return nil, false, invalid("its index.yaml cannot be read: %w", err)
-	}
-	if read.Entries == nil {
+	case read.Entries == nil:
 		return nil, false, invalid("its index.yaml lists no charts: is this the URL of a Helm repository?")
 	}
-	found, ok = read.Entries[chart]
+	return read.versions(chart)
+}
+
+func (i index) versions(chart string) (found []indexEntry, ok bool, err error) {
+	found, ok = i.Entries[chart]
+	if len(found) > maxVersions {
+		return nil, false, tooManyVersions(chart)
+	}
 	return found, ok, nil
 }
 
-// parseIndex leaves out what has another type than it should have.
-func parseIndex(data []byte, into *index) error {
-	err := yaml.Unmarshal(data, into)
-	if _, wrongType := errors.AsType[*yaml.TypeError](err); wrongType {
-		return nil
+func tooManyVersions(chart string) error {
+	return tooLarge("its index.yaml has more than %d versions of chart %s: remove old ones", maxVersions, quote(chart))
+}
+
+// parseIndex leaves out what has another type than it should have. It refuses a text that would take far more memory than an index has.
+func parseIndex(data []byte) (read index, err error) {
+	count := marks(data)
+	if count > maxMarks {
+		return read, tooLarge("its index.yaml has more than %d lists, fields and lines: lay it out as helm repo index does, or make it smaller",
+			maxMarks)
 	}
-	return err
+	if count > fewMarks {
+		readingIndex.Lock()
+		defer readingIndex.Unlock()
+	}
+	err = yaml.Unmarshal(data, &read)
+	if _, wrongType := errors.AsType[*yaml.TypeError](err); wrongType {
+		err = nil
+	}
+	return read, err
+}
+
+// marks counts the characters of YAML that can begin a node.
+func marks(data []byte) (count int) {
+	for _, mark := range []string{"\n", ",", "[", "{", "- ", "? "} {
+		count += bytes.Count(data, []byte(mark))
+	}
+	return count
 }
 
 // chartLines cuts the lines of one chart out of an index that is laid out as Helm writes it: "entries:" in the first column, the names of

@@ -91,6 +91,9 @@ func (h *HelmRepositorySource) Fetch(ctx context.Context, resolved Resolved) (*T
 	if err != nil {
 		return nil, err
 	}
+	if err := takeRoomFor(ctx, h.Store.Limits, path); err != nil {
+		return nil, err
+	}
 	return Unpack(path, h.Store.Limits)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -266,5 +267,72 @@ func TestHelmIndexIsReadInPart(t *testing.T) {
 	}
 	if lines, understood := chartLines([]byte(text), "other"); lines != nil || !understood {
 		t.Errorf("%q, understood %t", lines, understood)
+	}
+}
+
+// An index that says little in many characters takes no more memory than one of descriptions.
+func TestAnIndexOfManyEntriesTakesLittleMemory(t *testing.T) {
+	const (
+		good = `{"version": "1.0.0", "urls": ["a"]}`
+		size = 4 << 20   // of what may be 32 MiB
+		most = 200 << 20 // of all that is ever allocated; what lives is less
+	)
+	fill := func(text string) string { return strings.Repeat(text, size/len(text)) }
+	for name, test := range map[string]struct {
+		index  string
+		most   uint64
+		reason string
+	}{
+		"JSON with many versions of another chart": {`{"entries": {"other": [` + fill("{},") + `{}], "sample": [` + good + `]}}`, 1 << 20, ""},
+		"JSON with many charts":                    {`{"entries": {` + fill(`"a":[],`) + `"sample": [` + good + `]}}`, 1 << 20, ""},
+		"JSON with many versions of the chart":     {`{"entries": {"sample": [` + fill("{},") + good + `]}}`, 64 << 20, ReasonContentTooLarge},
+		"JSON with one endless version":            {`{"entries": {"sample": [{"urls": [` + fill(`"",`) + `""]}, ` + good + `]}}`, 1 << 20, ""},
+		"YAML with many versions of another chart": {"entries:\n  other:\n" + fill("  - {}\n") + "  sample:\n  - " + good + "\n", 1 << 20, ""},
+		"YAML with many versions of the chart":     {"entries:\n  sample:\n" + fill("  - {}\n"), most, ReasonContentTooLarge},
+		"YAML with too many of them":               {"entries:\n  sample:\n" + strings.Repeat("  - {version: 1.0.0}\n", maxVersions+1), most, ReasonContentTooLarge},
+		"YAML in one line":                         {"entries: {sample: [" + fill("[],") + good + "]}", most, ReasonContentTooLarge},
+		"YAML of nested lists":                     {"entries: \n    sample:\n" + fill("- "), most, ReasonContentTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := []byte(test.index)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			entries, err := decodeIndex(data, "sample")
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > test.most {
+				t.Errorf("%d MiB make %d MiB", len(data)>>20, took>>20)
+			}
+			if ReasonOf(err) != test.reason || (err == nil && (len(entries) != 1 || entries[0].Version != "1.0.0")) {
+				t.Errorf("%d entries, %v", len(entries), err)
+			}
+		})
+	}
+}
+
+func TestAnIndexInJSON(t *testing.T) {
+	for name, test := range map[string]struct {
+		text       string
+		understood bool
+		want       []indexEntry
+	}{
+		"as it may be written":           {"\n {\"a\": {\"b\": [1, \"}\"]}, \"entries\": {\"x\": null, \"sample\": [{\"urls\": [\"u\", \"v\"], \"version\": \"1\"}, {\"version\": 2.0}]}} \n", true, []indexEntry{{Version: "1", URLs: []string{"u"}}, {Version: "2.0"}}},
+		"quotes in texts":                {`{"entries": {"a\"": ["\\", "\"]"], "\u0073ample": [{"digest": "d"}]}}`, true, []indexEntry{{Digest: "d"}}},
+		"what has another type":          {`{"entries": {"sample": [null, 1, "a", {"version": {}, "urls": 1}]}}`, true, make([]indexEntry, 4)},
+		"a name that stands there twice": {`{"entries": {"sample": [{"version": "1"}], "sample": [{"version": "2"}]}}`, true, []indexEntry{{Version: "2"}}},
+		"no entries":                     {`{"a": 1}`, false, nil},
+		"entries that are no object":     {`{"entries": []}`, false, nil},
+		"YAML with braces":               {`{entries: {sample: [{version: 1}]}}`, false, nil},
+		"half of it":                     {`{"entries": {"sample": [{"version": "1"`, false, nil},
+		"something behind it":            {`{"entries": {}} x`, false, nil},
+		"a text in other quotes":         {`{"entries": {"sample": [{"version": '1'}]}}`, false, nil},
+		"a comma too many":               {`{"entries": {"sample": [{"version": "1"},]}}`, false, nil},
+		"nothing":                        {"", false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, listed, understood, err := jsonIndex([]byte(test.text), "sample")
+			if diff := cmp.Diff(test.want, found); err != nil || diff != "" || understood != test.understood || listed != (test.want != nil) {
+				t.Errorf("understood %t, listed %t, error %v: %s", understood, listed, err, diff)
+			}
+		})
 	}
 }

@@ -60,6 +60,9 @@ func (h *HTTPSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error
 	if err != nil {
 		return nil, err
 	}
+	if err := takeRoomFor(ctx, h.Store.Limits, path); err != nil {
+		return nil, err
+	}
 	return treeOf(path, h.Store.Limits)
 }
 

@@ -59,12 +59,19 @@ func (o *OCI) unpackImage(ctx context.Context, image Image, digest string) (*Tre
 	if err := checkLayers(manifest.Layers, limits); err != nil {
 		return nil, err
 	}
-	unpack, tree := &unpacker{limits: limits, layered: true}, &Tree{}
+	paths := make([]string, 0, len(manifest.Layers))
 	for _, layer := range manifest.Layers {
 		path, err := o.listed(ctx, image, layer)
 		if err != nil {
 			return nil, err
 		}
+		paths = append(paths, path)
+	}
+	if err := takeRoomFor(ctx, limits, paths...); err != nil {
+		return nil, err
+	}
+	unpack, tree := &unpacker{limits: limits, layered: true}, &Tree{}
+	for _, path := range paths {
 		found, err := unpack.next(path)
 		if err != nil {
 			return nil, err

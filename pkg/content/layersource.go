@@ -34,6 +34,9 @@ func (s *LayerSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, erro
 		return nil, err
 	}
 	limits := s.OCI.Store.Limits
+	if err := takeRoomFor(ctx, limits, path); err != nil {
+		return nil, err
+	}
 	if s.Archive {
 		return Unpack(path, limits)
 	}

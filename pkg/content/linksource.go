@@ -53,6 +53,9 @@ func (l *LinkSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error
 	if err != nil {
 		return nil, err
 	}
+	if err := takeRoomFor(ctx, l.Store.Limits, path); err != nil {
+		return nil, err
+	}
 	return treeOf(path, l.Store.Limits)
 }
 

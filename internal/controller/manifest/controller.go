@@ -164,6 +164,8 @@ func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error
 	if err != nil || found.gone {
 		return ctrl.Result{RequeueAfter: found.retry}, err
 	}
+	// What was called after the end was asked for failed in many ways, and none of them says anything about the module.
+	found.cut = found.cut || errors.Is(ctx.Err(), context.Canceled)
 	if !found.cut {
 		w.report(found)
 	}

@@ -105,8 +105,12 @@ func (r *Reconciler) known(ctx context.Context, key types.NamespacedName) *corev
 
 // hubSecret reads a Secret that is meant for module deployer. Only why there is none to use takes a call.
 func (r *Reconciler) hubSecret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
-	secret := r.known(ctx, key)
+	secret, unusable := r.known(ctx, key), unusable
 	if secret == nil {
+		// What is not meant for the module is not watched, and so no event tells of the next change.
+		unusable = func(format string, args ...any) *Problem {
+			return &Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: fmt.Sprintf(format, args...), Retry: retryRefused}
+		}
 		secret = &corev1.Secret{}
 		err := r.Reader.Get(ctx, key, secret)
 		if apierrors.IsNotFound(err) {

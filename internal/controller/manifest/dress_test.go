@@ -106,7 +106,7 @@ func TestAHubSecretThatIsOfNoUseIsTold(t *testing.T) {
 			_, err := newReconciler(t, objects...).dress(t.Context(), newWork(newManifest(ofModule("deployer")), testTime),
 				[]*unstructured.Unstructured{asking("true")})
 			problem := problemOf(err)
-			if problem == nil || problem.Reason != v1beta2.ReasonHubSecretUnusable || problem.Retry != 0 {
+			if problem == nil || problem.Reason != v1beta2.ReasonHubSecretUnusable || problem.Retry != retryRefused {
 				t.Fatalf("error %v", err)
 			}
 			for _, text := range test.says {
@@ -118,6 +118,44 @@ func TestAHubSecretThatIsOfNoUseIsTold(t *testing.T) {
 				t.Errorf("message %q has a value", problem.Message)
 			}
 		})
+	}
+}
+
+// Only what carries the label is watched: of another Secret that changes, or goes, no event tells.
+func TestTheCauseOfAHubSecretIsLookedAtAgainWhereNoEventTells(t *testing.T) {
+	r := newReconciler(t, hubSecret("other", password))
+	cause := func() *Problem {
+		_, err := r.dress(t.Context(), newWork(newManifest(ofModule("deployer")), testTime), []*unstructured.Unstructured{asking("true")})
+		return problemOf(err)
+	}
+	for _, step := range []struct {
+		says   string
+		change func(*corev1.Secret)
+	}{
+		{`for module "other"`, func(s *corev1.Secret) { s.Labels = nil }},
+		{"does not carry the label", nil},
+		{"does not exist", nil},
+	} {
+		problem := cause()
+		if problem == nil || !strings.Contains(problem.Message, step.says) || problem.Retry == 0 {
+			t.Fatalf("want one that says %q and is looked at again: %+v", step.says, problem)
+		}
+		secret := &corev1.Secret{}
+		if err := r.Client.Get(t.Context(), client.ObjectKey{Namespace: "kcp-system", Name: "pull"}, secret); err != nil {
+			continue
+		}
+		if step.change == nil {
+			_ = r.Client.Delete(t.Context(), secret)
+			continue
+		}
+		step.change(secret)
+		if err := r.Client.Update(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.HubSecrets = secrets{{Namespace: "kcp-system", Name: "pull"}: hubSecret("deployer", nil)}
+	if problem := cause(); problem == nil || !strings.Contains(problem.Message, "holds no data") || problem.Retry != 0 {
+		t.Errorf("what is watched is looked at again without an event: %+v", problem)
 	}
 }
 

@@ -111,6 +111,8 @@ type contents struct {
 	policy string
 	signed Signed
 	judged int
+	// interrupt, when set, is called when the sources are asked for; what it returns is the answer.
+	interrupt func() error
 }
 
 func (c *contents) Policy(*v1beta2.Manifest) string { return c.policy }
@@ -121,6 +123,9 @@ func (c *contents) Judge(context.Context, *v1beta2.Manifest, func(context.Contex
 }
 
 func (c *contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
+	if c.interrupt != nil {
+		return nil, c.interrupt()
+	}
 	reference := cmp.Or(c.references[m.Name], "registry.example.com/components/sample@"+digest)
 	return []v1beta2.ResolvedSource{{Name: m.Spec.Install.Name, Reference: reference}}, nil
 }

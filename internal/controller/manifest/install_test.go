@@ -284,3 +284,33 @@ func TestLastWords(t *testing.T) {
 		t.Errorf("error %v, deadline %s", ctx.Err(), deadline)
 	}
 }
+
+// What is called at the end of the manager fails in many ways, and none of them says anything about the module.
+func TestAPassThatIsCutOffTellsNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		ends func(context.Context) (context.Context, context.CancelFunc)
+		told v1beta2.State
+	}{
+		"the manager ends amid a pass": {context.WithCancel, ""},
+		"the time of a pass is up": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 0)
+		}, v1beta2.StateError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			manifest := newManifest()
+			r := newReconciler(t, manifest)
+			ctx, cancel := test.ends(t.Context())
+			defer cancel()
+			r.Content = &contents{interrupt: func() error {
+				cancel()
+				return &Problem{Reason: v1beta2.ReasonRegistryUnreachable, Message: "the login could not be read"}
+			}}
+			if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(manifest)}); err != nil {
+				t.Fatal(err)
+			}
+			if state := stored(t, r, manifest).Status.State; state != test.told {
+				t.Errorf("the status says %q, want %q", state, test.told)
+			}
+		})
+	}
+}

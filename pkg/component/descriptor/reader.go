@@ -74,7 +74,7 @@ func (r *Reader) Get(ctx context.Context, name, version string) (*Component, err
 
 // GetDocument is Get for those who want the bytes too.
 func (r *Reader) GetDocument(ctx context.Context, name, version string) (*Document, error) {
-	where, repositories, err := r.open(name, version)
+	where, repositories, err := r.open(ctx, name, version)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func Locate(subPath string, mapping Mapping, name, version string) (repository, 
 // GetDigest returns the digest of a component version's manifest with a single HEAD request, which is enough to notice
 // that a version was pushed again.
 func (r *Reader) GetDigest(ctx context.Context, name, version string) (string, error) {
-	where, repositories, err := r.open(name, version)
+	where, repositories, err := r.open(ctx, name, version)
 	if err != nil {
 		return "", err
 	}
@@ -118,9 +118,12 @@ func (r *Reader) GetDigest(ctx context.Context, name, version string) (string, e
 }
 
 // open finds the repository of a component version and its mirrors, without a request.
-func (r *Reader) open(name, version string) (place, []*remote.Repository, error) {
+func (r *Reader) open(ctx context.Context, name, version string) (place, []*remote.Repository, error) {
 	where, err := locate(r.SubPath, r.Mapping, name, version)
 	if err != nil {
+		return place{}, nil, err
+	}
+	if err := r.unknown(ctx); err != nil {
 		return place{}, nil, err
 	}
 	where.registry = baseURL(r.Registry, r.SubPath)
@@ -136,6 +139,17 @@ func (r *Reader) open(name, version string) (place, []*remote.Repository, error)
 		return place{}, nil, where.explain(context.Background(), &Error{Reason: ReasonUnreachable, Err: err})
 	}
 	return where, repositories, nil
+}
+
+// unknown says why there is no registry to ask, where it comes with the login and neither is there.
+func (r *Reader) unknown(ctx context.Context) error {
+	if r.Registry != "" || r.Credentials == nil {
+		return nil
+	}
+	if _, err := r.Credentials(ctx, ""); err != nil {
+		return &Error{Reason: ReasonUnauthorized, Err: fmt.Errorf("no registry is known to ask: %w", err)}
+	}
+	return nil
 }
 
 // plain tells whether a host is spoken to without TLS. That the registry is says nothing of its token service and of its mirrors.
