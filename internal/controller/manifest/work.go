@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -35,9 +36,10 @@ type work struct {
 	// default custom resource is of what they claim.
 	confined, ownCR bool
 
-	lostCR      bool     // the default custom resource went with its definition
-	fought      bool     // somebody's values were put back in this pass
-	staleShards []string // inventory shards that the status no longer names once it is written
+	blocking    []schema.GroupVersionKind // kinds of which objects block the deletion
+	lostCR      bool                      // the default custom resource went with its definition
+	fought      bool                      // somebody's values were put back in this pass
+	staleShards []string                  // inventory shards that the status no longer names once it is written
 }
 
 func newWork(manifest *v1beta2.Manifest, now metav1.Time) *work {
