@@ -73,6 +73,12 @@ type ManifestSpec struct {
 	// +optional
 	Manager *Manager `json:"manager,omitempty"`
 
+	// AssociatedResources are the kinds that people make objects of with the module, whoever brings their definitions: the Manifest is not
+	// deleted while any exist.
+	// +listType=atomic
+	// +optional
+	AssociatedResources []metav1.GroupVersionKind `json:"associatedResources,omitempty"`
+
 	// AdditionalInstalls are installed after Install, in order.
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map

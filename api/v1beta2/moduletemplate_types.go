@@ -80,6 +80,7 @@ type ModuleTemplateSpec struct {
 	Info *ModuleInfo `json:"info,omitempty"`
 
 	// AssociatedResources are the kinds that a user makes with this module.
+	// It is not deleted while objects of them exist.
 	// +optional
 	AssociatedResources []metav1.GroupVersionKind `json:"associatedResources,omitempty"`
 

@@ -373,6 +373,11 @@ func (in *ManifestSpec) DeepCopyInto(out *ManifestSpec) {
 		*out = new(Manager)
 		**out = **in
 	}
+	if in.AssociatedResources != nil {
+		in, out := &in.AssociatedResources, &out.AssociatedResources
+		*out = make([]v1.GroupVersionKind, len(*in))
+		copy(*out, *in)
+	}
 	if in.AdditionalInstalls != nil {
 		in, out := &in.AdditionalInstalls, &out.AdditionalInstalls
 		*out = make([]InstallInfo, len(*in))

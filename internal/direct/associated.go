@@ -1,7 +1,6 @@
 package direct
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,34 +10,49 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/pager"
 
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// resources are the objects of the kinds of a module that the module itself did not bring: people made them.
+// resources are the objects that block the deletion of a module, as module.Blocks says of what is there.
 func (c *removing) resources(ctx context.Context) ([]Resource, error) {
 	kinds, err := c.kinds(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []Resource
+	var looks []module.Look
 	var unseen error
-	for _, gvk := range kinds {
-		objects, err := c.objects(ctx, gvk)
+	read := map[inventory.ID]Resource{}
+	for _, kind := range kinds {
+		look, err := c.look(ctx, kind, read)
 		if apierrors.IsForbidden(err) {
 			unseen = errors.Join(unseen, refuse(ReasonForbidden,
 				"module %s is not deleted, since it cannot be seen whether there are objects of kind %s, which it looks after: %w",
-				c.module, gvk.Kind, err))
+				c.module, kind.Kind, err))
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, objects...)
+		looks = append(looks, look)
+	}
+	var going []types.UID
+	for _, entry := range c.record.Entries {
+		if c.inst.Heirs(entry.ID) == "" {
+			going = append(going, entry.UID)
+		}
+	}
+	var found []Resource
+	for _, kind := range module.Blocks(looks, going).Kinds {
+		for i := range kind.Objects {
+			found = append(found, read[kind.Objects[i].ID])
+		}
 	}
 	return found, unseen
 }
@@ -51,9 +65,6 @@ func (c *removing) kinds(ctx context.Context) ([]schema.GroupVersionKind, error)
 	if ref := c.note.Resource; ref != nil {
 		own = schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	}
-	for _, gvk := range c.note.Associated {
-		kinds = append(kinds, schema.GroupVersionKind(gvk))
-	}
 	for _, entry := range c.record.Entries {
 		if entry.GroupKind() != (schema.GroupKind{Group: definitions.Group, Kind: "CustomResourceDefinition"}) || c.inst.Heirs(entry.ID) != "" {
 			continue
@@ -64,24 +75,7 @@ func (c *removing) kinds(ctx context.Context) ([]schema.GroupVersionKind, error)
 		}
 		kinds = append(kinds, gvk)
 	}
-	kinds = append(kinds, own)
-	known := map[schema.GroupKind]bool{{}: true}
-	kinds = slices.DeleteFunc(kinds, func(gvk schema.GroupVersionKind) bool {
-		seen := known[gvk.GroupKind()]
-		known[gvk.GroupKind()] = true
-		return seen
-	})
-	slices.SortStableFunc(kinds, func(a, b schema.GroupVersionKind) int {
-		return cmp.Compare(rank(a, own), rank(b, own))
-	})
-	return kinds, nil
-}
-
-func rank(gvk, own schema.GroupVersionKind) int {
-	if gvk.GroupKind() == own.GroupKind() {
-		return 1
-	}
-	return 0
+	return module.BlockingKinds(c.note.Associated, kinds, own), nil
 }
 
 // defined is the kind of a definition that is ours; none when it is gone, or somebody else's by now.
@@ -117,29 +111,37 @@ func (c *removing) mapped(gvk schema.GroupVersionKind) (*meta.RESTMapping, error
 	return mapping, err
 }
 
-// objects are those of a kind that people made.
-func (c *removing) objects(ctx context.Context, gvk schema.GroupVersionKind) ([]Resource, error) {
+// look lists the objects of a kind.
+func (c *removing) look(ctx context.Context, gvk schema.GroupVersionKind, read map[inventory.ID]Resource) (module.Look, error) {
+	look := module.Look{Kind: gvk}
 	mapping, err := c.mapped(gvk)
 	if err != nil || mapping == nil {
-		return nil, err
+		return look, err
 	}
-	var found []Resource
 	lists := pager.New(pager.SimplePageFunc(func(opts metav1.ListOptions) (runtimeObject, error) {
 		return c.cluster.Dynamic.Resource(mapping.Resource).List(ctx, opts)
 	}))
 	err = lists.EachListItem(ctx, metav1.ListOptions{}, func(item runtimeObject) error {
-		if object, ok := item.(*unstructured.Unstructured); ok && !c.brought(object) {
-			found = append(found, Resource{
-				ID: inventory.IDOf(object), Version: mapping.GroupVersionKind.Version, UID: string(object.GetUID()),
-				Deleting: object.GetDeletionTimestamp() != nil, Finalizers: object.GetFinalizers(),
-			})
+		object, ok := item.(*unstructured.Unstructured)
+		if !ok {
+			return nil
 		}
+		resource := Resource{
+			ID: inventory.IDOf(object), Version: mapping.GroupVersionKind.Version, UID: string(object.GetUID()),
+			Deleting: object.GetDeletionTimestamp() != nil, Finalizers: object.GetFinalizers(),
+		}
+		seen := module.Object{ID: resource.ID, UID: object.GetUID(), Content: c.brought(object)}
+		for _, reference := range object.GetOwnerReferences() {
+			seen.Owners = append(seen.Owners, reference.UID)
+		}
+		read[resource.ID] = resource
+		look.Objects = append(look.Objects, seen)
 		return nil
 	})
 	if apierrors.IsNotFound(err) { // the kind went meanwhile
-		return nil, nil
+		return module.Look{Kind: gvk}, nil
 	}
-	return found, err
+	return look, err
 }
 
 // brought tells what belongs to the module itself and goes with it.

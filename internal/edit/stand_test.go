@@ -157,7 +157,7 @@ func TestAssociated(t *testing.T) {
 	}
 	template.Spec.Data = &unstructured.Unstructured{Object: map[string]any{"apiVersion": "a/v3", "kind": "Page"}}
 	var got []string
-	for _, kind := range Associated(template) {
+	for _, kind := range Associated(template, nil) {
 		got = append(got, kind.String())
 	}
 	if diff := cmp.Diff([]string{"a/v1, Kind=Note", "a/v1, Kind=Page"}, got); diff != "" {

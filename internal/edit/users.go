@@ -2,6 +2,8 @@ package edit
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,53 +11,112 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Users are the objects that people made with a module of the Kyma, in the cluster that its modules are in, as far as they can be seen:
-//
-//  1. Those of the kinds that the module's template calls associated, and of the kind of its default custom resource.
-//  2. Not the default one itself, which the lifecycle manager takes along unless the policy is Ignore.
-//  3. Not what another object owns, which goes with that.
+// definitionList lists the definitions of a cluster by their metadata.
+var definitionList = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinitionList"}
+
+// Users are the objects that block the deletion of a module of the Kyma, in the cluster that its modules are in, as far as they can be
+// seen: module.Blocks says of the same kinds what the lifecycle manager will say. Where definitions may not be listed, that looks alone.
 func (s *Stand) Users(ctx context.Context, c client.Client, name string) ([]metav1.PartialObjectMetadata, []view.Unread) {
 	template := s.Installed(name)
 	if template == nil {
 		return nil, nil
 	}
-	var found []metav1.PartialObjectMetadata
+	var looks []module.Look
 	var unread []view.Unread
-	for _, kind := range Associated(template) {
+	owner, read := s.ownerOf(name), map[inventory.ID]metav1.PartialObjectMetadata{}
+	defined := definedBy(ctx, c, owner)
+	for _, kind := range Associated(template, defined) {
 		objects, problem := listed(ctx, c, kind)
 		if problem != nil {
 			unread = append(unread, *problem)
 		}
+		look := module.Look{Kind: kind, Defined: slices.ContainsFunc(defined, func(d schema.GroupVersionKind) bool {
+			return d.GroupKind() == kind.GroupKind()
+		})}
 		for i := range objects {
-			if metav1.GetControllerOf(&objects[i]) == nil && !s.TakenAlong(name, template, &objects[i]) {
-				found = append(found, objects[i])
-			}
+			seen := objectOf(&objects[i], owner)
+			seen.Default = s.TakenAlong(name, template, &objects[i])
+			read[seen.ID] = objects[i]
+			look.Objects = append(look.Objects, seen)
+		}
+		looks = append(looks, look)
+	}
+	var found []metav1.PartialObjectMetadata
+	for _, kind := range module.Blocks(looks, nil).Kinds {
+		for i := range kind.Objects {
+			found = append(found, read[kind.Objects[i].ID])
 		}
 	}
 	return found, unread
 }
 
-// Associated are the kinds of which people make objects with a module, each once.
-func Associated(template *v1beta2.ModuleTemplate) []schema.GroupVersionKind {
-	var kinds []schema.GroupVersionKind
-	for _, kind := range template.Spec.AssociatedResources {
-		kinds = append(kinds, schema.GroupVersionKind(kind))
+// objectOf is an object as module.Blocks wants it. Without an inventory the owner mark alone tells what the module brought.
+func objectOf(object *metav1.PartialObjectMetadata, owner string) module.Object {
+	kind, marks := object.GroupVersionKind(), object.Annotations
+	seen := module.Object{
+		ID:      inventory.ID{Group: kind.Group, Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name},
+		UID:     object.UID,
+		Content: owner != "" && marks[v1beta2.AnnotationOwnedBy] == owner,
+		Kept:    marks[apply.AnnotationKeep] == "true",
 	}
+	for _, reference := range object.OwnerReferences {
+		seen.Owners = append(seen.Owners, reference.UID)
+	}
+	return seen
+}
+
+// Associated are the kinds whose objects block the deletion of a module, each once.
+func Associated(template *v1beta2.ModuleTemplate, defined []schema.GroupVersionKind) []schema.GroupVersionKind {
+	var own schema.GroupVersionKind
 	if data := template.Spec.Data; data != nil && data.GetKind() != "" {
-		kinds = append(kinds, data.GroupVersionKind())
+		own = data.GroupVersionKind()
 	}
-	var distinct []schema.GroupVersionKind
-	known := map[schema.GroupKind]bool{}
-	for _, kind := range kinds {
-		if !known[kind.GroupKind()] {
-			known[kind.GroupKind()] = true
-			distinct = append(distinct, kind)
+	return module.BlockingKinds(template.Spec.AssociatedResources, defined, own)
+}
+
+// ownerOf is the owner mark of a module's objects: its Manifest. A runtime does not know that one; its name follows from those of the Kyma
+// on the hub and of the component. Empty when it is not known.
+func (s *Stand) ownerOf(name string) string {
+	status := s.StatusOf(name)
+	if status == nil {
+		return ""
+	}
+	if status.Manifest != nil && status.Manifest.Name != "" {
+		return s.Kyma.Namespace + "/" + status.Manifest.Name
+	}
+	namespace, hub, marked := strings.Cut(s.Kyma.Annotations[v1beta2.AnnotationOwnedBy], "/")
+	if !marked || status.OCMComponentName == "" {
+		return ""
+	}
+	return namespace + "/" + module.ManifestName(hub, status.OCMComponentName, name)
+}
+
+// definedBy are the kinds whose definitions go with what has an owner mark, as far as they may be seen: who may not see definitions is not
+// kept from deleting a module, since the lifecycle manager looks at them itself.
+func definedBy(ctx context.Context, c client.Client, owner string) []schema.GroupVersionKind {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(definitionList)
+	if owner == "" || c.List(ctx, list, client.MatchingLabels{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}) != nil {
+		return nil
+	}
+	var kinds []schema.GroupVersionKind
+	for i := range list.Items {
+		marks := list.Items[i].Annotations
+		plural, group, _ := strings.Cut(list.Items[i].Name, ".")
+		if marks[v1beta2.AnnotationOwnedBy] != owner || marks[apply.AnnotationKeep] == "true" {
+			continue
+		}
+		if kind, err := c.RESTMapper().KindFor(schema.GroupVersionResource{Group: group, Resource: plural}); err == nil {
+			kinds = append(kinds, kind)
 		}
 	}
-	return distinct
+	return kinds
 }
 
 // TakenAlong says whether an object is the default custom resource that the lifecycle manager deletes with the module: the one that the

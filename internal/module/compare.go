@@ -101,7 +101,8 @@ func sameSpec(have, want *v1beta2.ManifestSpec) bool {
 		slices.Equal(have.LocalizedImages, want.LocalizedImages) && reflect.DeepEqual(have.Manager, want.Manager) &&
 		reflect.DeepEqual(have.Resource, want.Resource) && sameInstalls(have.AdditionalInstalls, want.AdditionalInstalls) &&
 		reflect.DeepEqual(have.Config, want.Config) && reflect.DeepEqual(have.CRDs, want.CRDs) &&
-		slices.Equal(have.AllowCRDChanges, want.AllowCRDChanges) && slices.Equal(have.CustomStateCheck, want.CustomStateCheck)
+		slices.Equal(have.AllowCRDChanges, want.AllowCRDChanges) && slices.Equal(have.CustomStateCheck, want.CustomStateCheck) &&
+		slices.Equal(have.AssociatedResources, want.AssociatedResources)
 }
 
 func sameInstalls(have, want []v1beta2.InstallInfo) bool {
@@ -126,6 +127,7 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 		CRDs:                 spec.CRDs,
 		AllowCRDChanges:      spec.AllowCRDChanges,
 		CustomStateCheck:     spec.CustomStateCheck,
+		AssociatedResources:  spec.AssociatedResources,
 	})
 	own := map[string]any{}
 	if err == nil {

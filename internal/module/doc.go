@@ -7,6 +7,7 @@
 //	MakePlan        the Manifests to apply, adjust and delete; empty when there is nothing to do
 //	Rollup          the Kyma's status from verdicts, Manifests and the outcome of the writes
 //	Merge           what counts when hub and runtime both ask for modules, after CheckRuntimeSpec
+//	Blocks          what blocks the deletion of a module, of everything that would lose its definition or its operator
 //	NextTeardown    the next step of a Kyma that is being deleted; NextTeardownRemote of one that has a runtime
 //
 // It refuses to read or write anything, to look at a clock (World.Now is data), to move a module to a lower version, to remove a

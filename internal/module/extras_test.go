@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -22,6 +23,7 @@ func TestWhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(t *test
 	template := newTemplate(operator, v1)
 	template.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved", "TypeChanged"}
 	template.Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.phase", Value: "Up", MappedState: v1beta2.StateReady}}
+	template.Spec.AssociatedResources = []metav1.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Paper"}}
 	w.Templates[template.Name] = template
 	w.Kyma.Spec.Modules[0].AllowCRDChanges = []v1beta2.CRDRule{"EnumNarrowed", "FieldRemoved"}
 
@@ -33,11 +35,12 @@ func TestWhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(t *test
 	got := v1beta2.ManifestSpec{
 		AdditionalInstalls: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs,
 		AllowCRDChanges: spec.AllowCRDChanges, CustomStateCheck: spec.CustomStateCheck,
+		AssociatedResources: spec.AssociatedResources,
 	}
 	want := v1beta2.ManifestSpec{
 		AdditionalInstalls: component.Extras.Additional, Config: component.Extras.Config, CRDs: component.Extras.CRDs,
 		AllowCRDChanges:  []v1beta2.CRDRule{"EnumNarrowed", "FieldRemoved", "TypeChanged"},
-		CustomStateCheck: template.Spec.CustomStateCheck,
+		CustomStateCheck: template.Spec.CustomStateCheck, AssociatedResources: template.Spec.AssociatedResources,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)

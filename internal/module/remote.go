@@ -47,7 +47,7 @@ type Side struct {
 }
 
 // Await holds everything as it is until it is known what the runtime asks for: one verdict for each module of spec, status and Manifests,
-// sorted by name.
+// sorted by name. What the spec does not name and no Manifest installs is Removed where no runtime was ever met.
 func Await(w World, access Access) []Verdict {
 	r := newResolver(w)
 	all := map[string]struct{}{}
@@ -64,6 +64,9 @@ func Await(w World, access Access) []Verdict {
 		v.Manifest, v.Surplus = r.of(name)
 		v.Origin = Origin{Spec: r.spec[name] != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
 		v.stands(installedOf(r.status[name], v.Manifest))
+		if !v.Origin.Spec && !v.Origin.Manifest && (!isRemote(w.Kyma) || !Met(w.Kyma)) {
+			v.is(Removed, ruleDisabled, ruleDisabled.message()) // no runtime's user can have asked for it, and nothing of it is anywhere
+		}
 		verdicts = append(verdicts, v)
 	}
 	switch access.Reason {
@@ -199,6 +202,13 @@ var syncTypes = []string{
 // Synced says whether the runtime of a Kyma holds a Kyma of its own, and what its users need beside modules.
 func Synced(kyma *v1beta2.Kyma) bool {
 	return isRemote(kyma) && kyma.Labels[v1beta2.LabelSync] != "false"
+}
+
+// Met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there, and nothing there has asked
+// for anything.
+func Met(kyma *v1beta2.Kyma) bool {
+	status := &kyma.Status
+	return status.RuntimeID != "" || status.LastSeen != nil || conditions.Find(status.Conditions, v1beta2.ConditionCRDsSync) != nil
 }
 
 func isRemote(kyma *v1beta2.Kyma) bool { return kyma.Spec.Remote == nil || *kyma.Spec.Remote }

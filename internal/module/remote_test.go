@@ -158,6 +158,39 @@ func TestNothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
 	}
 }
 
+// A module that its Kyma no longer names is gone when nothing of it can be anywhere: no Manifest was made, and no runtime was ever met
+// whose user could ask for it.
+func TestAModuleOfAKymaWithoutAClusterGoes(t *testing.T) {
+	for name, test := range map[string]struct {
+		edit func(*World)
+		gone bool
+	}{
+		"no cluster was ever met":                {func(*World) {}, true},
+		"one was met":                            {func(w *World) { w.Kyma.Status.RuntimeID = "one" }, false},
+		"its user may have asked for it":         {func(w *World) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, false},
+		"upstream was in touch with the runtime": {had(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, v1beta2.ReasonReady), false},
+		"a Manifest exists":                      {func(w *World) { w.Manifests = append(w.Manifests, *manifestAt(w, "regular", v1)) }, false},
+		"the Kyma names it":                      {func(w *World) { w.Kyma.Spec.Modules = []v1beta2.Module{module(operator)} }, false},
+		"its modules would be in the hub":        {func(w *World) { no := false; w.Kyma.Spec.Remote, w.Kyma.Status.RuntimeID = &no, "one" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sampleWorld()
+			w.Kyma.Spec.Modules = nil
+			w.Kyma.Status.Modules = []v1beta2.ModuleStatus{{Name: operator, State: v1beta2.StateError, Channel: "regular"}}
+			test.edit(&w)
+			access := Access{Reason: v1beta2.ReasonAccessSecretNotFound, Message: "no Secret"}
+			verdicts := Await(w, access)
+			if plan := MakePlan(w, verdicts); !plan.Empty() {
+				t.Errorf("it writes: %+v", plan)
+			}
+			status := Fold(w, Rollup(w, verdicts, nil), Side{Access: &access})
+			if gone := len(status.Modules) == 0; gone != test.gone {
+				t.Errorf("modules %+v, gone: want %t", status.Modules, test.gone)
+			}
+		})
+	}
+}
+
 func TestMandatoryModulesGoIntoNobodyElsesCluster(t *testing.T) {
 	met := &v1beta2.LastSeen{}
 	for _, test := range []struct {

@@ -149,7 +149,7 @@ func madeForNamespace(id inventory.ID, obj *unstructured.Unstructured) bool {
 
 // resourcesOfOthers looks for objects of the CustomResourceDefinition that would be lost with it.
 func (d *deleting) resourcesOfOthers(ctx context.Context) (*naming, error) {
-	kind, err := definedKind(d.seen)
+	kind, err := DefinedKind(d.seen)
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +163,9 @@ func (d *deleting) resourcesOfOthers(ctx context.Context) (*naming, error) {
 	return named, nil
 }
 
-// definedKind is where the objects of a CustomResourceDefinition are served: in the version that they are stored in where it can be had,
-// because the webhook that converts between versions may be gone already.
-func definedKind(crd *unstructured.Unstructured) (KindResource, error) {
+// DefinedKind says where the objects of a CustomResourceDefinition are served: in the version that they are stored in where it can be had,
+// because the webhook that converts between versions may be gone already. One that serves no version is an *Error.
+func DefinedKind(crd *unstructured.Unstructured) (KindResource, error) {
 	text := func(path ...string) string {
 		value, _, _ := unstructured.NestedString(crd.Object, path...)
 		return value

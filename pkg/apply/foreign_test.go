@@ -333,7 +333,7 @@ func TestDefinedKind(t *testing.T) {
 		{"none", "[{name: v1, served: false, storage: true}]", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			kind, err := definedKind(crd(test.versions))
+			kind, err := DefinedKind(crd(test.versions))
 			if kind.Version != test.want || (err != nil) != (test.want == "") {
 				t.Errorf("got %q, %v", kind.Version, err)
 			}

@@ -145,6 +145,7 @@ var manifestRows = map[string]fieldRow[*sealed]{
 			GroupVersionKind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Name: "elsewhere", Namespace: "kube-system",
 		}
 	}),
+	"associatedResources.": harmless[*sealed]("keep a Manifest from being deleted while objects of them exist, and write nothing"),
 	"additionalInstalls.": attacks(notCovered,
 		func(s *sealed) {
 			s.manifest.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "more", Source: testkit.Raw(evilLayer(s))}}

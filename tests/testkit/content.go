@@ -30,6 +30,8 @@ type Content struct {
 	DefaultCR *unstructured.Unstructured
 	// Manager of the module; nil when it has none.
 	Manager *v1beta2.Manager
+	// Associated are the kinds that people make objects of with the module.
+	Associated []metav1.GroupVersionKind
 	// AsTar packs the objects into a tar archive, which makes the source an oci-dir.
 	AsTar bool
 }

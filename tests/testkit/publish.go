@@ -75,7 +75,7 @@ func (e *Env) Offer(module, version string, content Content, channels ...string)
 	ginkgo.GinkgoHelper()
 	published := e.Publish(ComponentName(module), version, content.layer())
 	e.Hub.Create(ModuleTemplate(module, version, func(spec *v1beta2.ModuleTemplateSpec) {
-		spec.Data, spec.Manager = content.DefaultCR, content.Manager
+		spec.Data, spec.Manager, spec.AssociatedResources = content.DefaultCR, content.Manager, content.Associated
 	}))
 	e.Point(module, version, channels...)
 	return published

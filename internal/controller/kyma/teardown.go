@@ -100,7 +100,7 @@ func (r *Reconciler) leftovers(ctx context.Context, s *side) module.Leftovers {
 	}
 	if !r.connect(ctx, s) {
 		gone := s.Access.Reason == v1beta2.ReasonAccessSecretNotFound
-		return module.Leftovers{Gone: gone || !s.Access.Passing && !met(s.hub), Problem: s.Access.Message}
+		return module.Leftovers{Gone: gone || !s.Access.Passing && !module.Met(s.hub), Problem: s.Access.Message}
 	}
 	left := module.Leftovers{Reachable: true}
 	if r.shared(ctx, s) || r.inherited(ctx, s) {
@@ -145,12 +145,6 @@ func ofCopy(left *module.Leftovers, object *unstructured.Unstructured, live inve
 	if !left.Kyma {
 		left.Terminating = append(left.Terminating, heldBy(foreign))
 	}
-}
-
-// met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there that could be left behind.
-func met(kyma *v1beta2.Kyma) bool {
-	status := &kyma.Status
-	return status.RuntimeID != "" || status.LastSeen != nil || conditions.Find(status.Conditions, v1beta2.ConditionCRDsSync) != nil
 }
 
 // heldBy names the Kyma in the runtime, and whose finalizers hold it.

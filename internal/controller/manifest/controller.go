@@ -69,6 +69,8 @@ type Reconciler struct {
 	fights fights
 	probes probes
 	moved  movedReferences
+	// defined are the kinds of the definitions of Manifests that are being deleted.
+	defined definedKinds
 	// audited are Manifests whose status does not tell what is known of their references.
 	audited chan event.GenericEvent
 	// tracked says which connection feeds a Manifest, by its key; released which UID of it was let go of, until the cache has seen it:
@@ -107,7 +109,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 		r.requeued(requeueRetrieval, true)
 		return ctrl.Result{}, err
 	}
-	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID {
+	if uid, ok := r.released.Load(req.NamespacedName); ok && uid == manifest.UID && !heldByOthers(manifest) {
 		return ctrl.Result{}, nil
 	}
 	if manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue {
@@ -139,7 +141,7 @@ func (r *Reconciler) reconcile(ctx context.Context, w *work) (ctrl.Result, error
 	}
 	deleting := !w.manifest.DeletionTimestamp.IsZero()
 	if deleting && !slices.ContainsFunc(w.manifest.Finalizers, isOurs) {
-		return ctrl.Result{}, nil // held by others; what was ours is gone
+		return ctrl.Result{}, r.freeHeld(ctx, w.manifest)
 	}
 	var found finding
 	var err error
@@ -214,9 +216,13 @@ func (r *Reconciler) ensureFinalizers(ctx context.Context, w *work) error {
 	return nil
 }
 
-// dropFinalizers lets the Manifest go. Upstream's finalizers go with ours.
+// dropFinalizers lets the Manifest go. Upstream's finalizers go with ours; those of others as well where its cluster is gone.
 func (r *Reconciler) dropFinalizers(ctx context.Context, w *work) error {
-	if others := slices.DeleteFunc(slices.Clone(w.manifest.Finalizers), isOurs); len(others) > 0 {
+	others := slices.DeleteFunc(slices.Clone(w.manifest.Finalizers), isOurs)
+	if len(others) > 0 && r.clusterGone(ctx, w.manifest) {
+		others = nil
+	}
+	if len(others) > 0 {
 		w.report(finding{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonForeignFinalizers,
 			message: fmt.Sprintf("waiting as other finalizers are present: [%s]", strings.Join(others, " ")),
@@ -226,7 +232,7 @@ func (r *Reconciler) dropFinalizers(ctx context.Context, w *work) error {
 		}
 	}
 	before, uid := w.manifest.DeepCopy(), w.manifest.UID
-	w.manifest.Finalizers = slices.DeleteFunc(slices.Clone(w.manifest.Finalizers), isOurs)
+	w.manifest.Finalizers = others
 	err := r.Client.Patch(ctx, w.manifest, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizers of Manifest %s: %w", w.key, err)
@@ -270,6 +276,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.released.Delete(key)
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
+	r.defined.forget(key)
 	r.counted(key, nil)
 	if r.Causes != nil {
 		r.Causes.Manifests.Forget(key)

@@ -96,6 +96,9 @@ func (w *work) interests() []Interest {
 	if w.seesModuleCRs() {
 		add(w.manifest.Spec.Resource.GroupVersionKind(), ModuleCR)
 	}
+	for _, kind := range w.blocking {
+		add(kind, ModuleCR)
+	}
 	for _, entry := range w.recorded {
 		add(schema.GroupVersionKind{Group: entry.Group, Version: entry.Version, Kind: entry.Kind}, modeOf(entry.GroupKind()))
 	}

@@ -30,8 +30,9 @@ const retryDeleting = 15 * time.Second
 //
 //  1. Nothing was ever planned: the finalizers go.
 //  2. The access Secret is gone: so is the runtime; the finalizers go and people are told. This is the force switch.
-//  3. Custom resources of the module that a user made: they block, by name, and everything keeps running and healing.
-//  4. The default CR is deleted, and the module's operator gets the time to finish it.
+//  3. Objects that people made with the module, of whatever kind: they block, by name, and everything keeps running and healing. A kind
+//     that cannot be looked at blocks as well.
+//  4. The default CR is deleted, and the module's operator gets the time to finish it; it keeps running and healing meanwhile.
 //  5. The objects in waves, each gone before the next begins; the operator, its RBAC and namespaces last.
 //  6. The finalizers.
 //
@@ -44,8 +45,15 @@ func (r *Reconciler) remove(ctx context.Context, w *work) (finding, error) {
 	if err := r.connect(ctx, w); err != nil {
 		return r.cannotReach(ctx, w, err)
 	}
+	blockade, err := r.blockade(ctx, w)
 	r.track(w)
-	waiting, err := r.removeModuleCRs(ctx, w)
+	if err != nil {
+		return deleting(nil, err)
+	}
+	if blockade.Holds() {
+		return deleting(r.blocked(ctx, w, blockade))
+	}
+	waiting, err := r.meanwhile(ctx, w, r.removeModuleCRs)
 	if err != nil || waiting != nil {
 		return deleting(waiting, err)
 	}
@@ -93,29 +101,14 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *work, err error) (findi
 	return finding{gone: true}, nil
 }
 
-// removeModuleCRs deletes the default CR once no other custom resource of the module is left. A nil finding means: none is left.
+// removeModuleCRs deletes the default CR. A nil finding means: it is gone, or not ours to delete.
 func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, error) {
-	if !w.seesModuleCRs() {
+	if !w.seesModuleCRs() || !w.hasModuleCR() {
 		return nil, nil
 	}
-	resource, crs, err := r.listModuleCRs(ctx, w)
-	if err != nil || len(crs) == 0 {
+	resource, own, err := w.findModuleCR(ctx)
+	if err != nil || own == nil {
 		return nil, err
-	}
-	var own *unstructured.Unstructured
-	var blocking []string
-	want := w.moduleCR()
-	for i := range crs {
-		cr := &crs[i]
-		isDefault := cr.GetName() == want.GetName() && (cr.GetNamespace() == want.GetNamespace() || cr.GetNamespace() == "")
-		if isDefault && w.hasModuleCR() {
-			own = cr
-			continue
-		}
-		blocking = append(blocking, strings.TrimPrefix(cr.GetNamespace()+"/"+cr.GetName(), "/"))
-	}
-	if len(blocking) > 0 {
-		return r.blocked(ctx, w, want.GetKind(), blocking)
 	}
 	gone, err := w.deleteModuleCR(ctx, resource, own)
 	if err != nil || gone {
@@ -155,10 +148,11 @@ func (w *work) deleteModuleCR(ctx context.Context, resource schema.GroupVersionR
 	return apierrors.IsNotFound(err) || (err == nil && len(own.GetFinalizers()) == 0), client.IgnoreNotFound(err)
 }
 
-// listModuleCRs reads live: what is deleted next takes every custom resource of the kind with it. That there is nothing of the kind is only
-// believed when its definition is gone, too: an API server does not serve a kind for a moment after its definition was made or changed.
-func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVersionResource, []unstructured.Unstructured, error) {
-	cluster, gvk, id := w.runtime.Cluster(), w.manifest.Spec.Resource.GroupVersionKind(), inventory.IDOf(w.manifest.Spec.Resource)
+// findModuleCR reads the default CR live; nil when there is none. That there is nothing of its kind is only believed when its definition is
+// gone, too: an API server does not serve a kind for a moment after its definition was made or changed.
+func (w *work) findModuleCR(ctx context.Context) (schema.GroupVersionResource, *unstructured.Unstructured, error) {
+	want := w.moduleCR()
+	cluster, gvk, id := w.runtime.Cluster(), want.GroupVersionKind(), inventory.IDOf(want)
 	resource, known, err := served(ctx, cluster, gvk)
 	if err != nil {
 		return schema.GroupVersionResource{}, nil, w.clusterProblem(id, err)
@@ -166,14 +160,18 @@ func (r *Reconciler) listModuleCRs(ctx context.Context, w *work) (schema.GroupVe
 	if !known {
 		return schema.GroupVersionResource{}, nil, w.undefined(ctx, gvk.GroupKind())
 	}
-	list, err := cluster.Dynamic.Resource(resource.GroupVersionResource).List(ctx, metav1.ListOptions{Limit: 100})
-	if apierrors.IsNotFound(err) {
+	at := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(want.GetNamespace())
+	if !resource.Namespaced {
+		at = cluster.Dynamic.Resource(resource.GroupVersionResource)
+	}
+	own, err := at.Get(ctx, want.GetName(), metav1.GetOptions{})
+	switch {
+	case apply.Classify(err) == apply.ClassKindUnknown:
 		return resource.GroupVersionResource, nil, w.undefined(ctx, gvk.GroupKind())
+	case err != nil:
+		return resource.GroupVersionResource, nil, w.clusterProblem(id, client.IgnoreNotFound(err))
 	}
-	if err != nil {
-		return resource.GroupVersionResource, nil, w.clusterProblem(id, err)
-	}
-	return resource.GroupVersionResource, list.Items, nil
+	return resource.GroupVersionResource, own, nil
 }
 
 // undefined is an error while a definition that we installed still stands for a kind that is not served.
@@ -214,23 +212,6 @@ func served(ctx context.Context, cluster *apply.Cluster, gvk schema.GroupVersion
 		return resource, false, nil
 	}
 	return resource, err == nil, err
-}
-
-// blocked tells which custom resources of a user hold the deletion, and keeps the module running for them.
-func (r *Reconciler) blocked(ctx context.Context, w *work, kind string, names []string) (*finding, error) {
-	compared, err := r.keepRunning(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	shown := names[:min(len(names), 5)]
-	message := fmt.Sprintf("%s: delete the %s %s", v1beta2.OperationWaitingModuleCRs, kind, strings.Join(shown, ", "))
-	if more := len(names) - len(shown); more > 0 {
-		message += fmt.Sprintf(" and %d more", more)
-	}
-	return &finding{
-		state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, message: message, parsed: compared,
-		retry: retryDeleting, // where a runtime has more kinds than are watched, no event tells of their end
-	}, nil
 }
 
 // keepRunning heals and upgrades a module whose deletion is blocked, and tells whether its content was compared with the cluster. What

@@ -111,9 +111,9 @@ func TestCustomResourcesBlockInWhateverVersionTheyAreServed(t *testing.T) {
 			c.scopes, c.versions = test.scopes, map[string]string{"Sample": "v1"}
 			w := newWork(manifest, testTime)
 			w.runtime = c
-			_, found, err := newReconciler(t).listModuleCRs(t.Context(), w)
-			if err != nil || len(found) != test.want {
-				t.Errorf("found %d, error %v, want %d", len(found), err, test.want)
+			blockade, err := newReconciler(t).blockade(t.Context(), w)
+			if err != nil || blockade.Holds() != (test.want > 0) {
+				t.Errorf("%q block, error %v, want %d", blockade.Message(), err, test.want)
 			}
 		})
 	}
