@@ -32,7 +32,7 @@ const retryDeleting = 15 * time.Second
 //  2. The access Secret is gone: so is the runtime; the finalizers go and people are told. This is the force switch.
 //  3. Custom resources of the module that a user made: they block, by name, and everything keeps running and healing.
 //  4. The default CR is deleted, and the module's operator gets the time to finish it.
-//  5. The objects in waves, each gone before the next begins; the operator, its RBAC and namespaces last.
+//  5. The objects in the waves of inventory.Teardown, each gone before the next begins; the operator, its RBAC and namespaces last.
 //  6. The finalizers.
 //
 // What is in the hub itself, of a namespace that may not install there (any more), goes by rules 1, 5 and 6; by 3 and 4 only where the
