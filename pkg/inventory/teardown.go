@@ -29,10 +29,10 @@ const (
 // The caller deletes a whole wave before it waits for any object of it, and begins the next one when all are gone. That ends, because
 // what holds an object in the cluster is never in a later wave:
 //
-//   - Kubernetes holds a PersistentVolumeClaim or a ResourceClaim while a pod uses it, a PersistentVolume and a VolumeAttributesClass while a
-//     claim does: they are in one wave with what runs pods. A Job's pods went before. Waiting for claims alone would never end.
-//   - A custom resource is held by its operator's finalizer, a definition by its custom resources. So may an Ingress, a Service, a ConfigMap
-//     or a Secret be. All of them go while the operator runs, and the operator can be evicted until wave 5 and still start again: what its
+//   - Kubernetes holds a PersistentVolumeClaim or a ResourceClaim while a pod uses it, a PersistentVolume and a VolumeAttributesClass while
+//     a claim does: they are in one wave with what runs pods. A Job's pods went before. Waiting for claims alone would never end.
+//   - A custom resource is held by its operator's finalizer, a definition by its custom resources. An Ingress, a Service, a ConfigMap
+//     or a Secret may be held by that operator, too. All of them go while the operator runs, and the operator can be evicted until wave 5 and still start again: what its
 //     pods mount, name or are admitted by is deleted later. Of wave 5 itself that holds only while the operator is not evicted as well:
 //     a Secret may be both mounted and held, and no order serves both.
 //   - A ServiceAccount's tokens end with it, and rights and network policies decide whether an operator reaches its API server: wave 7.

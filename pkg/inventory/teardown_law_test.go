@@ -30,7 +30,7 @@ func TestTeardownAlwaysEnds(t *testing.T) {
 	}
 }
 
-const teardownSeeds = 1000
+const teardownSeeds = 500
 
 func explored(seed uint64, teardown teardown) string {
 	random := rand.New(rand.NewPCG(seed, 21))

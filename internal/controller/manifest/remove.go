@@ -31,7 +31,8 @@ const retryDeleting = 15 * time.Second
 //  1. Nothing was ever planned: the finalizers go.
 //  2. The access Secret is gone: so is the runtime; the finalizers go and people are told. This is the force switch.
 //  3. Custom resources of the module that a user made: they block, by name, and everything keeps running and healing.
-//  4. The default CR is deleted, and the module's operator gets the time to finish it.
+//  4. The default CR is deleted, and the module's operator gets the time to finish it; rules 3 and 4 not where another Manifest of the Kyma
+//     asks for the same one, which keeps it.
 //  5. The objects in the waves of inventory.Teardown, each gone before the next begins; the operator, its RBAC and namespaces last.
 //  6. The finalizers.
 //
@@ -97,6 +98,9 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *work, err error) (findi
 func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, error) {
 	if !w.seesModuleCRs() {
 		return nil, nil
+	}
+	if heir, err := r.moduleCRHeir(ctx, w); err != nil || heir != "" {
+		return nil, err
 	}
 	resource, crs, err := r.listModuleCRs(ctx, w)
 	if err != nil || len(crs) == 0 {
@@ -204,13 +208,8 @@ func (w *work) undefined(ctx context.Context, kind schema.GroupKind) error {
 // served finds a kind in the version that is asked for, or in another one that the runtime serves: the version may be one that an upgrade
 // brings, or one that it took away, and the objects are the same in all of them.
 func served(ctx context.Context, cluster *apply.Cluster, gvk schema.GroupVersionKind) (resource apply.Resource, known bool, err error) {
-	resource, err = cluster.Resource(ctx, gvk)
-	unknown, isUnknown := errors.AsType[*apply.UnknownKindError](err)
-	if isUnknown && len(unknown.Served) > 0 {
-		resource, err = cluster.Resource(ctx, gvk.GroupKind().WithVersion(unknown.Served[0]))
-		_, isUnknown = errors.AsType[*apply.UnknownKindError](err)
-	}
-	if isUnknown {
+	resource, err = cluster.ResourceInAnyVersion(ctx, gvk)
+	if _, isUnknown := errors.AsType[*apply.UnknownKindError](err); isUnknown {
 		return resource, false, nil
 	}
 	return resource, err == nil, err
@@ -260,8 +259,13 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 	if m := w.manifest.Spec.Manager; m != nil {
 		manager = &inventory.ID{Group: m.Group, Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
 	}
+	recorded, err := r.leave(ctx, w, w.recorded)
+	if err != nil {
+		return nil, err
+	}
 	options := r.options(ctx, w)
-	for _, wave := range inventory.Teardown(w.recorded, manager) {
+	for _, wave := range inventory.Teardown(recorded, manager) {
+		options.Heirs = r.heirs(ctx, w) // as they are now: a wave before may have taken its time
 		waiting := r.delete(ctx, w, wave, options)
 		if len(waiting) == 0 {
 			continue
