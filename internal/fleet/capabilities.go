@@ -89,12 +89,7 @@ func (r *Runtime) Capabilities(ctx context.Context) (Capabilities, error) {
 // one that a write of ours has brought. When the server behind a group does not answer there is none, because nobody knows then what a
 // namespace holds.
 func (r *Runtime) Kinds(ctx context.Context) ([]apply.KindResource, error) {
-	leave, err := r.surface.calling.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	d, err := r.documented(ctx, func(d *document) bool { return len(d.failed) == 0 && time.Since(d.asked) < kindsFor })
+	d, err := r.recent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +103,16 @@ func (r *Runtime) Kinds(ctx context.Context) ([]apply.KindResource, error) {
 		return nil, err
 	}
 	return r.served.addKinds(kinds), nil
+}
+
+// recent returns an answer that is fresh enough to delete by.
+func (r *Runtime) recent(ctx context.Context) (*document, error) {
+	leave, err := r.surface.calling.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return r.documented(ctx, func(d *document) bool { return len(d.failed) == 0 && time.Since(d.asked) < kindsFor })
 }
 
 // documented gives the last answer when it is good enough, and asks otherwise. The caller holds calling.

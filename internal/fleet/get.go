@@ -202,6 +202,6 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 		cancel()
 		return nil, err
 	}
-	r.cluster = &apply.Cluster{Dynamic: client, Resource: r.served.find, Learn: r.learn, Kinds: r.Kinds}
+	r.cluster = &apply.Cluster{Dynamic: client, Resource: r.served.find, Learn: r.learn, Kinds: r.Kinds, Versions: r.Versions}
 	return r, nil
 }

@@ -27,6 +27,9 @@ type Cluster struct {
 	Dynamic dynamic.Interface
 	// Resource finds the resource of a kind; *UnknownKindError when the cluster does not serve it.
 	Resource func(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error)
+	// Versions asks the cluster in which versions it serves a kind, before an object that is not served in its recorded version counts as
+	// gone; nil when UnknownKindError.Served says all that can be known.
+	Versions func(ctx context.Context, kind schema.GroupKind) ([]string, error)
 	// Learn is told every object that a write returned, so that a cache need not wait for its watch; may be nil.
 	Learn func(*unstructured.Unstructured)
 	// Kinds lists what the cluster serves, one version of each kind. Delete asks for it ahead of a Namespace, to look for objects of others;

@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -37,25 +36,44 @@ type deleting struct {
 }
 
 // remove deletes an object that carries our mark. The inventory claims it by being asked; the mark is taken from the stream, or read
-// where the stream does not know or says otherwise, or where more than the mark decides (looksFirst).
+// where the stream does not know or says otherwise, or where more than the mark decides (looksFirst). That an object is absent is never
+// taken from the stream: after an outage it lags behind a write whose answer was lost, and what counts as gone leaves the inventory.
 func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.Live) Outcome {
 	ours := live.Presence == inventory.Present && r.relation(live.Owner) == OwnerSelf
 	switch {
 	case r.keeps(entry.ID):
 		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID, Note: "others live in this namespace too"}
-	case live.Presence == inventory.Absent:
-		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
 	case ours && live.Terminating:
 		return Outcome{ID: entry.ID, Action: Deleted, UID: live.UID}
 	}
 	if outcome, skip := r.skipped(entry.ID); skip {
 		return outcome
 	}
-	client, err := r.clientOfEntry(ctx, entry)
-	var unknown *UnknownKindError
+	known := live.UID
+	if !ours {
+		known = ""
+	}
+	outcome := r.removeAs(ctx, entry, known)
+	if outcome.Class != ClassKindUnknown {
+		return outcome
+	}
+	// The object is there in every version that is served, and cannot outlive the last one of them.
+	versions, err := r.otherVersions(ctx, entry.GroupKind(), entry.Version)
+	if err != nil {
+		return r.failed(entry.ID, "delete", err)
+	}
+	for _, entry.Version = range versions {
+		if outcome = r.removeAs(ctx, entry, known); outcome.Class != ClassKindUnknown {
+			return outcome
+		}
+	}
+	return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
+}
+
+// removeAs is remove in one version of the kind. known is the UID of an object that a stream showed to be ours.
+func (r *run) removeAs(ctx context.Context, entry inventory.Entry, known types.UID) Outcome {
+	client, err := r.client(ctx, entry.GroupKind().WithVersion(entry.Version), entry.ID)
 	switch {
-	case errors.As(err, &unknown): // an object cannot outlive its kind
-		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
 	case entry.Namespace == "" && Classify(err) == ClassRefused:
 		// It was planned when nobody knew yet that its kind lives in namespaces, and so it was never written under this identity.
 		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
@@ -63,8 +81,8 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 		return r.failed(entry.ID, "delete", err)
 	}
 	d := &deleting{run: r, id: entry.ID, client: client}
-	if ours && !r.looksFirst(entry.ID) {
-		if outcome := d.release(ctx, live.UID, ""); outcome != nil {
+	if known != "" && !r.looksFirst(entry.ID) {
+		if outcome := d.release(ctx, known, ""); outcome != nil {
 			return *outcome
 		}
 	}
@@ -74,17 +92,6 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 		}
 	}
 	return r.failed(entry.ID, "delete", contended())
-}
-
-// clientOfEntry takes another version of the kind when the recorded one is no longer served: the object is still there.
-func (r *run) clientOfEntry(ctx context.Context, entry inventory.Entry) (dynamic.ResourceInterface, error) {
-	kind := entry.GroupKind()
-	client, err := r.client(ctx, kind.WithVersion(entry.Version), entry.ID)
-	var unknown *UnknownKindError
-	if errors.As(err, &unknown) && len(unknown.Served) > 0 {
-		return r.client(ctx, kind.WithVersion(unknown.Served[0]), entry.ID)
-	}
-	return client, err
 }
 
 func (r *run) keeps(id inventory.ID) bool {
@@ -108,7 +115,7 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 		outcome = d.failed(d.id, "read", err)
 	case d.relation(d.mark(live)) != OwnerSelf:
 		outcome = d.succeeded(d.id, Kept, live)
-		outcome.Note = "it does not carry our owner mark"
+		outcome.Owner, outcome.Note = d.mark(live), "it does not carry our owner mark"
 	case live.GetDeletionTimestamp() != nil:
 		outcome = d.succeeded(d.id, Deleted, live)
 	default:
@@ -171,6 +178,7 @@ func (d *deleting) hand(ctx context.Context, heir string, uid types.UID, version
 	case err == nil:
 		d.learned(handed)
 		outcome = d.succeeded(d.id, Kept, handed)
+		outcome.Heir = heir
 		outcome.Note = fmt.Sprintf("it belongs to %q now, which lists it too", shortened(heir, maxMark))
 	case nowhere(err):
 		outcome = Outcome{ID: d.id, Action: Gone, UID: uid}

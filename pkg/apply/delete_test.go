@@ -1,11 +1,14 @@
 package apply
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -23,6 +26,9 @@ func (f *fixture) delete(entry inventory.Entry, seen inventory.Live) Outcome {
 func TestDelete(t *testing.T) {
 	unknown := func(f *fixture, _ *unstructured.Unstructured) inventory.Live { return inventory.Live{} }
 	watched := func(f *fixture, obj *unstructured.Unstructured) inventory.Live { return f.live(obj) }
+	behind := func(*fixture, *unstructured.Unstructured) inventory.Live {
+		return inventory.Live{Presence: inventory.Absent}
+	}
 	for _, test := range []struct {
 		name    string
 		owner   string
@@ -38,8 +44,10 @@ func TestDelete(t *testing.T) {
 		{"one that a sibling took over is kept", sibling, watched, nil, Kept, []string{"get configmaps"}, true},
 		{"a stranger's is kept", stranger, unknown, nil, Kept, []string{"get configmaps"}, true},
 		{"one of an owner that is gone is kept", gone, unknown, nil, Kept, []string{"get configmaps"}, true},
-		{"one that a stream saw go costs nothing", mine, watched,
-			func(f *fixture, obj *unstructured.Unstructured) { f.remove(obj) }, Gone, nil, false},
+		{"one that a stream saw go is looked for before it counts as gone", mine, watched,
+			func(f *fixture, obj *unstructured.Unstructured) { f.remove(obj) }, Gone, []string{"get configmaps"}, false},
+		{"one that a stream does not know of, since the answer of its creation was lost in an outage, goes", mine, behind,
+			nil, Deleted, []string{"delete configmaps", "get configmaps"}, false},
 		{"one that went unseen is gone", mine, unknown,
 			func(f *fixture, obj *unstructured.Unstructured) { f.remove(obj) }, Gone, []string{"get configmaps"}, false},
 	} {
@@ -119,7 +127,7 @@ func TestFinalizersHoldWhatIsDeleted(t *testing.T) {
 	})
 
 	f.edit(obj, "holder", "{metadata: {finalizers: null}}")
-	f.costs(nil, func() { f.is(f.delete(entry, f.live(obj)), Gone, "") })
+	f.costs([]string{"get configmaps"}, func() { f.is(f.delete(entry, f.live(obj)), Gone, "") })
 }
 
 func TestHeirTakesOver(t *testing.T) {
@@ -199,6 +207,39 @@ func TestObjectIsDeletedUnderAnotherVersionThanRecorded(t *testing.T) {
 	entry := recordedAs(obj)
 	entry.Version = "v1beta1"
 	f.costs([]string{"delete deployments.apps"}, func() { f.is(f.delete(entry, f.live(obj)), Deleted, "") })
+}
+
+// Kinds of Kubernetes are addressed without asking whether their version is served, and a kind may be defined by somebody else: what is not
+// served in the recorded version is looked for in all others before it counts as gone.
+func TestObjectOfAVersionThatIsNoLongerServed(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		versions []string
+		failure  error
+		action   Action
+		class    Class
+		left     bool
+	}{
+		{"is deleted in another version", []string{"v1beta1", "v1"}, nil, Deleted, "", false},
+		{"is gone when the kind is served in none", nil, nil, Gone, "", true},
+		{"stays recorded while nobody can tell", nil, errors.New("the group does not answer"), Failed, ClassInternal, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := onServer(t)
+			obj := f.exists(f.object(deployment), manager)
+			f.cluster.Resource = func(_ context.Context, gvk schema.GroupVersionKind) (Resource, error) {
+				return Resource{gvk.GroupVersion().WithResource("deployments"), true}, nil
+			}
+			f.cluster.Versions = func(context.Context, schema.GroupKind) ([]string, error) { return test.versions, test.failure }
+			entry := recordedAs(obj)
+			entry.Version = "v1beta1"
+			f.is(f.delete(entry, inventory.Live{Presence: inventory.Absent}), test.action, test.class)
+			f.cluster.Resource = f.resource
+			if left := f.get(obj) != nil; left != test.left {
+				t.Errorf("left: %t", left)
+			}
+		})
+	}
 }
 
 func TestDeleteInAMissingNamespaceIsGone(t *testing.T) {

@@ -94,6 +94,8 @@ type Outcome struct {
 	Overruled []FieldConflict
 	// Yielded: spec.replicas is declared and was left to the autoscaler that targets the object.
 	Yielded bool
+	// Owner is the mark of another owner that an object was found with, and Heir the one that it was handed to, where it was Kept.
+	Owner, Heir string
 	// Note says in a sentence why the object was Kept, or who uses it; "" where there is nothing to say.
 	Note string
 	// Err is an *Error, nil unless Action is Refused or Failed.

@@ -98,8 +98,8 @@ func (o Options) foreign(owner string) *Error {
 	return &Error{Class: ClassOwnershipConflict, Message: fmt.Sprintf("%s; set ownership to %s to take it over, or remove it", whose, way)}
 }
 
-// terminating is told of an object that a write would not save.
-func terminating(live *unstructured.Unstructured) *Error {
+// Terminating returns what is told of an object that is being deleted: a write would not save it, and it does not count as there.
+func Terminating(live *unstructured.Unstructured) *Error {
 	class := ClassConflict
 	if live.GetKind() == "Namespace" && live.GetAPIVersion() == "v1" {
 		class = ClassNamespaceTerminating

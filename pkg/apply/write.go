@@ -153,17 +153,16 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	}
 	w.live = live
 	action := Updated
-	switch judge(w.mark(live), live.GetUID() == w.step.Entry.UID, w.Options) {
-	case refuse:
+	verdict := judge(w.mark(live), live.GetUID() == w.step.Entry.UID, w.Options)
+	switch {
+	case verdict == refuse:
 		return done(w.failed(w.id, "apply", w.foreign(w.mark(live))))
-	case share:
+	case live.GetDeletionTimestamp() != nil: // a sibling's, too: it does not keep what it deletes
+		return done(w.failed(w.id, "apply", Terminating(live)))
+	case verdict == share:
 		return done(w.succeeded(w.id, Shared, live))
-	case adopt:
+	case verdict == adopt:
 		action = Adopted
-	case own:
-	}
-	if live.GetDeletionTimestamp() != nil {
-		return done(w.failed(w.id, "apply", terminating(live)))
 	}
 	migrated, err := w.migrate(ctx, live, action)
 	if err == nil {

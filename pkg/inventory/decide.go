@@ -95,7 +95,7 @@ func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID
 		next := Entry{ID: id, Version: versionOf(object), Hash: ContentHash(object)}
 		why := WhyNew
 		if at, found := known[id]; found {
-			last := recorded[at]
+			last := recorded[at].stay()
 			why = compare(last, next.Hash, live(id))
 			next.UID, next.Fields = last.UID, last.Fields
 		}
@@ -135,7 +135,7 @@ func compare(last Entry, hash string, live Live) Why {
 		return WhyReplaced
 	case hash != last.Hash:
 		return WhyChanged
-	case live.Presence == Present && live.Fields != last.Fields:
+	case live.Presence == Present && live.Fields != last.Fields && !last.Leaves():
 		return WhyDrifted
 	}
 	return ""

@@ -20,6 +20,27 @@ type Entry struct {
 	Fields string `json:"fields,omitempty"`
 }
 
+// leaving stands in Fields of an entry that is about to be dropped. It is no FieldsHash.
+const leaving = "-"
+
+// Leave returns the entry as one that is about to be dropped. Where installations share objects, that is recorded before any of them looks
+// whose an object is: of two that drop it at once, each could otherwise leave it to the other.
+func (e Entry) Leave() Entry {
+	e.Fields = leaving
+	return e
+}
+
+// Leaves says that the entry is about to be dropped, so that it claims its object for nothing but its deletion.
+func (e Entry) Leaves() bool { return e.Fields == leaving }
+
+// stay returns the entry as one that is wanted.
+func (e Entry) stay() Entry {
+	if e.Leaves() {
+		e.Fields = ""
+	}
+	return e
+}
+
 // Planned is the record to write before the first apply: everything recorded and everything wanted. It makes sure that an apply
 // which is interrupted leaks nothing. Known entries stay as they are, the version too, because that is the one known to be served.
 func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
@@ -36,6 +57,15 @@ func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
 	}
 	for _, object := range desired {
 		add(Entry{ID: IDOf(object), Version: versionOf(object)})
+	}
+	wanted := make(map[ID]struct{}, len(desired))
+	for _, object := range desired {
+		wanted[IDOf(object)] = struct{}{}
+	}
+	for at := range planned {
+		if _, again := wanted[planned[at].ID]; again {
+			planned[at] = planned[at].stay()
+		}
 	}
 	return sorted(planned)
 }

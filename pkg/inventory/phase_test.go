@@ -93,6 +93,11 @@ func TestTeardown(t *testing.T) {
 	account := inventory.ID{Kind: "ServiceAccount", Namespace: "kyma-system", Name: "operator"}
 	service := inventory.ID{Kind: "Service", Namespace: "kyma-system", Name: "operator"}
 	namespace := inventory.ID{Kind: "Namespace", Name: "sample"}
+	claim := inventory.ID{Kind: "PersistentVolumeClaim", Namespace: "kyma-system", Name: "data"}
+	volume := inventory.ID{Kind: "PersistentVolume", Name: "data"}
+	policy := inventory.ID{Group: "networking.k8s.io", Kind: "NetworkPolicy", Namespace: "kyma-system", Name: "operator"}
+	ingress := inventory.ID{Group: "networking.k8s.io", Kind: "Ingress", Namespace: "kyma-system", Name: "operator"}
+	class := inventory.ID{Group: "scheduling.k8s.io", Kind: "PriorityClass", Name: "operator"}
 	all := []inventory.ID{namespace, service, account, role, deployment, definition, replicaSet, pod, job, config, apiService, webhook, sample}
 
 	for _, test := range []struct {
@@ -101,8 +106,12 @@ func TestTeardown(t *testing.T) {
 		manager *inventory.ID
 		want    [][]inventory.ID
 	}{
-		{"the seven waves, each of them sorted", all, nil, [][]inventory.ID{
-			{sample}, {webhook, apiService}, {config, pod, replicaSet, job}, {definition}, {deployment}, {service, account, role}, {namespace}}},
+		{"the eight waves, each of them sorted", all, nil, [][]inventory.ID{
+			{sample}, {webhook, apiService}, {job}, {definition}, {config, service}, {pod, deployment, replicaSet}, {account, role}, {namespace}}},
+		{"claims and volumes go with the pods that hold them, at once", []inventory.ID{deployment, claim, volume, account, job}, nil,
+			[][]inventory.ID{{job}, {volume, claim, deployment}, {account}}},
+		{"what pods only name goes after them", []inventory.ID{deployment, policy, class, ingress}, nil,
+			[][]inventory.ID{{ingress}, {deployment}, {policy, class}}},
 		{"a manager of another kind goes with the workloads", []inventory.ID{sample, pod, definition}, &pod,
 			[][]inventory.ID{{sample}, {definition}, {pod}}},
 		{"a manager that is a workload goes with the others", []inventory.ID{deployment, config}, &deployment,

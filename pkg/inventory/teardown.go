@@ -1,11 +1,14 @@
 package inventory
 
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
 // The waves of a teardown. Each one is gone before the next one starts.
 const (
 	waveCustomResources = iota
 	waveAdmission
 	waveRest
 	waveDefinitions
+	waveSettings
 	waveWorkloads
 	waveAccess
 	waveNamespaces
@@ -15,12 +18,27 @@ const (
 // Teardown divides entries into the waves in which they are deleted; empty waves are left out:
 //
 //  1. custom resources, while their operator still runs and can clean up behind them
-//  2. webhooks, admission policies and APIServices, which would block the rest once nobody answers for them
-//  3. everything that is in no other wave
+//  2. webhooks, admission policies and APIServices, which would block the rest once nothing answers for them
+//  3. everything that is in no other wave: Ingresses, Jobs, autoscalers, budgets
 //  4. CustomResourceDefinitions, which takes the custom resources that users made with them
-//  5. Deployments, StatefulSets and DaemonSets, and the manager whatever its kind is: it was needed until now
-//  6. what they ran with: ServiceAccounts, RBAC and Services
-//  7. namespaces, which would otherwise take everything else with them at once
+//  5. ConfigMaps, Secrets and Services: the operator mounts them and is reached by them, for conversion too, until here
+//  6. what runs pods, and the manager whatever its kind is, together with the storage and devices that the pods hold
+//  7. what pods run with: ServiceAccounts, RBAC, NetworkPolicies, classes, quotas
+//  8. namespaces, which would otherwise take everything else with them at once
+//
+// The caller deletes a whole wave before it waits for any object of it, and begins the next one when all are gone. That ends, because
+// what holds an object in the cluster is never in a later wave:
+//
+//   - Kubernetes holds a PersistentVolumeClaim or a ResourceClaim while a pod uses it, a PersistentVolume and a VolumeAttributesClass while
+//     a claim does: they are in one wave with what runs pods. A Job's pods went before. Waiting for claims alone would never end.
+//   - A custom resource is held by its operator's finalizer, a definition by its custom resources. An Ingress, a Service, a ConfigMap
+//     or a Secret may be held by that operator, too. All of them go while the operator runs, and the operator can be evicted until wave 5 and still start again: what its
+//     pods mount, name or are admitted by is deleted later. Of wave 5 itself that holds only while the operator is not evicted as well:
+//     a Secret may be both mounted and held, and no order serves both.
+//   - A ServiceAccount's tokens end with it, and rights and network policies decide whether an operator reaches its API server: wave 7.
+//   - An IngressClass, a StorageClass, a PriorityClass or a RuntimeClass is held by nothing, but needed by what serves or starts others.
+//   - A ServiceCIDR is held by the Services in it.
+//   - A namespace is held by all of its content, and by an APIService for which nothing answers.
 //
 // The manager is the object that runs the module's operator; nil when there is none.
 func Teardown(entries []Entry, manager *ID) [][]Entry {
@@ -28,12 +46,12 @@ func Teardown(entries []Entry, manager *ID) [][]Entry {
 		if manager != nil && id == *manager {
 			return waveWorkloads
 		}
-		return teardownWave(id)
+		return teardownWave(id.GroupKind())
 	})
 }
 
-func teardownWave(id ID) int {
-	switch Phase(id.GroupKind()) {
+func teardownWave(kind schema.GroupKind) int {
+	switch Phase(kind) {
 	case phaseNamespaces:
 		return waveNamespaces
 	case phaseDefinitions:
@@ -43,19 +61,42 @@ func teardownWave(id ID) int {
 	case phaseCustomResources:
 		return waveCustomResources
 	}
-	switch id.Group {
+	switch kind.Group {
+	case "", "discovery.k8s.io":
+		return coreWave(kind.Kind)
 	case "apps":
-		switch id.Kind {
-		case "Deployment", "StatefulSet", "DaemonSet":
-			return waveWorkloads
+		return waveWorkloads
+	case "resource.k8s.io", "storage.k8s.io":
+		return heldWave(kind.Kind)
+	case "networking.k8s.io":
+		if kind.Kind == "Ingress" {
+			return waveRest
 		}
-	case groupRBAC:
 		return waveAccess
-	case "":
-		switch id.Kind {
-		case "ServiceAccount", "Service":
-			return waveAccess
-		}
+	case groupRBAC, "coordination.k8s.io", "flowcontrol.apiserver.k8s.io", "node.k8s.io", "scheduling.k8s.io":
+		return waveAccess
 	}
 	return waveRest
+}
+
+// coreWave is that of the kinds of the core group, and of EndpointSlices.
+func coreWave(kind string) int {
+	switch kind {
+	case "ConfigMap", "Secret", "Service", "Endpoints", "EndpointSlice":
+		return waveSettings
+	case "Pod", "ReplicationController", "PersistentVolumeClaim", "PersistentVolume":
+		return waveWorkloads
+	case "ServiceAccount", "LimitRange", "ResourceQuota":
+		return waveAccess
+	}
+	return waveRest
+}
+
+// heldWave is that of storage and devices: pods hold some kinds and only name the others.
+func heldWave(kind string) int {
+	switch kind {
+	case "ResourceClaim", "VolumeAttachment", "VolumeAttributesClass":
+		return waveWorkloads
+	}
+	return waveAccess
 }

@@ -48,6 +48,7 @@ type call struct {
 
 	told    map[inventory.ID]ObjectReport // what was done
 	passed  map[inventory.ID]ObjectReport // what Progress was told last
+	pruning *waiting                      // what of this pass's prune is left; nil when nothing is
 	gone    []inventory.Entry             // what is on its way out, in the order in which it was deleted first
 	touched map[inventory.ID]bool         // what this call wrote, or tried to
 }

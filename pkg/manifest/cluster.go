@@ -70,7 +70,7 @@ func (c *Cluster) prepare() error {
 // engine is the connection as pkg/apply wants it; learn is told what writes return.
 func (c *Cluster) engine(learn func(*unstructured.Unstructured)) *apply.Cluster {
 	return &apply.Cluster{
-		Dynamic: c.Dynamic, Resource: c.served.resource, Kinds: c.served.kinds,
+		Dynamic: c.Dynamic, Resource: c.served.resource, Kinds: c.served.kinds, Versions: c.served.versions,
 		Learn: func(object *unstructured.Unstructured) {
 			c.served.learn(object)
 			learn(object)
@@ -81,12 +81,16 @@ func (c *Cluster) engine(learn func(*unstructured.Unstructured)) *apply.Cluster 
 // objects is where objects of a kind are read and written.
 func (c *Cluster) objects(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
 	resource, err := c.served.resource(ctx, gvk)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case resource.Namespaced:
-		return c.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace), nil
-	default:
-		return c.Dynamic.Resource(resource.GroupVersionResource), nil
 	}
+	return c.in(resource, namespace), nil
+}
+
+// in is where the objects of a resource are; those of a namespace where they have one.
+func (c *Cluster) in(resource apply.Resource, namespace string) dynamic.ResourceInterface {
+	if resource.Namespaced {
+		return c.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace)
+	}
+	return c.Dynamic.Resource(resource.GroupVersionResource)
 }

@@ -64,7 +64,12 @@ func (c *call) createOne(ctx context.Context, object *unstructured.Unstructured)
 	opts := metav1.CreateOptions{FieldManager: c.inst.FieldManager, FieldValidation: metav1.FieldValidationStrict}
 	live, err := client.Create(ctx, object, opts)
 	if apierrors.IsAlreadyExists(err) {
-		if live, err = client.Get(ctx, id.Name, metav1.GetOptions{}); err == nil {
+		live, err = client.Get(ctx, id.Name, metav1.GetOptions{})
+		switch {
+		case err != nil:
+		case live.GetDeletionTimestamp() != nil:
+			err = apply.Terminating(live) // it is made again when it is gone
+		default:
 			action = apply.Unchanged
 		}
 	}

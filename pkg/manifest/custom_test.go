@@ -1,11 +1,15 @@
 package manifest
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
@@ -83,6 +87,99 @@ func TestUninstallDeletesCustomResourcesFirstAndWaits(t *testing.T) {
 		t.Errorf("after %s: %v\n%s", time.Since(start), err, pretty(report))
 	}
 	f.equal("records", f.records(), nil)
+}
+
+// What an upgrade drops goes in the order of a deletion: the operator has to let go of its custom resource first.
+func TestPruneStopsWhereFinalizersHold(t *testing.T) {
+	f := onServer(t)
+	const held = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: held, finalizers: [example.com/hold]}\n"
+	f.installs(f.installation(configMap("kept") + held + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: operator}\n"))
+	upgraded := f.installation(configMap("kept"))
+	report, err := Install(t.Context(), upgraded)
+	f.must(err)
+	if report.Ready || report.Reason != ReasonWaitingForDeletion || !strings.Contains(report.Message, "held") {
+		t.Errorf("%s", pretty(report))
+	}
+	f.get("v1", "ServiceAccount", "operator") // fails when it is gone
+
+	secret := f.get("v1", "Secret", "held")
+	secret.SetFinalizers(nil)
+	f.must(f.other.Update(t.Context(), secret))
+	f.installs(upgraded)
+	if f.find("v1", "ServiceAccount", f.namespace, "operator") != nil {
+		t.Error("the next wave stays")
+	}
+}
+
+// withVersions is a definition in two versions, which somebody else made; served says whether the first one still is.
+func (f *fixture) withVersions(definition *unstructured.Unstructured, served bool) *unstructured.Unstructured {
+	f.Helper()
+	made := definition.DeepCopy()
+	versions, _, err := unstructured.NestedSlice(made.Object, "spec", "versions")
+	f.must(err)
+	first := versions[0].(map[string]any)
+	second := (&unstructured.Unstructured{Object: first}).DeepCopy().Object
+	first["served"], first["storage"] = served, false
+	second["name"] = "v2"
+	f.must(unstructured.SetNestedSlice(made.Object, []any{first, second}, "spec", "versions"))
+	return made
+}
+
+func TestACustomResourceOfAVersionThatIsNoLongerServedIsDeleted(t *testing.T) {
+	f := onServer(t)
+	definition := f.withVersions(f.definition("Sample", "size: {type: integer}"), true)
+	live := definition.DeepCopy()
+	f.must(f.other.Create(t.Context(), live))
+	inst := f.installation()
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
+	inst.Wait = time.Minute
+	f.installs(inst)
+	f.must(f.known(func() error {
+		f.must(f.other.Get(t.Context(), client.ObjectKeyFromObject(live), live))
+		live.Object["spec"] = f.withVersions(f.definition("Sample", "size: {type: integer}"), false).Object["spec"]
+		return f.other.Update(t.Context(), live)
+	}))
+	f.must(wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		_, err := f.cluster().served.resource(t.Context(), schema.GroupVersionKind{Group: f.namespace + ".example.com", Version: "v1", Kind: "Sample"})
+		return err != nil, nil
+	}))
+	if report, err := Uninstall(t.Context(), inst); err != nil || !report.Ready {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+	if f.find(f.namespace+".example.com/v2", "Sample", f.namespace, "default") != nil {
+		t.Error("it was left behind")
+	}
+}
+
+// cluster is a new connection, which has asked nothing yet.
+func (f *fixture) cluster() *Cluster {
+	f.Helper()
+	made, err := Connect(f.config)
+	f.must(err)
+	return made
+}
+
+func TestACustomResourceThatIsBeingDeletedIsMadeAgain(t *testing.T) {
+	f := onServer(t)
+	f.must(f.other.Create(t.Context(), f.definition("Sample", "size: {type: integer}")))
+	old := f.customResource("Sample", "default", "size: 1")
+	old.SetNamespace(f.namespace)
+	old.SetFinalizers([]string{"example.com/cleanup"})
+	f.must(f.known(func() error { return f.other.Create(t.Context(), old) }))
+	f.must(f.other.Delete(t.Context(), old))
+	inst := f.installation()
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
+	report, err := Install(t.Context(), inst)
+	if ReasonOf(err) != string(apply.ClassConflict) || report.Ready {
+		t.Errorf("%v\n%s", err, pretty(report))
+	}
+	f.must(f.other.Get(t.Context(), client.ObjectKeyFromObject(old), old))
+	old.SetFinalizers(nil)
+	f.must(f.other.Update(t.Context(), old))
+	f.installs(inst)
+	if made := f.findCustom("Sample", "default"); made == nil || made.GetUID() == old.GetUID() {
+		t.Errorf("made: %v", made)
+	}
 }
 
 func TestUninstallIsBlockedByObjectsOfOthers(t *testing.T) {

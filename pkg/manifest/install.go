@@ -36,8 +36,9 @@ func Install(ctx context.Context, inst Installation) (Report, error) {
 //  2. The planned record is written before the first object, so that nothing leaks when this process dies.
 //  3. Objects in turns, and prune after a complete success.
 //  4. Custom resources, once, when everything is ready. The record.
-//  5. Health, probes, and the caller's check.
+//  5. Health, probes, and the caller's check. What of a prune is left comes last: finalizers hold it, and the next pass goes on from there.
 func (c *call) install(ctx context.Context) (*waiting, error) {
+	c.pruning = nil
 	if len(c.unplaced)+len(c.unserved) > 0 { // their kinds may be served by now
 		if err := c.place(); err != nil {
 			return nil, err
@@ -72,6 +73,9 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 	}
 	if left, err := c.healthy(ctx); left != nil || err != nil {
 		return left, err
+	}
+	if c.pruning != nil {
+		return c.pruning, nil
 	}
 	c.record.marks.add(nil, c.inst.RecordWhenReady)
 	return nil, c.save(ctx)

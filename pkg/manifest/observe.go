@@ -39,12 +39,12 @@ func (c *call) observe(ctx context.Context, objects []*unstructured.Unstructured
 	return group.Wait()
 }
 
-// read reads one object; nil when it does not exist.
+// read reads one object, in another version when the one that is asked for is not served; nil when it does not exist.
 func (c *call) read(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (*unstructured.Unstructured, error) {
 	var live *unstructured.Unstructured
-	client, err := c.cluster.objects(ctx, gvk, id.Namespace)
+	resource, err := c.engine.ResourceInAnyVersion(ctx, gvk)
 	if err == nil {
-		live, err = client.Get(ctx, id.Name, metav1.GetOptions{})
+		live, err = c.cluster.in(resource, id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
 	}
 	if _, unknown := errors.AsType[*apply.UnknownKindError](err); unknown || apierrors.IsNotFound(err) {
 		live, err = nil, nil

@@ -68,12 +68,18 @@ func (c *call) removeAll(ctx context.Context) (*waiting, error) {
 	return nil, nil
 }
 
-// prune deletes what is recorded and no longer declared. It comes last, so that an upgrade never takes down what it could not replace. What
-// finalizers hold, and definitions whose objects others made, stay recorded: they go with a later call.
+// prune deletes what is recorded and no longer declared. It comes last, so that an upgrade never takes down what it could not replace.
+// Definitions whose objects others made stay recorded: they go with a later call. It stops at the first wave of which anything else is
+// left, since an operator that is dropped with its custom resource has to let go of that first; what is left is in c.pruning.
 func (c *call) prune(ctx context.Context, entries []inventory.Entry) error {
 	for _, wave := range inventory.Teardown(entries, nil) {
-		if _, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget}); err != nil {
+		left, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget})
+		if err != nil {
 			return err
+		}
+		if left != nil && len(left.on) > left.used {
+			c.pruning = left
+			return nil
 		}
 	}
 	return nil
@@ -122,6 +128,7 @@ func (c *call) sort(wave []inventory.Entry, outcomes []apply.Outcome, forget fun
 			continue
 		case apply.InUse:
 			left.reason, left.unseen = ReasonDeletionBlocked, true
+			left.used++
 		case apply.Failed, apply.Refused:
 			bad = append(bad, outcome)
 		default:

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -80,6 +82,39 @@ func (s *served) resource(_ context.Context, gvk schema.GroupVersionKind) (apply
 		}
 	}
 	return apply.Resource{}, unknown
+}
+
+// versions are those in which a kind is served, asked for anew: what is served in none is gone. A group that does not answer is an error.
+func (s *served) versions(_ context.Context, kind schema.GroupKind) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.asked) > doubtAfter {
+		s.reset()
+	}
+	s.fill()
+	_, lists, err := s.client.ServerGroupsAndResources()
+	failed, partly := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
+	if err != nil && !partly {
+		return nil, fmt.Errorf("ask in which versions %s is served: %w", kind, err)
+	}
+	var versions []string
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		named := func(resource metav1.APIResource) bool {
+			return resource.Kind == kind.Kind && !strings.Contains(resource.Name, "/")
+		}
+		if err == nil && gv.Group == kind.Group && slices.ContainsFunc(list.APIResources, named) {
+			versions = append(versions, gv.Version)
+		}
+	}
+	if len(versions) == 0 && partly {
+		for gv := range failed.Groups {
+			if gv.Group == kind.Group {
+				return nil, fmt.Errorf("ask in which versions %s is served: %w", kind, err)
+			}
+		}
+	}
+	return versions, nil
 }
 
 func (s *served) mapped(gvk schema.GroupVersionKind) (apply.Resource, error) {

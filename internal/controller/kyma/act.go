@@ -44,16 +44,22 @@ func (r *Reconciler) act(ctx context.Context, plan module.Plan) (map[string]modu
 	writes := r.writes(plan)
 	outcomes := make([]module.Result, len(writes))
 	pauses := make([]time.Duration, len(writes))
-	var group errgroup.Group
-	group.SetLimit(parallelWrites)
-	for i, write := range writes {
-		group.Go(func() error {
-			written, err := write.do(ctx)
-			outcomes[i], pauses[i] = resultOf(written, err)
-			return nil
-		})
+	do := func(from, to int) {
+		var group errgroup.Group
+		group.SetLimit(parallelWrites)
+		for i := from; i < to; i++ {
+			group.Go(func() error {
+				written, err := writes[i].do(ctx)
+				outcomes[i], pauses[i] = resultOf(written, err)
+				return nil
+			})
+		}
+		_ = group.Wait() // its functions return no error: each outcome stands by itself
 	}
-	_ = group.Wait() // its functions return no error: each outcome stands by itself
+	// What takes a Manifest's place is there before that one goes, which then leaves to it what both have.
+	stays := len(writes) - len(plan.Delete)
+	do(0, stays)
+	do(stays, len(writes))
 	results := map[string]module.Result{}
 	var retry time.Duration
 	for i, outcome := range outcomes {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -109,7 +107,7 @@ func (r *Reconciler) options(ctx context.Context, w *work) apply.Options {
 		Owner:          w.owner(),
 		OwnerKey:       v1beta2.AnnotationOwnedBy,
 		Ownership:      ownership,
-		Relation:       r.relation(ctx, w),
+		Relation:       r.appliedRelation(ctx, w),
 		Workers:        workers,
 		Live:           w.runtime.Live,
 		Autoscaled:     apply.Autoscalers(w.desired),
@@ -245,7 +243,8 @@ func (w *work) makeNamespace(ctx context.Context, name string, labels map[string
 	return w.clusterProblem(id, err)
 }
 
-// createModuleCR creates the default custom resource once. A user may change or delete it afterwards.
+// createModuleCR creates the default custom resource once. A user may change or delete it afterwards. One that exists already is taken as
+// it is, unless it is being deleted.
 func (r *Reconciler) createModuleCR(ctx context.Context, w *work) error {
 	if !w.hasModuleCR() || w.moduleCRCreated() {
 		return nil
@@ -261,16 +260,21 @@ func (r *Reconciler) createModuleCR(ctx context.Context, w *work) error {
 	} else if err := r.ensureNamespaces(ctx, w); err != nil { // nothing else may have been applied in this pass
 		return err
 	}
-	created, err := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace()).
-		Create(ctx, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace())
+	found, err := objects.Create(ctx, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
+	if apierrors.IsAlreadyExists(err) {
+		if found, err = objects.Get(ctx, object.GetName(), metav1.GetOptions{}); err == nil && found.GetDeletionTimestamp() != nil {
+			err = apply.Terminating(found) // its end wakes us
+		}
+	}
+	if err != nil {
 		if apply.Classify(err) == apply.ClassNamespaceMissing {
-			w.runtime.Again("namespace/" + object.GetNamespace()) // somebody deleted it since
+			w.runtime.Again("namespace/" + object.GetNamespace()) // it was deleted since
 		}
 		return w.clusterProblem(id, fmt.Errorf("the default custom resource: %w", err))
 	}
-	if err == nil && cluster.Learn != nil {
-		cluster.Learn(created)
+	if cluster.Learn != nil {
+		cluster.Learn(found)
 	}
 	w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionTrue, v1beta2.ReasonCreated, v1beta2.MessageModuleCRCreated)
 	return nil
@@ -285,35 +289,4 @@ func (w *work) moduleCR() *unstructured.Unstructured {
 		object.SetNamespace(v1beta2.RuntimeNamespace)
 	}
 	return object
-}
-
-// heirs finds another Manifest of the same Kyma that lists an object too: it takes the object over instead of losing it. What it returns is
-// called by several workers at once.
-func (r *Reconciler) heirs(ctx context.Context, w *work) func(inventory.ID) string {
-	claims := sync.OnceValue(func() map[inventory.ID]string { return r.siblingClaims(ctx, w) })
-	return func(id inventory.ID) string { return claims()[id] }
-}
-
-func (r *Reconciler) siblingClaims(ctx context.Context, w *work) map[inventory.ID]string {
-	claims := map[inventory.ID]string{}
-	list := &v1beta2.ManifestList{}
-	err := r.Client.List(ctx, list, client.InNamespace(w.key.Namespace), client.UnsafeDisableDeepCopy,
-		client.MatchingFields{indexKyma: w.manifest.Labels[v1beta2.LabelKymaName]})
-	if err != nil {
-		return claims // our time is up, and the calls that would need an answer fail for the same reason
-	}
-	for i := range list.Items {
-		other := &list.Items[i]
-		if other.UID == w.manifest.UID || !other.DeletionTimestamp.IsZero() || !sameKyma(w.manifest, other) {
-			continue
-		}
-		entries, err := r.loadInventory(ctx, other)
-		if err != nil {
-			entries = fromStatus(other.Status.Synced) // that Manifest tells what is wrong, and makes again what it then misses
-		}
-		for _, entry := range entries {
-			claims[entry.ID] = other.Namespace + "/" + other.Name
-		}
-	}
-	return claims
 }

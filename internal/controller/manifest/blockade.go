@@ -52,7 +52,14 @@ func (r *Reconciler) look(ctx context.Context, w *work) (looks []module.Look, go
 	if err != nil {
 		return nil, nil, err
 	}
+	crHeir, err := r.moduleCRHeir(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, kind := range w.blockingKinds(defined) {
+		if crHeir != "" && kind.GroupKind() == w.moduleCR().GroupVersionKind().GroupKind() {
+			continue // the other Manifest keeps what there is of it
+		}
 		look := module.Look{Kind: kind}
 		at := slices.IndexFunc(defined, func(d apply.KindResource) bool { return d.Kind == kind.Kind && d.Group == kind.Group })
 		if look.Defined = at >= 0; look.Defined {

@@ -145,6 +145,11 @@ func (r *Reconciler) tellApplying(ctx context.Context, w *work, brings bool) err
 	if !w.manifest.DeletionTimestamp.IsZero() {
 		found.state = v1beta2.StateDeleting
 	}
+	return r.tellNow(ctx, w, found)
+}
+
+// tellNow writes the status in the middle of a pass, and ends the pass where the spec moved on.
+func (r *Reconciler) tellNow(ctx context.Context, w *work, found finding) error {
 	w.report(found)
 	if err := r.flush(ctx, w); err != nil {
 		return err

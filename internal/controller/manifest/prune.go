@@ -16,31 +16,41 @@ import (
 
 // prune deletes what is recorded and no longer asked for. It comes last, so that an upgrade never takes down what it could not replace. A
 // definition whose objects others made stays, and stays recorded: it goes with the next content that finds them gone, or with the
-// installation. Nothing watches them until then.
+// installation; no watch tells of them until then. It stops at the first wave of which anything else is left: an operator that is dropped with
+// its custom resource has to let go of that first.
 func (r *Reconciler) prune(ctx context.Context, w *work, entries []inventory.Entry, options apply.Options) error {
-	var waiting []apply.Outcome
+	entries, err := r.leave(ctx, w, entries)
+	if err != nil {
+		return err
+	}
 	for _, wave := range inventory.Teardown(entries, nil) {
-		waiting = append(waiting, r.delete(ctx, w, wave, options)...)
-	}
-	waiting = slices.DeleteFunc(waiting, func(o apply.Outcome) bool {
-		if o.Action == apply.InUse {
-			r.tellKept(w, o)
+		options.Heirs = r.heirs(ctx, w) // as they are now: a wave before may have taken its time
+		waiting := slices.DeleteFunc(r.delete(ctx, w, wave, options), func(o apply.Outcome) bool {
+			if o.Action == apply.InUse {
+				r.tellKept(w, o)
+			}
+			return o.Action == apply.InUse
+		})
+		switch {
+		case len(waiting) == 0:
+			continue
+		case firstError(waiting) != nil:
+			return w.refused(ctx, waiting)
 		}
-		return o.Action == apply.InUse
-	})
-	if len(waiting) == 0 {
-		return nil
+		return nil // finalizers hold them; their deletion event brings us back
 	}
-	if firstError(waiting) != nil {
-		return w.refused(ctx, waiting)
-	}
-	return nil // finalizers hold them; their deletion event brings us back
+	return nil
 }
 
 // delete deletes one wave and returns what is still there. Most objects are gone at once, so it looks again for a moment before it
 // leaves the rest to the watch.
 func (r *Reconciler) delete(ctx context.Context, w *work, wave []inventory.Entry, options apply.Options) []apply.Outcome {
-	waiting := r.left(w, wave, w.runtime.Cluster().Delete(ctx, wave, w.runtime.Live, options))
+	attempt := func(live func(inventory.ID) inventory.Live) []apply.Outcome {
+		outcomes := w.runtime.Cluster().Delete(ctx, wave, live, options)
+		r.disowned(ctx, w, wave, outcomes, options)
+		return r.left(w, wave, outcomes)
+	}
+	waiting := attempt(w.runtime.Live)
 	for pause := 20 * time.Millisecond; looksAgain(waiting) && pause < 500*time.Millisecond; pause *= 3 {
 		select {
 		case <-ctx.Done():
@@ -50,7 +60,7 @@ func (r *Reconciler) delete(ctx context.Context, w *work, wave []inventory.Entry
 		wave = slices.DeleteFunc(slices.Clone(wave), func(entry inventory.Entry) bool {
 			return !slices.ContainsFunc(waiting, func(o apply.Outcome) bool { return o.ID == entry.ID })
 		})
-		waiting = r.left(w, wave, w.runtime.Cluster().Delete(ctx, wave, nil, options))
+		waiting = attempt(nil)
 	}
 	return waiting
 }

@@ -32,8 +32,9 @@ const retryDeleting = 15 * time.Second
 //  2. The access Secret is gone: so is the runtime; the finalizers go and people are told. This is the force switch.
 //  3. Objects that people made with the module, of whatever kind: they block, by name, and everything keeps running and healing. A kind
 //     that cannot be looked at blocks as well.
-//  4. The default CR is deleted, and the module's operator gets the time to finish it; it keeps running and healing meanwhile.
-//  5. The objects in waves, each gone before the next begins; the operator, its RBAC and namespaces last.
+//  4. The default CR is deleted, and the module's operator gets the time to finish it; it keeps running and healing meanwhile. Rules 3 and
+//     4 do not hold for the kind of the default CR where another Manifest of the Kyma asks for the same one, which keeps it.
+//  5. The objects in the waves of inventory.Teardown, each gone before the next begins; the operator, its RBAC and namespaces last.
 //  6. The finalizers.
 //
 // What is in the hub itself, of a namespace that may not install there (any more), goes by rules 1, 5 and 6; by 3 and 4 only where the
@@ -105,6 +106,9 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *work, err error) (findi
 func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, error) {
 	if !w.seesModuleCRs() || !w.hasModuleCR() {
 		return nil, nil
+	}
+	if heir, err := r.moduleCRHeir(ctx, w); err != nil || heir != "" {
+		return nil, err
 	}
 	resource, own, err := w.findModuleCR(ctx)
 	if err != nil || own == nil {
@@ -202,13 +206,8 @@ func (w *work) undefined(ctx context.Context, kind schema.GroupKind) error {
 // served finds a kind in the version that is asked for, or in another one that the runtime serves: the version may be one that an upgrade
 // brings, or one that it took away, and the objects are the same in all of them.
 func served(ctx context.Context, cluster *apply.Cluster, gvk schema.GroupVersionKind) (resource apply.Resource, known bool, err error) {
-	resource, err = cluster.Resource(ctx, gvk)
-	unknown, isUnknown := errors.AsType[*apply.UnknownKindError](err)
-	if isUnknown && len(unknown.Served) > 0 {
-		resource, err = cluster.Resource(ctx, gvk.GroupKind().WithVersion(unknown.Served[0]))
-		_, isUnknown = errors.AsType[*apply.UnknownKindError](err)
-	}
-	if isUnknown {
+	resource, err = cluster.ResourceInAnyVersion(ctx, gvk)
+	if _, isUnknown := errors.AsType[*apply.UnknownKindError](err); isUnknown {
 		return resource, false, nil
 	}
 	return resource, err == nil, err
@@ -241,8 +240,13 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 	if m := w.manifest.Spec.Manager; m != nil {
 		manager = &inventory.ID{Group: m.Group, Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
 	}
+	recorded, err := r.leave(ctx, w, w.recorded)
+	if err != nil {
+		return nil, err
+	}
 	options := r.options(ctx, w)
-	for _, wave := range inventory.Teardown(w.recorded, manager) {
+	for _, wave := range inventory.Teardown(recorded, manager) {
+		options.Heirs = r.heirs(ctx, w) // as they are now: a wave before may have taken its time
 		waiting := r.delete(ctx, w, wave, options)
 		if len(waiting) == 0 {
 			continue

@@ -176,6 +176,8 @@ func (w *work) healthy() finding {
 		case found.state != v1beta2.StateReady:
 		case entry.Hash == "":
 			found = waitingFor(entry.String() + ": is being removed")
+		case w.runtime.Live(entry.ID).Terminating:
+			found = waitingFor(entry.String() + ": is being deleted; it is made again when it is gone")
 		case heard && result.Status != health.Ready:
 			found = waitingFor(entry.String() + ": " + result.Message)
 		case !heard && (kept || modeOf(entry.GroupKind()) == Workload) && !wasReady:
