@@ -100,12 +100,12 @@ func TestAKindThatIsWantedMoreWidelyIsListedAnew(t *testing.T) {
 
 func TestAConnectionWithoutStreamsIsClosed(t *testing.T) {
 	s := newStreamed(t, "")
-	trunk := s.r.conn.streams.RoundTripper.(*trunks).current
+	trunk := s.r.trunk()
 	s.r.Untrack(s.owner)
 	eventually(t, "the stream has ended", func() bool {
 		trunk.mu.Lock()
 		defer trunk.mu.Unlock()
-		return len(trunk.subs) == 0 && trunk.closing != nil
+		return len(trunk.subs) == 0
 	})
 	trunk.closeIdle()
 	eventually(t, "the connection is closed", func() bool { return s.r.conn.streams.sockets.count() == 0 })

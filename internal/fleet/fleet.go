@@ -27,10 +27,12 @@ type Config struct {
 	// QPS and Burst limit the calls to one runtime (default 50 and 100).
 	QPS   float32
 	Burst int
-	// MaxStreams is the number of kinds that are watched per runtime (default 8); the other kinds are listed every AuditInterval.
+	// MaxStreams is the number of kinds that are watched per runtime (default 8); the other kinds are only listed, every AuditInterval.
 	MaxStreams int
-	// AuditInterval is how often kinds that are not watched are listed (default 1 h, spread over a fifth of it).
+	// AuditInterval is how often every kind is listed, watched or not (default 1 h, spread over a fifth of it).
 	AuditInterval time.Duration
+	// StandardStreams has net/http carry the streams, at three times the memory, in place of the fleet's own HTTP/2 client.
+	StandardStreams bool
 	// FieldManager is the one whose fields are watched for drift (default: the field manager of module objects).
 	FieldManager string
 	// OwnerKey is the annotation with the owning Manifest (default: the API's owned-by annotation).

@@ -75,9 +75,7 @@ func (f *Fleet) runtime(ctx context.Context, t Target) (*Runtime, *Problem) {
 	}
 	id := key{namespace: t.Namespace, name: t.Name}
 	found, p := f.findAccess(ctx, t.Namespace, t.Name)
-	f.mu.Lock()
-	r := f.runtimes[id]
-	f.mu.Unlock()
+	r := f.find(id)
 	if r != nil && p == nil && found.digest == r.access.digest {
 		return r, nil
 	}
@@ -113,10 +111,7 @@ func (f *Fleet) local(t Target) (*Runtime, *Problem) {
 		}
 	}
 	id := key{local: true, namespace: namespace, name: name}
-	f.mu.Lock()
-	r := f.runtimes[id]
-	f.mu.Unlock()
-	if r != nil {
+	if r := f.find(id); r != nil {
 		return r, nil
 	}
 	cfg := rest.CopyConfig(f.cfg.Hub)
@@ -141,7 +136,7 @@ func (f *Fleet) adopt(id key, t Target, cfg *rest.Config, from access) (*Runtime
 	f.mu.Lock()
 	r := f.runtimes[id]
 	if r == nil {
-		f.runtimes[id] = made
+		f.keep(id, made)
 	}
 	f.mu.Unlock()
 	if r != nil { // should it be of other content, the next Get will find out
@@ -188,7 +183,7 @@ func (f *Fleet) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime, e
 	r.served = &resources{
 		discover: r.discovery, calling: r.conn.door(), defined: make(map[string]definition), listed: make(map[schema.GroupVersion]*discovered),
 	}
-	if err := r.conn.connect(cfg, f.cfg.WrapTransport); err != nil {
+	if err := r.conn.connect(cfg, f.cfg.WrapTransport, f.cfg.StandardStreams); err != nil {
 		cancel()
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (r *Runtime) barred(k *kind, p *Problem) {
 	news := k.problem == nil
 	k.problem = p
 	k.settled = true
-	k.due = k.watched
+	k.unknown(false)
 	ready := r.announce()
 	var told []types.NamespacedName
 	if news {

@@ -45,7 +45,7 @@ func (c *connection) readIdentity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	req.Header.Set("Accept", acceptMeta)
-	resp, err := c.calls.RoundTrip(req) //nolint:bodyclose // drain closes it
+	resp, err := c.do(req) //nolint:bodyclose // drain closes it
 	if err != nil {
 		return "", err
 	}

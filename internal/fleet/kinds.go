@@ -86,6 +86,7 @@ func wishes(interests []Interest) map[schema.GroupKind]wish {
 
 // kind is one kind of one runtime. Everything in it is guarded by the lock of its Runtime.
 type kind struct {
+	life    // what is done next
 	gk      schema.GroupKind
 	wish    wish
 	objects map[place]*object
@@ -95,26 +96,32 @@ type kind struct {
 	settled bool     // synced, or known not to become so soon: nobody has to wait for it
 	absent  bool     // the runtime does not serve it
 	problem *Problem // why it cannot be listed
+	doubt   *Problem // why what is known of it may be old
+	failed  error    // how its last list or stream failed
 
 	resource *apply.Resource // where it was found
-	due      bool            // is to be listed
 	resume   string          // resourceVersion to watch from
 	seen     uint64          // resourceVersion up to which everything was seen
 	learned  uint            // how many objects writes of ours told
 	grown    int64           // weight of what streams brought since somebody looked
 
-	watched bool               // has a stream, or shall have one
-	end     context.CancelFunc // ends what goes on for it; nil when nothing does
-	cut     context.CancelFunc // ends its current stream
-	poke    chan struct{}      // cuts a back-off short
-
-	lists, streams, expiries pause // of the goroutine
-	fresh                    bool  // the runtime has recovered since, or the kind's definition was established
+	end    context.CancelFunc // ends what goes on for it; nil when nothing does
+	cut    context.CancelFunc // ends its current stream
+	stream *stream            // that is open
+	poke   chan struct{}      // cuts a back-off short
 
 	condemned map[place]sentence // deleted by us while watched: the stream is about to tell
 	leaving   map[place]struct{} // deleted by us while not watched: looked after until gone
 	recheck   *time.Timer
 	patience  time.Duration
+}
+
+// trouble is what has to be told of the kind.
+func (k *kind) trouble() *Problem {
+	if k.problem != nil {
+		return k.problem
+	}
+	return k.doubt
 }
 
 // kept says whether health is kept for the kind.

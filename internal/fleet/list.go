@@ -162,7 +162,7 @@ func (r *Runtime) call(ctx context.Context, at *url.URL, query url.Values, heade
 		return nil, err
 	}
 	req.Header = header
-	resp, err := r.conn.calls.RoundTrip(req)
+	resp, err := r.conn.do(req) //nolint:bodyclose // drain closes it, or the caller
 	if err != nil {
 		return nil, &url.Error{Op: "Get", URL: at.Path, Err: err}
 	}
@@ -189,7 +189,8 @@ func (r *Runtime) listed(k *kind, resource *apply.Resource, w wish, found *gathe
 		told = r.trackers(k, needs{})
 	}
 	k.resource, k.resume = resource, resourceVersion
-	k.absent, k.problem, k.due, k.grown = false, nil, false, 0
+	k.absent, k.problem, k.grown = false, nil, 0
+	k.whole(time.Now())
 	told = append(told, r.replace(k, found.objects, numeric(resourceVersion))...)
 	ready := r.announce()
 	r.settleDown(k)

@@ -55,7 +55,7 @@ func (c *connection) ask(ctx context.Context) error {
 		return err
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.calls.RoundTrip(req) //nolint:bodyclose // drain closes it
+	resp, err := c.do(req) //nolint:bodyclose // drain closes it
 	if err != nil {
 		c.hangUp() // a connection that does not answer is of no use to the next probe either
 		return err

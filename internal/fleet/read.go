@@ -29,7 +29,7 @@ func (r *Runtime) read(k *kind, at place) {
 	r.conn.spawn(func() {
 		var p pause
 		for r.readOnce(s, &resource) {
-			t := time.NewTimer(p.next(firstPause/2, lastPause))
+			t := time.NewTimer(p.next(firstPause/2, lastPause, jitter()))
 			select {
 			case <-t.C:
 			case <-r.ctx.Done():

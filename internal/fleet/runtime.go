@@ -87,6 +87,10 @@ type Runtime struct {
 	reads  map[subject]bool // health being read; true asks for one more time
 
 	once sync.Map // what Once was asked for
+
+	// Of the Fleet, guarded by its lock.
+	used    time.Time // when it was asked for last
+	leaving *time.Timer
 }
 
 // tracker is one owner that tracks the runtime.
@@ -187,7 +191,8 @@ func (o *object) moduleCR(at place) ModuleCRStatus {
 }
 
 // Synced tells whether all kinds that the owner tracks have been listed. A kind that the runtime does not serve counts as listed: there is
-// nothing of it. problem names a kind that cannot be listed, for example because the credentials do not allow it.
+// nothing of it. problem names a kind that cannot be listed, for example because the credentials do not allow it, or one of which changes
+// may be noticed late, since its stream does not come up.
 func (r *Runtime) Synced(owner types.NamespacedName) (synced bool, problem *Problem) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -203,8 +208,8 @@ func (r *Runtime) Synced(owner types.NamespacedName) (synced bool, problem *Prob
 			return false, nil
 		}
 		synced = synced && k.synced
-		if name := gk.String(); k.problem != nil && (first == "" || name < first) {
-			first, problem = name, k.problem
+		if name := gk.String(); k.trouble() != nil && (first == "" || name < first) {
+			first, problem = name, k.trouble()
 		}
 	}
 	return synced, problem
@@ -242,5 +247,8 @@ func (r *Runtime) close() {
 		}
 	}
 	r.mu.Unlock()
+	if r.leaving != nil {
+		r.leaving.Stop()
+	}
 	r.conn.close()
 }

@@ -372,7 +372,7 @@ func labelled(o *unstructured.Unstructured) *unstructured.Unstructured {
 	return o
 }
 
-// trunk is the connection that the runtime's streams go over, nil when there is none.
+// trunk is the newest connection that the runtime's streams go over, nil when there is none.
 func (r *Runtime) trunk() *trunk {
 	t, ok := r.conn.streams.RoundTripper.(*trunks)
 	if !ok {
@@ -380,16 +380,24 @@ func (r *Runtime) trunk() *trunk {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current
+	if len(t.open) == 0 {
+		return nil
+	}
+	return t.open[len(t.open)-1]
 }
 
 // streaming counts the streams that are open.
-func (r *Runtime) streaming() int {
-	t := r.trunk()
-	if t == nil {
+func (r *Runtime) streaming() (n int) {
+	t, ok := r.conn.streams.RoundTripper.(*trunks)
+	if !ok {
 		return 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.subs)
+	for _, each := range t.open {
+		each.mu.Lock()
+		n += len(each.subs)
+		each.mu.Unlock()
+	}
+	return n
 }

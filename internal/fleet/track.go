@@ -76,7 +76,7 @@ func (r *Runtime) adjust() {
 	for gk, w := range wanted {
 		k := r.kinds[gk]
 		if k == nil {
-			k = &kind{gk: gk, wish: w, objects: make(map[place]*object), poke: make(chan struct{}, 1), due: true}
+			k = &kind{gk: gk, wish: w, objects: make(map[place]*object), poke: make(chan struct{}, 1), life: life{due: true}}
 			r.kinds[gk] = k
 			continue
 		}
@@ -91,7 +91,8 @@ func (r *Runtime) widen(k *kind, w wish) {
 	k.wish.versions = w.versions
 	if all := k.wish.needs.and(w.needs); all != k.wish.needs || k.wish.only != w.only {
 		k.wish.needs, k.wish.only = all, w.only
-		k.synced, k.settled, k.due = false, false, true
+		k.synced, k.settled = false, false
+		k.ask()
 		if k.cut != nil {
 			k.cut()
 		}
@@ -185,7 +186,7 @@ func (r *Runtime) auditAfter() time.Duration {
 	return time.Duration((0.9 + 0.2*jitter()) * float64(r.cfg.AuditInterval))
 }
 
-// auditAll lists the kinds that are not watched.
+// auditAll lists every kind: those that are watched as well, since a stream can fail to tell something.
 func (r *Runtime) auditAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,20 +194,21 @@ func (r *Runtime) auditAll() {
 		return
 	}
 	for _, k := range r.kinds {
-		if !k.watched {
-			r.relist(k)
-		}
+		r.relist(k)
 	}
 	r.surface.doubt()
 	r.audit.Reset(r.auditAfter())
 }
 
-// relist lists a kind once more, now. The caller holds the lock.
+// relist lists a kind once more, now; its stream goes on from there. The caller holds the lock.
 func (r *Runtime) relist(k *kind) {
-	k.due = true
+	k.ask()
 	if k.end == nil {
 		r.start(k)
 		return
+	}
+	if k.cut != nil {
+		k.cut()
 	}
 	k.stir()
 }

@@ -155,6 +155,12 @@ func (l *lane) openStreams(cfg *rest.Config, tlsConfig *tls.Config, spawn func(f
 	l.RoundTripper, l.idle = t, func() {}
 }
 
+// openStandard makes a lane for streams that net/http carries.
+func (l *lane) openStandard(cfg *rest.Config, tlsConfig *tls.Config) {
+	transport := newTransport(cfg, tlsConfig, &l.sockets)
+	l.RoundTripper, l.idle = transport, transport.CloseIdleConnections
+}
+
 func (l *lane) close() {
 	l.idle()
 	l.sockets.closeAll()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -35,6 +36,7 @@ type trunk struct {
 	mu       sync.Mutex // guards what follows, and writing
 	subs     map[uint32]*sub
 	last     uint32 // id of the newest stream
+	most     uint32 // streams that the server allows at a time
 	draining bool   // takes no new streams
 	err      error  // why it ended
 
@@ -47,7 +49,7 @@ type trunk struct {
 
 // newTrunk begins a conversation; the caller runs read.
 func newTrunk(conn net.Conn) (*trunk, error) {
-	t := &trunk{conn: conn, subs: make(map[uint32]*sub), ask: pingAfter, wait: pingTimeout}
+	t := &trunk{conn: conn, subs: make(map[uint32]*sub), most: math.MaxUint32, ask: pingAfter, wait: pingTimeout}
 	t.framer = http2.NewFramer(conn, patient{t})
 	t.framer.SetMaxReadFrameSize(maxFrame)
 	t.framer.SetReuseFrames()
@@ -68,6 +70,7 @@ func newTrunk(conn net.Conn) (*trunk, error) {
 		_ = conn.Close()
 		return nil, err
 	}
+	t.closing = time.AfterFunc(idleTimeout, t.closeIdle) // should the server allow no stream at all
 	return t, nil
 }
 
@@ -185,7 +188,7 @@ var errDraining = errors.New("the connection takes no more streams")
 func (t *trunk) begin(s *sub, block []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.draining || t.err != nil {
+	if !t.takes() {
 		return errDraining
 	}
 	if t.last == 0 {
@@ -222,11 +225,7 @@ func (t *trunk) drop(s *sub, tell bool) {
 		_ = t.conn.Close()
 		return
 	}
-	if t.closing == nil {
-		t.closing = time.AfterFunc(idleTimeout, t.closeIdle)
-	} else {
-		t.closing.Reset(idleTimeout)
-	}
+	t.closing.Reset(idleTimeout)
 }
 
 func (t *trunk) closeIdle() {
@@ -242,5 +241,26 @@ func (t *trunk) closeIdle() {
 func (t *trunk) usable() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.draining && t.err == nil
+	return t.takes()
+}
+
+// ended says that the connection is closed, or about to be.
+func (t *trunk) ended() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.draining || t.err != nil
+}
+
+// takes says the same. The caller holds the lock.
+func (t *trunk) takes() bool {
+	return !t.draining && t.err == nil && uint64(len(t.subs)) < uint64(t.most)
+}
+
+// allow takes over what the server's settings say of how many streams it allows at a time. More than that go over another connection.
+func (t *trunk) allow(settings *http2.SettingsFrame) {
+	if most, told := settings.Value(http2.SettingMaxConcurrentStreams); told {
+		t.mu.Lock()
+		t.most = most
+		t.mu.Unlock()
+	}
 }

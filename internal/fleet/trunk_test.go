@@ -88,6 +88,38 @@ func TestAnAnswerThatIsNoneOfTheGoodOnesIsRead(t *testing.T) {
 	must(t, resp.Body.Close())
 }
 
+func TestAStreamThatBreaksTheRulesIsResetAlone(t *testing.T) {
+	p := newPeer(t, nil)
+	p.AllowIllegalWrites = true
+	one, two := p.opened(t.Context(), t, 1), p.opened(t.Context(), t, 3)
+	must(t, p.WriteRawFrame(http2.FrameWindowUpdate, 0, 1, []byte{0, 0, 0, 0}))
+	one.wantEnd(t, nil)
+	p.expect(t, "RST 1 PROTOCOL_ERROR")
+	must(t, p.WriteData(3, false, []byte("goes on")))
+	two.want(t, "goes on")
+}
+
+func TestATrunkKeepsToTheStreamsThatTheServerAllows(t *testing.T) {
+	p := newPeer(t, nil)
+	must(t, p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1}))
+	p.expect(t, "SETTINGS ack")
+	if !p.trunk.usable() {
+		t.Error("takes no stream, and one is allowed")
+	}
+	one := p.opened(t.Context(), t, 1)
+	if p.trunk.usable() {
+		t.Error("takes more than one")
+	}
+	if err := p.tried(watchRequest(t.Context(), t)); !errors.Is(err, errDraining) {
+		t.Errorf("a second stream: %v", err)
+	}
+	must(t, p.WriteData(1, true, nil))
+	one.wantEnd(t, io.EOF)
+	if !p.trunk.usable() {
+		t.Error("takes no stream after the first one ended")
+	}
+}
+
 func TestAServerThatLeavesIsLetGo(t *testing.T) {
 	p := newPeer(t, nil)
 	one, two := p.opened(t.Context(), t, 1), p.opened(t.Context(), t, 3)

@@ -108,8 +108,7 @@ func (t *trunk) control(header http2.FrameHeader) error {
 	}
 	frame, err := t.framer.ReadFrameForHeader(header)
 	if stream, ok := errors.AsType[http2.StreamError](err); ok {
-		t.reset(stream.StreamID, err)
-		return nil
+		return t.refuse(stream)
 	}
 	if err != nil {
 		return err
@@ -121,6 +120,7 @@ func (t *trunk) control(header http2.FrameHeader) error {
 		t.reset(frame.StreamID, fmt.Errorf("the API server reset the stream: %s", frame.ErrCode))
 	case *http2.SettingsFrame:
 		if !frame.IsAck() {
+			t.allow(frame)
 			return t.write(t.framer.WriteSettingsAck)
 		}
 	case *http2.PingFrame:
@@ -168,6 +168,12 @@ func (t *trunk) head(frame *http2.MetaHeadersFrame) {
 		t.drop(s, false)
 		s.finish(io.EOF)
 	}
+}
+
+// refuse ends a stream in which the server broke the rules, and tells it so: it may go on sending otherwise.
+func (t *trunk) refuse(broken http2.StreamError) error {
+	t.reset(broken.StreamID, broken)
+	return t.write(func() error { return t.framer.WriteRSTStream(broken.StreamID, broken.Code) })
 }
 
 func (t *trunk) reset(id uint32, err error) {

@@ -7,11 +7,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 )
 
-// trunks is the round tripper of a lane for streams: it keeps one trunk, and makes another when that one takes no more streams. Where a
-// proxy stands in between, or the server does not speak HTTP/2, net/http takes over.
+// trunks is the round tripper of a lane for streams: it keeps one trunk, and makes another when that one takes no more streams, since the
+// server leaves or allows no more of them. Where a proxy stands in between, or the server does not speak HTTP/2, net/http takes over.
 type trunks struct {
 	tls       *tls.Config
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
@@ -19,9 +20,9 @@ type trunks struct {
 	spawn     func(func())
 	otherwise func() *http.Transport
 
-	mu      sync.Mutex
-	current *trunk
-	plain   *http.Transport // net/http, once it had to take over
+	mu    sync.Mutex
+	open  []*trunk
+	plain *http.Transport // net/http, once it had to take over
 }
 
 var errNotHTTP2 = errors.New("the API server does not speak HTTP/2")
@@ -51,8 +52,9 @@ func (t *trunks) get(req *http.Request) (*trunk, error) {
 	if t.plain != nil {
 		return nil, errNotHTTP2
 	}
-	if t.current != nil && t.current.usable() {
-		return t.current, nil
+	t.open = slices.DeleteFunc(t.open, (*trunk).ended)
+	if at := slices.IndexFunc(t.open, (*trunk).usable); at >= 0 {
+		return t.open[at], nil
 	}
 	if proxy, err := t.proxy(req); err != nil || proxy != nil || req.URL.Scheme != "https" {
 		return nil, errors.Join(err, errNotHTTP2)
@@ -65,7 +67,7 @@ func (t *trunks) get(req *http.Request) (*trunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.current = made
+	t.open = append(t.open, made)
 	t.spawn(made.read)
 	return made, nil
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -48,6 +50,67 @@ func TestStreamsWorkWithoutATrunk(t *testing.T) {
 			b.Drop(hubNamespace, "plain")
 			eventuallyWithin(t, idleTimeout/2, "nothing is open", func() bool { return r.conn.open() == 0 })
 		})
+	}
+}
+
+func TestMoreStreamsThanAServerAllowsGoOverMoreConnections(t *testing.T) {
+	s := &stub{answers: map[string]http.HandlerFunc{}}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.EnableHTTP2, s.Config.HTTP2 = true, &http.HTTP2Config{MaxConcurrentStreams: 2}
+	s.StartTLS()
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	s.on("GET /version", jsonAnswer(`{}`))
+	b, kinds := newBench(t, nil), []Interest{{GroupVersionKind: configMaps}, {GroupVersionKind: secrets}, {GroupVersionKind: services}}
+	for _, path := range []string{configMapPath, secretPath, servicePath} {
+		s.on("GET "+path, jsonAnswer(`{"metadata":{"resourceVersion":"1"},"items":[]}`))
+		s.on("WATCH "+path, newFeed().serve)
+	}
+	r := b.mustGet(t, b.remote(t, "few", s.config()))
+	b.trackAll(t, r, ownerNamed("few"), kinds...)
+	eventually(t, "all kinds are watched", func() bool { return r.streaming() == len(kinds) && r.conn.streams.sockets.count() == 2 })
+}
+
+func TestNetHTTPCarriesTheStreamsWhereThatIsAskedFor(t *testing.T) {
+	s, feed := newStub(t), newFeed()
+	s.on(listConfigMap, jsonAnswer(`{"metadata":{"resourceVersion":"100"},"items":[]}`))
+	s.on(watchMap, feed.serve)
+	b := newBench(t, func(c *Config) { c.OwnerKey, c.StandardStreams = "owner", true })
+	r := b.mustGet(t, b.remote(t, "standard", s.config()))
+	owner := ownerNamed("m")
+	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	<-feed.asked
+	if _, standard := r.conn.streams.RoundTripper.(*http.Transport); !standard {
+		t.Errorf("streams go over a %T", r.conn.streams.RoundTripper)
+	}
+	feed.events <- event("ADDED", metaOf("a", "u1", "110", hubNamespace+"/m"))
+	b.wantWake(t, owner, "an object appeared")
+}
+
+// What client-go counts of its own calls, an operator of the manager wants to know of all of them.
+func TestCallsAreCountedAsThoseOfClientGo(t *testing.T) {
+	s := newStreamed(t, "")
+	counted := func() (n float64) {
+		families, err := metrics.Registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range families {
+			for _, series := range family.GetMetric() {
+				for _, label := range series.GetLabel() {
+					if family.GetName() == "rest_client_requests_total" && label.GetName() == "host" && "https://"+label.GetValue() == s.URL {
+						n += series.GetCounter().GetValue()
+					}
+				}
+			}
+		}
+		return n
+	}
+	if n := counted(); n != 3 {
+		t.Errorf("%v calls are counted, want the probe, the list and the watch", n)
+	}
+	_ = readMapOf(t.Context(), s.r, "a") // by client-go
+	if n := counted(); n != 4 {
+		t.Errorf("%v calls are counted after one more", n)
 	}
 }
 

@@ -8,11 +8,14 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -30,6 +33,9 @@ type stream struct {
 	only     place
 	resume   string
 	begun    time.Time
+
+	opened  bool // the answer began
+	carried bool // and told something
 }
 
 // handed is a stream's body that can hand over what comes, so that no goroutine has to wait for it.
@@ -40,20 +46,21 @@ type handed interface {
 	handOver(deliver func([]byte) error, ended func(error))
 }
 
-// watch opens the stream of a kind. handedOver says that it goes on without us: its end will start another goroutine.
-func (r *Runtime) watch(ctx context.Context, k *kind) (handedOver bool, err error) {
+// watch opens the stream of a kind; s is nil when none is wanted. handedOver says that it goes on without us: its end will start another
+// goroutine.
+func (r *Runtime) watch(ctx context.Context, k *kind) (s *stream, handedOver bool, err error) {
 	leash := &leash{}
 	opening, opened := leash.hold(ctx)
-	s := r.begin(k, leash.pull)
-	if s == nil {
+	if s = r.begin(k, leash.pull); s == nil {
 		opened()
-		return false, errCut
+		return nil, false, errCut
 	}
-	body, err := r.open(opening, s)
+	body, err := r.openInTime(opening, opened, s)
 	if err != nil {
 		defer opened()
-		return false, r.end(ctx, k, leash, err)
+		return s, false, r.end(ctx, k, leash, err)
 	}
+	r.began(k, s)
 	cutter := &cutter{max: maxEvent, together: &r.carried}
 	deliver := func(data []byte) error {
 		return cutter.feed(data, func(event []byte) error { return r.event(k, s, event) })
@@ -71,11 +78,48 @@ func (r *Runtime) watch(ctx context.Context, k *kind) (handedOver bool, err erro
 		body.handOver(deliver, func(err error) {
 			r.conn.spawn(func() { r.carryOn(ctx, k, s, ended(err)) })
 		})
-		return true, nil
+		return s, true, nil
 	}
 	defer opened()
 	defer func() { _ = body.Close() }()
-	return false, ended(pull(body, deliver))
+	return s, false, ended(pull(body, deliver))
+}
+
+// openInTime opens a stream, or gives up. That concerns the answer's head, which a trunk waits for as long, and an answer that tells of an
+// error and never comes to its end.
+func (r *Runtime) openInTime(ctx context.Context, giveUp context.CancelFunc, s *stream) (io.ReadCloser, error) {
+	var late atomic.Bool
+	timer := time.AfterFunc(2*callTimeout, func() {
+		late.Store(true)
+		giveUp()
+	})
+	defer timer.Stop()
+	body, err := r.open(ctx, s)
+	if err != nil && late.Load() {
+		return nil, fmt.Errorf("no answer to a watch: %w", context.DeadlineExceeded)
+	}
+	return body, err
+}
+
+// began notes that a stream came up. Where owners were told that the kind cannot be watched, they hear that it can when that has lasted.
+func (r *Runtime) began(k *kind, s *stream) {
+	s.opened = true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k.stream = s
+	if k.doubt == nil {
+		return
+	}
+	time.AfterFunc(glance, func() {
+		r.mu.Lock()
+		var told []types.NamespacedName
+		if r.kinds[k.gk] == k && k.stream == s {
+			k.shown(time.Now())
+			told = r.doubted(k)
+		}
+		r.mu.Unlock()
+		r.conn.tell(urgency.Now, told...)
+	})
 }
 
 // pull reads a body that cannot hand over.
@@ -98,7 +142,7 @@ func pull(body io.Reader, deliver func([]byte) error) error {
 func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !k.watched || k.due || k.resource == nil {
+	if !k.watched || k.due || !k.listed {
 		return nil
 	}
 	k.cut = cut
@@ -109,7 +153,7 @@ func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 // end notes that a stream is over, and says why: cut when that was on purpose, nil when it was the server's doing, in order and on time.
 func (r *Runtime) end(ctx context.Context, k *kind, l *leash, err error) error {
 	r.mu.Lock()
-	k.cut = nil
+	k.cut, k.stream = nil, nil
 	r.mu.Unlock()
 	switch {
 	case ctx.Err() != nil || l.cut():
@@ -151,29 +195,30 @@ func tooOld(err error) error {
 	return err
 }
 
-// event takes one event; nil stands for one that was too large.
+// event takes one event; nil stands for one that was too large. What cannot be read ends the stream: the object that it told of is listed.
 func (r *Runtime) event(k *kind, s *stream, data []byte) error {
 	if data == nil || tooHeavy(data) {
-		r.cfg.Log.Info("an event was too large to be read", "runtime", r.conn.target.String(), "kind", k.gk.String())
-		return nil
+		r.cfg.Log.Info("An event was too large to be read; the kind is listed", "runtime", r.conn.target.String(), "kind", k.gk.String())
+		return errMissed
 	}
 	e, err := readEvent(data, s.needs)
 	if err != nil {
-		return fmt.Errorf("an event of %s cannot be read: %w", k.gk, err)
+		return fmt.Errorf("%w: one of %s cannot be read: %w", errMissed, k.gk, err)
 	}
 	switch e.Type {
 	case "ADDED", "MODIFIED":
-		return r.observe(k, s, &e.Object, r.reduce(&e.Object, s.gvk, s.needs))
+		err = r.observe(k, s, &e.Object, r.reduce(&e.Object, s.gvk, s.needs))
 	case "DELETED":
-		return r.observe(k, s, &e.Object, nil)
+		err = r.observe(k, s, &e.Object, nil)
 	case "BOOKMARK":
 		r.bookmark(k, e.Object.Metadata.ResourceVersion)
 	case "ERROR":
 		return tooOld(&apierrors.StatusError{ErrStatus: *readFailure(r.conn.hide(data))})
 	default:
-		return fmt.Errorf("an event of %s has the unknown type %.20q", k.gk, e.Type)
+		return fmt.Errorf("%w: one of %s has the unknown type %.20q", errMissed, k.gk, e.Type)
 	}
-	return nil
+	s.carried = s.carried || err == nil
+	return err
 }
 
 // tooHeavy says that an event would become more in memory than is read.

@@ -139,7 +139,7 @@ func (a *assembly) newFleet() *fleet.Fleet {
 	return fleet.New(fleet.Config{
 		Hub: a.hub, Secrets: a.mgr.GetClient(), SecretIndexed: true,
 		QPS: float32(a.config.RuntimeQPS), Burst: a.config.RuntimeBurst,
-		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval,
+		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval, StandardStreams: a.config.StandardStreams,
 		Pinned:        pins{reader: a.mgr.GetClient()}.of,
 		WrapTransport: a.hooks.WrapRuntime, Fence: a.sharing.fence(), Log: a.log.WithName("fleet"),
 	})

@@ -40,6 +40,8 @@ type Config struct {
 	HubBurst, RuntimeBurst int
 	StreamsPerRuntime      int
 	AuditInterval          time.Duration
+	// StandardStreams has net/http carry the watch streams of runtimes.
+	StandardStreams bool
 
 	// RegistryHost is where components are read: "host[:port]", with "http://" in front when it speaks no TLS.
 	RegistryHost string

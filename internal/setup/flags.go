@@ -76,8 +76,10 @@ func bindClients(set *flag.FlagSet, c *Config) {
 	set.IntVar(&c.RuntimeBurst, "k8s-skr-client-burst", c.RuntimeBurst, "calls at once to one runtime")
 	set.IntVar(&c.StreamsPerRuntime, "max-streams-per-runtime", c.StreamsPerRuntime,
 		"kinds that are watched in one runtime; the others are looked at by the audit")
+	set.BoolVar(&c.StandardStreams, "standard-watch-streams", c.StandardStreams,
+		"watch runtimes through Go's own HTTP client, which takes three times the memory, should the manager's be at odds with a server")
 	set.DurationVar(&c.AuditInterval, "audit-interval", c.AuditInterval,
-		"pause between two audits: of the kinds that are not watched, and of what tags and versions name by now")
+		"pause between two audits: of all kinds in runtimes, watched or not, and of what tags and versions name by now")
 }
 
 func bindModules(set *flag.FlagSet, c *Config) {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -274,14 +275,16 @@ func (m *Member) allowed(seen Snapshot, beaten time.Time) time.Time {
 }
 
 // freshen makes our view of buckets fresh before we work on them.
-func (m *Member) freshen(ctx context.Context, buckets []int) {
+func (m *Member) freshen(ctx context.Context, came []visit) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Lease)
 	defer cancel()
-	err := m.cfg.Fresh(ctx, func(bucket int) bool { return contains(buckets, bucket) })
+	err := m.cfg.Fresh(ctx, func(bucket int) bool {
+		return slices.ContainsFunc(came, func(v visit) bool { return v.bucket == bucket })
+	})
 	if err != nil {
-		m.cfg.Log.Info("Buckets are not taken over yet: what is known of them may be old", "buckets", len(buckets), "error", err.Error())
+		m.cfg.Log.Info("Buckets are not taken over yet: what is known of them may be old", "buckets", len(came), "error", err.Error())
 	}
-	m.arrived(buckets, err == nil)
+	m.arrived(came, err == nil)
 }
 
 // cutShort ends what still goes on in buckets that others wait for.

@@ -40,6 +40,7 @@ type tenure struct {
 	until    time.Time // no write after this
 	disarm   func() bool
 	stages   [Buckets]stage
+	visits   [Buckets]uint // how often each began to come
 	passes   [Buckets]map[*pass]struct{}
 	moved    Moved // not told yet
 	watchers []*watcher
@@ -150,9 +151,15 @@ func (t *tenure) lapse() {
 	}
 }
 
+// visit is one time that a bucket comes. A bucket can go and come again while its view is still being made fresh.
+type visit struct {
+	bucket int
+	number uint
+}
+
 // extend moves the end of the time, and takes over what the table says of each bucket. What lapsed before has lapsed. It returns the
 // buckets whose view is to be made fresh before arrived is told of them; those that are fresh already are said by the caller.
-func (t *tenure) extend(until time.Time, owned func(bucket int) (mine, moving bool), fresh func(bucket int) bool) (arriving []int) {
+func (t *tenure) extend(until time.Time, owned func(bucket int) (mine, moving bool), fresh func(bucket int) bool) (arriving []visit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lapse()
@@ -161,7 +168,8 @@ func (t *tenure) extend(until time.Time, owned func(bucket int) (mine, moving bo
 	for bucket := range t.stages {
 		mine, moving := owned(bucket)
 		if t.move(bucket, mine, moving, lapsed, fresh) {
-			arriving = append(arriving, bucket)
+			t.visits[bucket]++
+			arriving = append(arriving, visit{bucket, t.visits[bucket]})
 		}
 	}
 	t.rearm()
@@ -200,14 +208,16 @@ func (t *tenure) settle(bucket int) {
 	t.moved.Gained[bucket], t.moved.Lost[bucket] = true, false
 }
 
-// arrived begins the work on buckets whose view is fresh by now, or has them tried again when it is not.
-func (t *tenure) arrived(buckets []int, fresh bool) {
+// arrived begins the work on buckets whose view is fresh by now, or has them tried again when it is not. What went meanwhile, and perhaps
+// came again, is not concerned: others may have changed it since.
+func (t *tenure) arrived(came []visit, fresh bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lapse()
-	for _, bucket := range buckets {
+	for _, v := range came {
+		bucket := v.bucket
 		switch {
-		case t.stages[bucket] != coming:
+		case t.stages[bucket] != coming, t.visits[bucket] != v.number:
 		case fresh && within(t.now(), t.until):
 			t.settle(bucket)
 		default:

@@ -1,0 +1,288 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// livesVariable is how many histories are tried out.
+const livesVariable = "FLEET_LIVES"
+
+// The kinds of a model, more of them than there are streams.
+var lived = map[string]Interest{
+	configMapPath: {GroupVersionKind: configMaps}, secretPath: {GroupVersionKind: secrets}, servicePath: {GroupVersionKind: services},
+	accountPath:    {GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}},
+	deploymentPath: {GroupVersionKind: deployments, Mode: Workload},
+}
+
+// lives is a history of random events in a runtime: kinds are listed, watched, not served, too large, forbidden, they go and come back,
+// streams end, fall silent or tell what cannot be read, owners come and go, and so does the network. The code is the fleet's own; only the
+// API server is in memory, and the time.
+type lives struct {
+	*world
+	t      *testing.T
+	b      *bench
+	r      *Runtime
+	rnd    *rand.Rand
+	tracks map[types.NamespacedName]map[string]bool
+	sound  map[string]bool // the lists of that kind worked since all was looked at last
+	doubts map[string]int  // lists of a kind before an event of it was lost
+	events []string
+}
+
+func TestWhateverHappensNoKindStaysUnseen(t *testing.T) {
+	seeds := 12
+	if more, err := strconv.Atoi(os.Getenv(livesVariable)); err == nil {
+		seeds = more
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := newWorld(sortedKeys(lived)...)
+			inWorld(t, w, func(c *Config) { c.MaxStreams = 2 }, func(t *testing.T, b *bench, r *Runtime) {
+				l := &lives{
+					world: w, t: t, b: b, r: r, rnd: rand.New(rand.NewPCG(uint64(seed), 7)),
+					tracks: map[types.NamespacedName]map[string]bool{}, sound: map[string]bool{}, doubts: map[string]int{},
+				}
+				l.live()
+			})
+		})
+	}
+}
+
+func (l *lives) live() {
+	for range 4 {
+		for range 3 {
+			for range 12 {
+				l.happen()
+				l.pass(20 * time.Second)
+			}
+			l.settleDown()
+		}
+		l.audited()
+	}
+	l.unhurried()
+}
+
+func (l *lives) notef(format string, args ...any) {
+	l.events = append(l.events, time.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
+}
+
+func (l *lives) failf(format string, args ...any) {
+	l.t.Helper()
+	for _, event := range l.events[max(0, len(l.events)-40):] {
+		l.t.Log(event)
+	}
+	l.t.Fatalf(time.Now().Format(time.TimeOnly)+" "+format, args...)
+}
+
+func (l *lives) pass(most time.Duration) { <-time.After(time.Duration(l.rnd.Int64N(int64(most)))) }
+
+func (l *lives) one(of ...manner) manner { return of[l.rnd.IntN(len(of))] }
+
+// happen does one of the things that happen.
+func (l *lives) happen() {
+	paths := sortedKeys(lived)
+	path := paths[l.rnd.IntN(len(paths))]
+	switch at := l.rnd.IntN(100); {
+	case at < 30:
+		name, there := fmt.Sprint("o", l.rnd.IntN(4)), at < 20
+		l.notef("%s: object %s is there: %v", path, name, there)
+		l.put(path, name, there)
+	case at < 40:
+		l.mu.Lock()
+		k := l.realms[path]
+		k.lists = l.one(works, works, works, missing, denied, broken, immenseIn, stuck, gateway)
+		l.sound[path] = l.sound[path] && k.lists == works
+		l.notef("%s: lists %s", path, k.lists)
+		l.mu.Unlock()
+	case at < 55:
+		l.mu.Lock()
+		k := l.realms[path]
+		k.watches = l.one(works, works, works, missing, denied, broken, stuck, gateway, outdated, held, silent, brief, garbled)
+		l.notef("%s: watches %s", path, k.watches)
+		l.mu.Unlock()
+	case at < 63:
+		l.notef("%s: its streams end", path)
+		l.end(path, map[bool]error{true: io.EOF, false: io.ErrUnexpectedEOF}[at < 59])
+	case at < 69:
+		l.loseOne(path)
+	case at < 80:
+		l.track()
+	case at < 84:
+		l.outage()
+	case at < 88:
+		l.mu.Lock()
+		l.realms[path].compacted = l.version
+		l.mu.Unlock()
+	default:
+		l.pass(3 * time.Minute)
+	}
+}
+
+// loseOne has a stream tell something that there is no room for.
+func (l *lives) loseOne(path string) {
+	l.mu.Lock()
+	told := len(l.realms[path].told()) > 0
+	lists := len(l.realms[path].listed)
+	l.mu.Unlock()
+	if told {
+		l.notef("%s: an event is lost", path)
+		l.crowd(path, l.r)
+		l.doubts[path] = lists
+	}
+}
+
+// track has an owner want other kinds, or none.
+func (l *lives) track() {
+	owner := ownerNamed([]string{"a", "b", "c"}[l.rnd.IntN(3)])
+	l.tracks[owner] = map[string]bool{}
+	var kinds []Interest
+	for _, path := range sortedKeys(lived) {
+		if l.rnd.IntN(2) == 0 {
+			l.tracks[owner][path] = true
+			kinds = append(kinds, lived[path])
+		}
+	}
+	l.notef("%s tracks %v", owner.Name, sortedKeys(l.tracks[owner]))
+	if len(kinds) == 0 {
+		delete(l.tracks, owner)
+		l.r.Untrack(owner)
+		return
+	}
+	l.r.Track(owner, kinds)
+}
+
+// outage has nothing answer for a while.
+func (l *lives) outage() {
+	l.notef("outage")
+	l.setDown(true)
+	l.r.conn.trip(context.DeadlineExceeded)
+	for path := range lived {
+		l.end(path, io.ErrUnexpectedEOF)
+	}
+	l.pass(3 * time.Minute)
+	l.setDown(false)
+	l.notef("outage is over")
+}
+
+// settleDown is the law for what is watched: some minutes after all events are over it is seen whole, or nothing of its stream failed
+// that could be noticed; its owners have been told when the stream does not come up, and only then; and every lost event led to a list.
+func (l *lives) settleDown() {
+	steadily, since := map[string]bool{}, map[string]time.Time{}
+	changed := map[string]int{}
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); <-time.After(time.Second) {
+		for path := range lived {
+			_, watched := l.kind(path)
+			if steadily[path] != watched {
+				steadily[path], since[path] = watched, time.Now()
+				changed[path]++
+			}
+		}
+	}
+	for path, n := range changed {
+		if n > 4 {
+			l.failf("%s: its stream was given and taken %d times while nothing happened", path, n)
+		}
+	}
+	for _, path := range sortedKeys(lived) {
+		k, watched := l.kind(path)
+		lists, watches, told, deaf := l.state(path)
+		if k == nil || !watched || lists != works || !l.sound[path] || deaf {
+			continue
+		}
+		if before, doubted := l.doubts[path]; doubted {
+			if after, _ := l.asked(path); after <= before {
+				l.failf("%s: an event was lost, and no list followed", path)
+			}
+		}
+		l.wantWhole(path, "minutes later")
+		ill, lately := !told && watches != works, time.Since(since[path]) < 3*time.Minute
+		if ill == (l.trouble(k) == nil) && !lately {
+			l.failf("%s: watches %s, and told is %v: %+v", path, watches, l.trouble(k), k.life)
+		}
+	}
+	clear(l.doubts)
+}
+
+// audited is the law for all kinds: whatever it is that streams fail to tell, an audit later it is known.
+func (l *lives) audited() {
+	<-time.After(l.b.cfg.AuditInterval*11/10 + 3*time.Minute)
+	for _, path := range sortedKeys(lived) {
+		lists, _, _, _ := l.state(path)
+		if k, _ := l.kind(path); k != nil && lists == works {
+			l.wantWhole(path, "after an audit")
+		}
+		l.sound[path] = lists == works
+	}
+}
+
+// unhurried is the law for calls: no kind is asked for more often than pauses allow.
+func (l *lives) unhurried() {
+	const window, most = 10 * time.Second, 60
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, k := range l.realms {
+		calls := append(slices.Clone(k.listed), k.watched...)
+		slices.SortFunc(calls, time.Time.Compare)
+		for i := most; i < len(calls); i++ {
+			if calls[i].Sub(calls[i-most]) < window {
+				l.failf("%s: %d calls within %s at %s", path, most, window, calls[i].Format(time.TimeOnly))
+			}
+		}
+	}
+}
+
+func (l *lives) kind(path string) (k *kind, watched bool) {
+	l.r.mu.RLock()
+	defer l.r.mu.RUnlock()
+	if k = l.r.kinds[lived[path].GroupKind()]; k != nil {
+		watched = k.watched
+	}
+	return k, watched
+}
+
+func (l *lives) trouble(k *kind) *Problem {
+	l.r.mu.RLock()
+	defer l.r.mu.RUnlock()
+	return k.trouble()
+}
+
+// state tells how a kind is answered, and whether a stream is open that tells what happens, or one that does not.
+func (l *lives) state(path string) (lists, watches manner, told, deaf bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.realms[path]
+	for _, silent := range k.open {
+		told, deaf = told || !silent, deaf || silent
+	}
+	return k.lists, k.watches, told, deaf
+}
+
+// wantWhole says that what is known of a kind is what there is.
+func (l *lives) wantWhole(path, when string) {
+	l.t.Helper()
+	l.mu.Lock()
+	there := sortedKeys(l.realms[path].objects)
+	l.mu.Unlock()
+	l.r.mu.RLock()
+	var known []string
+	for at := range maps.Keys(l.r.kinds[lived[path].GroupKind()].objects) {
+		known = append(known, at.name.Value())
+	}
+	l.r.mu.RUnlock()
+	slices.Sort(known)
+	if !slices.Equal(there, known) {
+		l.failf("%s: %s there is %v, and %v is known", path, when, there, known)
+	}
+}
