@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"context"
 	"errors"
 
 	"github.com/go-logr/logr"
@@ -51,6 +52,8 @@ type Contents struct {
 	Formats map[string]Format
 	// Policy says how to talk to a host; nil means by TLS that the system trusts.
 	Policy func(host string) content.HostPolicy
+	// OperatorLogin says how far the login of OCI goes for a Manifest that selects none; nil: everywhere.
+	OperatorLogin func(ctx context.Context, m *v1beta2.Manifest) (OperatorLogin, error)
 	// Signed says which content is vouched for; nil: nothing has to be.
 	Signed Signed
 	// Log is told, once, of content that nobody vouches for and nobody has to.

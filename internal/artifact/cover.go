@@ -24,6 +24,9 @@ type Cover struct {
 	coverage *descriptor.Coverage
 	// source is where its layers lie.
 	source *v1beta2.ImageSpec
+	// floor is what is refused although this is only an audit: the policy enforces elsewhere, and naming a component that is audited must not
+	// be a way around that. Nil where there is none.
+	floor *Cover
 }
 
 // Refuses tells whether what is not covered is refused. Otherwise that is only told.
@@ -57,8 +60,11 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 	if !cover.Policy.Binds() {
 		return nil, 0, nil
 	}
+	if !cover.Refuses() && cover.Policy.Closed {
+		cover.floor = &Cover{Policy: cover.Policy.Floor()}
+	}
 	if err := nameable(key); err != nil {
-		cover.Problem = err
+		cover.refuse(err)
 		return cover, 0, nil //nolint:nilerr // the caller is told by Problem
 	}
 	judged, retry, err := c.judge(ctx, key)
@@ -66,14 +72,25 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 	case reason == descriptor.ReasonUnreachable, reason == descriptor.ReasonUnauthorized, err != nil && reason == "":
 		return cover, retry, err
 	case err != nil:
-		cover.Problem = err
+		cover.refuse(err)
 		return cover, retry, nil //nolint:nilerr // the caller is told by Problem
 	case judged == nil:
 		return cover, retry, nil
 	}
 	cover.coverage, cover.Verified, cover.Problem = judged.coverage, judged.verified, judged.problem
 	cover.source = judged.component.Source
+	if cover.floor != nil {
+		cover.floor.coverage, cover.floor.Problem, cover.floor.source = judged.floor, judged.floorProblem, cover.source
+	}
 	return cover, 0, nil
+}
+
+// refuse says that nothing is covered, and why.
+func (c *Cover) refuse(problem error) {
+	c.Problem = problem
+	if c.floor != nil {
+		c.floor.Problem = problem
+	}
 }
 
 // nameable tells why a key can be no component version. The name comes from whoever writes a Manifest, and may hold anything.

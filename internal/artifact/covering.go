@@ -23,6 +23,8 @@ type covering struct {
 	cover    *Cover
 	retry    time.Duration
 	manifest *v1beta2.Manifest
+	// floor is what the reading is held to first; nil where there is no such thing.
+	floor *covering
 	// refuses ends the reading at the first problem; otherwise all are noted.
 	refuses  bool
 	problems []string
@@ -37,7 +39,7 @@ func (c *Contents) covering(ctx context.Context, m *v1beta2.Manifest) (*covering
 	held, retry, err := c.Signed.Cover(ctx, key)
 	pending := held != nil && held.coverage == nil && held.Problem == nil
 	switch {
-	case held == nil || pending && !held.Refuses():
+	case held == nil || pending && !held.Refuses() && held.floor == nil:
 		return &covering{}, nil // it may be in order
 	case err != nil:
 		return nil, &content.Error{
@@ -48,7 +50,11 @@ func (c *Contents) covering(ctx context.Context, m *v1beta2.Manifest) (*covering
 	case pending:
 		return nil, ErrPending
 	}
-	return &covering{cover: held, retry: retry, manifest: m, refuses: held.Refuses()}, nil
+	found := &covering{cover: held, retry: retry, manifest: m, refuses: held.Refuses()}
+	if held.floor != nil {
+		found.floor = &covering{cover: held.floor, retry: retry, manifest: m, refuses: true}
+	}
+	return found, nil
 }
 
 // componentOf is the component version that a Manifest says it comes from.
@@ -100,6 +106,11 @@ func (c *covering) checkSpec() error {
 	}
 	if !c.cover.Policy.Asks() {
 		return nil
+	}
+	if signed := c.cover.coverage.Contents.Config; signed != nil && spec.Config == nil {
+		if err := c.problem(PartConfig, "a module without resource %s of its component: name that in spec.config", signed.Resource); err != nil {
+			return err
+		}
 	}
 	return c.report(cover.Localized(c.cover.coverage, c.pinnedImages())...)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cover"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // The names of what a component says about its module, for messages and memory. No installation can have them.
@@ -43,6 +44,24 @@ func (r *reading) checkDescribed(ctx context.Context, parts []Part) error {
 		return err
 	}
 	return r.report(cover.DefaultCR(signed, spec.Resource, objects, r.allows(descriptor.AllowCustomResources))...)
+}
+
+// checkRelease holds the release of a chart that is named after the module to the name that the component gives the module.
+func (r *reading) checkRelease(ctx context.Context, part *asked, own *render.InstallConfig) error {
+	module := r.manifest.Labels[v1beta2.LabelModuleName]
+	if !r.judges() || !r.cover.Policy.Asks() || r.allows(descriptor.AllowValues) ||
+		!r.Formats[part.format].Values || part.name != rawManifest || own.ReleaseName != "" || module == "" {
+		return nil
+	}
+	component := componentOf(r.manifest).Name
+	if len(cover.Release(component, &v1beta2.ModuleTemplate{}, module)) == 0 {
+		return nil
+	}
+	template, err := r.signedTemplate(ctx)
+	if err != nil {
+		return err
+	}
+	return r.report(cover.Release(component, template, module)...)
 }
 
 // signedTemplate is the ModuleTemplate that the component carries; an empty one where it carries none.

@@ -34,6 +34,9 @@ type judgement struct {
 	verified *descriptor.Verification
 	// coverage is what may be installed of it; nil where nothing is held to it, or nothing of it may be.
 	coverage *descriptor.Coverage
+	// floor is what may be installed of it at all where an audit is part of a policy that enforces; floorProblem says why nothing may.
+	floor        *descriptor.Coverage
+	floorProblem error
 	// problem says what is wrong with it. err is the same where that refuses it.
 	problem, err error
 }
@@ -64,6 +67,9 @@ func (d *described) judge(policy *descriptor.SignaturePolicy, now time.Time, log
 // verify looks at the signature, and at what it covers.
 func (j *judgement) verify(source *descriptor.Component, now time.Time) {
 	j.verified, j.coverage, j.problem = j.policy.Judge(source, now)
+	if j.policy.Closed && !j.policy.Enforced() && j.policy.Asks() {
+		j.floor, j.floorProblem = source.Unsigned()
+	}
 	switch {
 	case j.problem == nil && j.policy.Enforced():
 		j.component.LocalizedImages = j.coverage.Localized()

@@ -33,11 +33,16 @@ type Logins struct {
 	Docker []byte
 	// hosts are the others, in the order of the names of their Secrets: see For.
 	hosts []hostLogin
+	// operators says that where these have no registry logins, the operator's own counts.
+	operators bool
 }
 
 // fingerprint tells logins apart without keeping them.
 func (l *Logins) fingerprint() [sha256.Size]byte {
 	parts := [][]byte{l.Docker}
+	if l.operators {
+		parts = append(parts, []byte("operator"))
+	}
 	for i := range l.hosts {
 		one := &l.hosts[i]
 		for _, text := range []string{one.Username, one.Password, one.SSHKey, one.KnownHosts, strings.Join(one.hosts, ",")} {
@@ -123,10 +128,10 @@ type fetcherKey struct {
 	plainHTTP bool
 }
 
-// fetcher is the common one, or one with the logins of a source or for a registry whose address says http. Those are kept, because each
-// remembers tokens and how long a registry asked to be left alone.
+// fetcher is the common one with the operator's own login, or one with the logins of a source, without any, or for a registry whose address
+// says http. Those are kept, because each remembers tokens and how long a registry asked to be left alone.
 func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
-	if logins.Docker == nil && !plainHTTP {
+	if logins.Docker == nil && !plainHTTP && logins.operators {
 		return c.OCI
 	}
 	key := fetcherKey{logins.fingerprint(), plainHTTP}
@@ -142,7 +147,7 @@ func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
 		oci.PlainHTTP = func(string) bool { return true }
 		oci.PlainLogins = func(host string) bool { return c.policy(host).PlainHTTP || configured != nil && configured(host) }
 	}
-	oci.Credentials = nil // the operator's own login does not go where an address says that there is no TLS
+	oci.Credentials = nil // the operator's own login goes neither where an address says that there is no TLS, nor for everybody's Manifests
 	if logins.Docker != nil {
 		oci.Credentials = dockerLogins(logins.Docker)
 	}

@@ -57,6 +57,11 @@ func (c *Contents) Read(
 	if err != nil {
 		return nil, err
 	}
+	if held.floor != nil {
+		if _, err := c.read(ctx, m, capabilities, held.floor); err != nil {
+			return nil, err
+		}
+	}
 	read, err := c.read(ctx, m, capabilities, held)
 	if err == nil && len(held.problems) > 0 {
 		c.warn(m, listed(held.problems))
@@ -131,7 +136,10 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 	if r.installs == 1 {
 		r.selector = part.selector
 	}
-	if err := r.checkPart(part, r.installs == 1, got.resolved.Digest); err != nil {
+	if err = r.checkPart(part, r.installs == 1, got.resolved.Digest); err == nil {
+		err = r.checkRelease(ctx, part, &own)
+	}
+	if err != nil {
 		return Part{}, err
 	}
 	return Part{
@@ -243,7 +251,7 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 			return source, answer{pinned, rendered}, nil
 		}
 	}
-	logins, err := r.logins(ctx, r.manifest.Namespace, part.selector)
+	logins, err := r.loginsFor(ctx, r.manifest, part, source)
 	if err != nil {
 		return nil, answer{}, err
 	}
@@ -257,7 +265,7 @@ func (r *reading) get(ctx context.Context, part *asked, input render.Input) (con
 	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) {
 		return r.render(ctx, source, pinned, part, input, key.access)
 	})
-	return source, got, pending(part, retry, err)
+	return source, got, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))
 }
 
 // pending says in the words of this package what came of a call.

@@ -14,7 +14,7 @@ func (r *reading) tree(ctx context.Context, part *asked) (content.Source, conten
 		return nil, content.Resolved{}, nil, err
 	}
 	resolved, _ := pinnedTo(r.manifest, part.name, source.Reference())
-	logins, err := r.logins(ctx, r.manifest.Namespace, part.selector)
+	logins, err := r.loginsFor(ctx, r.manifest, part, source)
 	if err != nil {
 		return nil, resolved, nil, err
 	}
@@ -33,7 +33,7 @@ func (r *reading) tree(ctx context.Context, part *asked) (content.Source, conten
 		tree, err := r.fetch(ctx, source, now, shared, key.access)
 		return files{now, tree}, err
 	})
-	return source, got.resolved, got.tree, pending(part, retry, err)
+	return source, got.resolved, got.tree, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))
 }
 
 // files is content with its name.
@@ -62,15 +62,19 @@ func (c *Contents) Current(ctx context.Context, m *v1beta2.Manifest, name string
 	if err != nil {
 		return content.Resolved{}, err
 	}
-	logins, err := c.logins(ctx, m.Namespace, part.selector)
+	source, err := c.open(m, part, Logins{})
 	if err != nil {
 		return content.Resolved{}, err
 	}
-	source, err := c.open(m, part, logins)
+	logins, err := c.loginsFor(ctx, m, part, source)
 	if err != nil {
 		return content.Resolved{}, err
 	}
-	return source.Resolve(ctx)
+	if source, err = c.open(m, part, logins); err != nil {
+		return content.Resolved{}, err
+	}
+	resolved, err := source.Resolve(ctx)
+	return resolved, c.withheld(ctx, m, &logins, source, err)
 }
 
 func (c *Contents) named(m *v1beta2.Manifest, name string) (*asked, error) {

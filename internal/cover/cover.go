@@ -8,6 +8,7 @@ package cover
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -92,6 +93,17 @@ func uncovered(of *descriptor.Coverage, image string, pinned bool) string {
 	}
 	return fmt.Sprintf("image %s, which has no digest: add it to the component as a resource of type ociImage and sign that, or pin it by "+
 		"its digest in the content", image)
+}
+
+// Release tells whether the release of a chart has another name than the module: that stands in names of objects, and a label gives it. The
+// module's name is the last part of its component's, or what the signed template says.
+func Release(component string, template *v1beta2.ModuleTemplate, release string) []Problem {
+	if slices.Contains([]string{path.Base(component), template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName]}, release) {
+		return nil
+	}
+	return []Problem{problem("metadata.labels", "the name %s of the chart's release: it is that of the module in label %s. Name the module "+
+		"%s, name the release in the component's resource config and sign that, or add %q to allow of the rule",
+		release, v1beta2.LabelModuleName, path.Base(component), descriptor.AllowValues)}
 }
 
 // CRDChanges tells which CRD safety rules may be broken without the signed template saying so.

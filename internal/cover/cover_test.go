@@ -143,3 +143,24 @@ func TestManagerAndCRDChanges(t *testing.T) {
 		t.Errorf("rules: %v", found)
 	}
 }
+
+func TestRelease(t *testing.T) {
+	template := &v1beta2.ModuleTemplate{}
+	template.Spec.ModuleName = "lamp-in-the-template"
+	for name, c := range map[string]struct {
+		template *v1beta2.ModuleTemplate
+		release  string
+		bad      bool
+	}{
+		"the last part of the component's name":   {&v1beta2.ModuleTemplate{}, "lamp", false},
+		"the module's name in the template":       {template, "lamp-in-the-template", false},
+		"another name":                            {template, "kube-proxy", true},
+		"another name, and no template":           {&v1beta2.ModuleTemplate{}, "lamp-in-the-template", true},
+		"the component's whole name":              {template, "example.com/module/lamp", true},
+		"a name that only begins like the module": {template, "lamp-2", true},
+	} {
+		if found := Release("example.com/module/lamp", c.template, c.release); (len(found) > 0) != c.bad {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}

@@ -102,6 +102,8 @@ type reading struct {
 	contents  *descriptor.Contents
 	module    string
 	plain     bool
+	// release is the name of a chart's release that the module gives it; empty where the component does.
+	release string
 }
 
 func (r *reading) into(ctx context.Context, found *loaded) error {
@@ -135,6 +137,9 @@ func (r *reading) into(ctx context.Context, found *loaded) error {
 		}
 		found.sources = append(found.sources, source)
 	}
+	if found.seal != nil {
+		found.seal.release = r.release
+	}
 	return nil
 }
 
@@ -155,6 +160,9 @@ func (r *reading) source(layer *descriptor.Layer, config render.Config) (manifes
 	}
 	if err != nil {
 		return manifest.Source{}, err
+	}
+	if layer.Resource == descriptor.ResourceManifest && own.ReleaseName == "" && layer.Format == descriptor.FormatHelmChart {
+		r.release = release
 	}
 	from, err := r.layer(r.component, layer, r.plain)
 	return manifest.Source{

@@ -43,8 +43,12 @@ func (p *Plan) unsigned(what string) (signed view.Signed, err error) {
 type seal struct {
 	policy   *descriptor.SignaturePolicy
 	coverage *descriptor.Coverage
-	template *v1beta2.ModuleTemplate
-	resource *unstructured.Unstructured
+	// component is its name.
+	component string
+	template  *v1beta2.ModuleTemplate
+	resource  *unstructured.Unstructured
+	// release is the name of a chart's release that the module gives it; empty where the component does.
+	release string
 	// content holds the objects of the content as they are rendered, before anything takes another place in them.
 	content map[inventory.ID]*unstructured.Unstructured
 }
@@ -70,7 +74,8 @@ func (r *reading) verify(ctx context.Context, policy *descriptor.SignaturePolicy
 		found.images = coverage.Localized()
 	}
 	found.seal = &seal{
-		policy: policy, coverage: coverage, template: &v1beta2.ModuleTemplate{}, content: map[inventory.ID]*unstructured.Unstructured{},
+		policy: policy, coverage: coverage, component: r.component.Name, template: &v1beta2.ModuleTemplate{},
+		content: map[inventory.ID]*unstructured.Unstructured{},
 	}
 	return r.describe(ctx, found.seal)
 }
@@ -133,6 +138,9 @@ func (c *installing) covered(custom []*unstructured.Unstructured) error {
 	spec := &c.plan.Template.Spec
 	if !held.policy.Allows(descriptor.AllowCRDChanges) {
 		problems = append(problems, cover.CRDChanges(held.template, spec.AllowCRDChanges)...)
+	}
+	if held.release != "" && held.policy.Asks() && !held.policy.Allows(descriptor.AllowValues) {
+		problems = append(problems, cover.Release(held.component, held.template, held.release)...)
 	}
 	problems = append(problems, cover.Manager(held.template, objects, spec.Manager)...)
 	for _, resource := range custom {

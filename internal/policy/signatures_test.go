@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -252,6 +253,37 @@ func TestWhatNoRuleIsAboutIsRefusedAsSoonAsOneEnforces(t *testing.T) {
 		}
 		if _, _, err := policy.Judge(&descriptor.Component{Name: "b"}, time.Now()); descriptor.ReasonOf(err) != descriptor.ReasonSignatureUntrusted {
 			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// TestAKeyBelongsToTheComponentsOfItsRule: who may sign one module may not sign another, and two keys of a rule overlap.
+func TestAKeyBelongsToTheComponentsOfItsRule(t *testing.T) {
+	made := make([]*ecdsa.PrivateKey, 3)
+	for i := range made {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[i] = key
+	}
+	lamps, oldLamps, doors := publicPEM(&made[0].PublicKey), publicPEM(&made[1].PublicKey), publicPEM(&made[2].PublicKey)
+	parsed, err := parseSignatures([]byte(rules(
+		map[string]any{"components": "example.com/lamps/.*", "require": "enforce", "publicKeys": []string{lamps, oldLamps}},
+		map[string]any{"components": "example.com/.*", "require": "enforce", "publicKeys": []string{doors}},
+	)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &SignatureFile{}
+	file.known = parsed
+	for component, trusted := range map[string][]bool{
+		"example.com/lamps/desk": {true, true, false}, "example.com/door": {false, false, true}, "example.com/lampshades": {false, false, true},
+	} {
+		for i, key := range made {
+			if counts := slices.ContainsFunc(file.For(component).Trust.PublicKeys, key.PublicKey.Equal); counts != trusted[i] {
+				t.Errorf("%s: key %d counts: %t", component, i, counts)
+			}
 		}
 	}
 }

@@ -126,6 +126,7 @@ func (a *assembly) reachRegistries(ctx context.Context) error {
 	a.store = &content.Store{Dir: a.config.ContentDir, MaxBytes: a.config.ContentBytes}
 	a.contents = artifact.NewContents(&content.OCI{Store: a.store, Registries: a.registries.content()}, a.mgr.GetAPIReader())
 	a.contents.Policy = a.file.Host
+	a.contents.OperatorLogin = (&loginGuard{config: a.config, kymas: a.mgr.GetClient(), host: a.registries.where}).of
 	a.components = newComponents(func() *artifact.Components {
 		return newVerified(a.registries.components(), a.signatures, a.log.WithName("signatures"))
 	})

@@ -163,6 +163,12 @@ func (c *Config) installsLocally(namespace string) bool {
 	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
 }
 
+// trustsAuthors says whether whoever writes Manifests in a namespace may read whatever the operator may read: the namespace was named by a
+// flag, and holds the operator's own Secrets or the access to every runtime, or its people may do everything in the hub.
+func (c *Config) trustsAuthors(namespace string) bool {
+	return namespace == c.OperatorNamespace || namespace == c.Namespace || c.installsLocally(namespace)
+}
+
 // registry splits RegistryHost into host and whether it speaks plain http.
 func (c *Config) registry() (host string, plainHTTP bool) {
 	host, plainHTTP = strings.CutPrefix(strings.ToLower(c.RegistryHost), "http://")

@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/artifact"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // TestEveryFieldHasARow holds the tables of attacks to the types: a field that is new has to be judged.
@@ -19,11 +21,14 @@ func TestEveryFieldHasARow(t *testing.T) {
 	compare(t, "a Manifest", manifest, keysOf(manifestRows))
 	compare(t, "a ModuleTemplate", fieldsOf(reflect.TypeFor[v1beta2.ModuleTemplateSpec](), "json"), keysOf(templateRows))
 	compare(t, "a descriptor", fieldsOf(reflect.TypeFor[descriptor.Component](), ""), keysOf(descriptorRows))
-	for field, r := range manifestRows {
-		if len(r.attacks) == 0 && r.harmless == "" {
-			t.Errorf("%s is neither attacked nor harmless", field)
-		}
-	}
+	compare(t, "a Kyma", fieldsOf(reflect.TypeFor[v1beta2.KymaSpec](), "json"), slices.Collect(maps.Keys(kymaFields)))
+	release := fieldsOf(reflect.TypeFor[v1beta2.ModuleReleaseMetaSpec](), "json")
+	compare(t, "a ModuleReleaseMeta", release, slices.Collect(maps.Keys(releaseFields)))
+	compare(t, "what a chart is rendered with", fieldsOf(reflect.TypeFor[render.Input](), ""), keysOf(chartRows))
+	expectJudged(t, manifestRows)
+	expectJudged(t, templateRows)
+	expectJudged(t, descriptorRows)
+	expectJudged(t, chartRows)
 	// Every place that a source can name is one more way to other content, and tried in tests below internal/artifact.
 	var places []string
 	for _, place := range artifact.BuiltinPlaces(nil) {
@@ -31,6 +36,44 @@ func TestEveryFieldHasARow(t *testing.T) {
 	}
 	if want := []string{"repo", "image", "url", "git", "http", "configMaps"}; !slices.Equal(places, want) {
 		t.Errorf("sources can name %v: try each new one in install.source", places)
+	}
+}
+
+// kymaFields are all fields of a Kyma's spec. Nothing is installed but by Manifests, which are attacked in manifestRows: each field says
+// what becomes of it there.
+var kymaFields = map[string]string{
+	"channel":                         "chooses a version, which is verified",
+	"skipMaintenanceWindows":          "says when signed content is installed",
+	"remote":                          "says which cluster it goes to; --local-namespaces bounds that",
+	"modules.name":                    "names a module, whose release names the component",
+	"modules.controller":              "says who may install it",
+	"modules.channel":                 "chooses a version, which is verified",
+	"modules.version":                 "chooses a version, which is verified",
+	"modules.remoteModuleTemplateRef": "has nothing installed",
+	"modules.customResourcePolicy":    "says whether the signed default custom resource is created",
+	"modules.managed":                 "lets go of what is installed",
+	"modules.allowCRDChanges":         "is spec.allowCRDChanges of the Manifest, which is held to the signed template",
+	"readiness":                       "says what counts as ready, and writes nothing",
+}
+
+// releaseFields are all fields of a ModuleReleaseMeta's spec, in the same way.
+var releaseFields = map[string]string{
+	"moduleName":       "names the module; that of a chart's release is held to the component",
+	"ocmComponentName": "names the component, which is verified under that name and by the rule for it",
+	"channels.":        "choose versions, which are verified",
+	"mandatory.":       "says who gets the signed content, and in which version",
+	"beta":             "says who may have it",
+	"internal":         "says who may have it",
+	"kymaSelector":     "says who may have it",
+}
+
+// expectJudged sees that each field is either attacked or said to be harmless.
+func expectJudged[T any](t *testing.T, rows map[string]fieldRow[T]) {
+	t.Helper()
+	for field, r := range rows {
+		if (len(r.attacks) == 0) != (r.harmless != "") {
+			t.Errorf("%s is neither attacked nor harmless, or both", field)
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func (r *Reconciler) options(ctx context.Context, w *work) apply.Options {
 	ownership := apply.Ownership(w.manifest.Spec.Ownership)
 	if ownership == "" {
 		ownership = apply.Prevent
-		if kymaOf(w.manifest) != nil {
+		if KymaOf(w.manifest) != nil {
 			ownership = apply.AdoptIfUnowned
 		}
 	}
@@ -213,7 +213,7 @@ const namespaceOnce = "namespace/" + v1beta2.RuntimeNamespace
 // the first write. They are nobody's: what lives in them may be anybody's.
 func (r *Reconciler) ensureNamespaces(ctx context.Context, w *work) error {
 	var problems []error
-	if kymaOf(w.manifest) != nil {
+	if KymaOf(w.manifest) != nil {
 		problems = append(problems, w.runtime.Once(ctx, namespaceOnce, func() error {
 			return w.makeNamespace(ctx, v1beta2.RuntimeNamespace, map[string]string{
 				"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",

@@ -48,7 +48,7 @@ func (r *Reconciler) connect(ctx context.Context, w *work) error {
 //  2. A stand-alone one goes to the runtime of the access Secret when spec.remote is true (found by its label kyma-name,
 //     else by its own name), to this cluster otherwise.
 func (r *Reconciler) targetOf(ctx context.Context, manifest *v1beta2.Manifest) (Target, error) {
-	owner := kymaOf(manifest)
+	owner := KymaOf(manifest)
 	if owner == nil {
 		name := cmp.Or(manifest.Labels[v1beta2.LabelKymaName], manifest.Name)
 		return Target{Namespace: manifest.Namespace, Name: name, Local: !manifest.Spec.Remote}, nil
@@ -67,8 +67,8 @@ func (r *Reconciler) targetOf(ctx context.Context, manifest *v1beta2.Manifest) (
 	return target, nil
 }
 
-// kymaOf returns the Kyma that a Manifest belongs to; nil for a stand-alone one.
-func kymaOf(manifest metav1.Object) *metav1.OwnerReference {
+// KymaOf returns the Kyma that a Manifest belongs to; nil for a stand-alone one.
+func KymaOf(manifest metav1.Object) *metav1.OwnerReference {
 	owner := metav1.GetControllerOf(manifest)
 	if owner == nil || owner.Kind != "Kyma" {
 		return nil
@@ -173,7 +173,7 @@ func (r *Reconciler) relation(ctx context.Context, w *work) func(owner string) a
 }
 
 func sameKyma(a, b metav1.Object) bool {
-	first, second := kymaOf(a), kymaOf(b)
+	first, second := KymaOf(a), KymaOf(b)
 	return first != nil && second != nil && first.UID == second.UID
 }
 

@@ -63,6 +63,11 @@ func (p *SignaturePolicy) Enforced() bool { return p != nil && p.Require == Requ
 // Binds tells whether content is held to the component version that it says it comes from.
 func (p *SignaturePolicy) Binds() bool { return p != nil && (p.Asks() || p.Closed) }
 
+// Floor is the policy that holds everything to the component version that it says it comes from, and asks for no signature.
+func (p *SignaturePolicy) Floor() *SignaturePolicy {
+	return &SignaturePolicy{Require: RequireOff, Allow: p.Allow, Closed: true, ID: p.ID}
+}
+
 // Allows tells whether something need not be covered.
 func (p *SignaturePolicy) Allows(what Allowance) bool {
 	return p == nil || slices.Contains(p.Allow, what)
