@@ -19,8 +19,8 @@ var signatureStates = map[string]string{
 	v1beta2.ReasonContentNotCovered:  SignatureIncomplete,
 }
 
-// signed tells what the manager found out about the signatures of a module: of what is installed, and where that is not known, why a
-// version was refused.
+// signed returns what the manager found out about the signatures of a module. A version that is refused for its signature counts before
+// what runs: its state stands alone then, so that no signer of the installed version seems to have signed it.
 func (e *entry) signed(reason string) Signed {
 	var status *v1beta2.SignatureStatus
 	switch {
@@ -29,8 +29,9 @@ func (e *entry) signed(reason string) Signed {
 	case e.status != nil:
 		status = e.status.Signature
 	}
-	if status == nil {
-		return Signed{State: signatureState(reason)}
+	refused := signatureState(reason)
+	if status == nil || refused != SignatureUnknown && refused != signatureState(status.Reason) {
+		return Signed{State: refused}
 	}
 	found := Signed{State: signatureState(status.Reason), Digest: status.Digest, Signers: status.Signers, By: nameSigners(status.Signers)}
 	found.At = &status.VerifiedAt

@@ -33,6 +33,9 @@ func TestWhoSignedIsTold(t *testing.T) {
 			t.Errorf("%s: %+v", name, is)
 		}
 	}
+	if is := (&entry{manifest: manifest}).signed(v1beta2.ReasonSignatureUntrusted); is.State != SignatureUntrusted || is.By != "" {
+		t.Errorf("a version that is refused while a signed one runs: %+v", is)
+	}
 	signature.Reason = v1beta2.ReasonContentNotCovered
 	manifest.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionSigned, Message: "values"}}
 	if is := (&entry{manifest: manifest}).signed(""); is.State != SignatureIncomplete || is.Message != "values" {
