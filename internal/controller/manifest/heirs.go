@@ -26,7 +26,7 @@ import (
 
 // siblings returns the other Manifests of the same Kyma, also those that are being deleted. They are the cache's: not to be changed.
 func (r *Reconciler) siblings(ctx context.Context, w *work) ([]*v1beta2.Manifest, error) {
-	if kymaOf(w.manifest) == nil {
+	if KymaOf(w.manifest) == nil {
 		return nil, nil
 	}
 	list := &v1beta2.ManifestList{}
