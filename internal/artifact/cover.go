@@ -65,7 +65,7 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 	}
 	if err := nameable(key); err != nil {
 		cover.refuse(err)
-		return cover, 0, nil //nolint:nilerr // the caller is told by Problem
+		return cover, 0, nil // the caller is told by Problem
 	}
 	judged, retry, err := c.judge(ctx, key)
 	switch reason := descriptor.ReasonOf(err); {
@@ -73,7 +73,7 @@ func (c *Components) Cover(ctx context.Context, key module.ComponentKey) (cover 
 		return cover, retry, err
 	case err != nil:
 		cover.refuse(err)
-		return cover, retry, nil //nolint:nilerr // the caller is told by Problem
+		return cover, retry, nil // the caller is told by Problem
 	case judged == nil:
 		return cover, retry, nil
 	}

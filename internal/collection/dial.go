@@ -41,6 +41,7 @@ func refuse(address netip.Addr, allowPrivate bool) error {
 			return nil
 		}
 		return &addressError{address, false}
+	case egress.Reserved, egress.Never:
 	}
 	return &addressError{address, true}
 }

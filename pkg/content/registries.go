@@ -110,8 +110,8 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 }
 
 // RegistryError gives an error of a request to a registry its reason. It returns nil for nil, a cancellation by the caller unchanged, and
-// the reason of an *Error as it is. No address is repeated but for its host: a registry chooses where it redirects to and who gives out tokens,
-// and may have put the login that it was sent into both.
+// the reason of an *Error as it is. No address is repeated but for its host: a registry chooses where it redirects to and who gives out
+// tokens, and may have put the login that it was sent into both.
 func RegistryError(err error) error {
 	var typed *Error
 	var answer *errcode.ErrorResponse
