@@ -165,8 +165,8 @@ func (c *Config) installsLocally(namespace string) bool {
 	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
 }
 
-// trustsAuthors says whether whoever writes Manifests in a namespace may read whatever the operator may read: the namespace was named by a
-// flag, and holds the operator's own Secrets or the access to every runtime, or its people may do everything in the hub.
+// trustsAuthors reports whether the authors of Manifests in a namespace may read everything that the operator may read: a flag names the
+// namespace, and it holds the operator's own Secrets or the access to every runtime, or its users may change everything in the hub.
 func (c *Config) trustsAuthors(namespace string) bool {
 	return namespace == c.OperatorNamespace || namespace == c.Namespace || c.installsLocally(namespace)
 }
