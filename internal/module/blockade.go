@@ -79,7 +79,8 @@ type Blockade struct {
 	Unseen []Look
 }
 
-// Blocks says what blocks the deletion of a module. going are the UIDs of everything else that goes with it.
+// Blocks says what blocks the deletion of a module. going are the UIDs of everything else that goes with it; of an object that was looked at,
+// what was seen counts.
 //
 //  1. The default custom resource does not, where the module takes it along.
 //  2. Neither does what the module itself brought; unless it is to be kept, and would go with its definition.
@@ -89,7 +90,7 @@ type Blockade struct {
 func Blocks(looks []Look, going []types.UID) Blockade {
 	gone := setOf(going)
 	each(looks, func(look *Look, object *Object) {
-		if goes(look, object) {
+		if delete(gone, object.UID); goes(look, object) {
 			gone.add(object.UID)
 		}
 	})

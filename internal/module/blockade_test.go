@@ -79,6 +79,7 @@ func TestBlocks(t *testing.T) {
 		"the default one does not":                                   {[]Object{with(found("default"), standard)}, true, nil, ""},
 		"what the module brought does not":                           {[]Object{with(found("brought"), content)}, true, nil, ""},
 		"what is kept would go with its definition":                  {[]Object{with(found("kept"), kept)}, true, nil, "kept"},
+		"so it would where the inventory lists it":                   {[]Object{with(found("kept"), kept)}, true, []types.UID{"kept"}, "kept"},
 		"what is kept stays where the definition does":               {[]Object{with(found("kept"), kept)}, false, nil, ""},
 		"what the default one owns goes with it":                     {[]Object{with(found("default"), standard), found("made", "default")}, true, nil, ""},
 		"so does what that owns":                                     {[]Object{found("last", "made"), found("made", "default"), with(found("default"), standard)}, true, nil, ""},

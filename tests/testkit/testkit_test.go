@@ -135,7 +135,8 @@ var _ = Describe("watching and matching", func() {
 	})
 
 	It("sees a lie that lasted for a moment", func(ctx context.Context) {
-		kyma := testkit.Kyma(testkit.Unique("liar"))
+		kyma := testkit.Kyma(testkit.Unique("liar"), testkit.WithModule("redis"))
+		kyma.Labels = map[string]string{v1beta2.LabelSync: "false"} // nothing has to be merged before it is Ready
 		env.Hub.Create(kyma)
 		before := len(env.Watch.Violations())
 		setStatus(ctx, kyma, v1beta2.StateReady, metav1.ConditionFalse)
@@ -186,7 +187,7 @@ func setStatus(ctx context.Context, kyma *v1beta2.Kyma, state v1beta2.State, rea
 		Type: v1beta2.ConditionReady, Status: ready, Reason: v1beta2.ReasonReady, ObservedGeneration: kyma.Generation,
 		LastTransitionTime: metav1.Now().Rfc3339Copy(),
 	}}
-	kyma.Status.Modules = []v1beta2.ModuleStatus{{Name: "redis", Version: "1.0.0", State: state}}
+	kyma.Status.Modules = []v1beta2.ModuleStatus{{Name: "redis", Channel: v1beta2.DefaultChannel, Version: "1.0.0", State: state}}
 	kyma.Status.LastOperation = v1beta2.LastOperation{Operation: string(state), LastUpdateTime: metav1.Now()}
 	Expect(env.Hub.Client.Status().Update(ctx, kyma)).To(Succeed())
 }

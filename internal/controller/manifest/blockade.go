@@ -46,6 +46,7 @@ func (r *Reconciler) blockade(ctx context.Context, w *work) (module.Blockade, er
 	return blockade, nil
 }
 
+// look reads the kinds that can block; an object that another Manifest lists too is to be kept for that one.
 func (r *Reconciler) look(ctx context.Context, w *work) (looks []module.Look, going []types.UID, err error) {
 	heir := r.heirs(ctx, w)
 	defined, looks, err := r.definitions(ctx, w, heir)
@@ -69,6 +70,9 @@ func (r *Reconciler) look(ctx context.Context, w *work) (looks []module.Look, go
 		}
 		if look.Problem, err = w.unlisted(look.Kind, err); err != nil {
 			return nil, nil, err
+		}
+		for i := range look.Objects {
+			look.Objects[i].Kept = look.Objects[i].Kept || heir(look.Objects[i].ID) != ""
 		}
 		looks = append(looks, look)
 	}
@@ -108,7 +112,7 @@ func (w *work) findAndList(ctx context.Context, look *module.Look) error {
 	return w.list(ctx, resource, look)
 }
 
-// locate finds where a kind is served. That it is not, is only believed when its definition is gone, too.
+// locate finds where a kind is served that no definition of ours defines. That it is not, is only believed when no other one does.
 func (w *work) locate(ctx context.Context, kind schema.GroupVersionKind) (apply.Resource, bool, error) {
 	cluster := w.runtime.Cluster()
 	resource, known, err := served(ctx, cluster, kind)
@@ -118,7 +122,7 @@ func (w *work) locate(ctx context.Context, kind schema.GroupVersionKind) (apply.
 	if other := anyVersion(ctx, cluster, kind.GroupKind()); other != nil {
 		return *other, true, nil
 	}
-	return resource, false, w.absent(ctx, kind)
+	return resource, false, w.unserved(ctx, kind)
 }
 
 // anyVersion finds a kind in a version that no discovery of another one tells of; nil when there is none. That the server behind some group
@@ -135,7 +139,7 @@ func anyVersion(ctx context.Context, cluster *apply.Cluster, kind schema.GroupKi
 	return &all[at].Resource
 }
 
-// absent is an error where a kind that is not served may be served again in a moment.
+// absent is an error where a kind whose list is not found may be served again in a moment.
 func (w *work) absent(ctx context.Context, kind schema.GroupVersionKind) error {
 	if err := w.undefined(ctx, kind.GroupKind()); err != nil {
 		return err

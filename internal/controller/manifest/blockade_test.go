@@ -29,7 +29,7 @@ type zoo struct {
 
 func newZoo(kinds []string, objects ...runtime.Object) *zoo {
 	lists := map[schema.GroupVersionResource]string{crdResource: "CustomResourceDefinitionList", mapsResource: "ConfigMapList"}
-	for _, kind := range kinds {
+	for _, kind := range append([]string{"Pen"}, kinds...) { // that of the definitions, which is served only where kinds says so
 		lists[resourceOf(kind)] = kind + "List"
 	}
 	return &zoo{&cluster{
