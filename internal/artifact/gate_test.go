@@ -95,7 +95,7 @@ func TestACallThatIsNotAskedForAnyMoreIsNotMade(t *testing.T) {
 			_, _, _ = c.do(t.Context(), key, s.call("", key))
 			synctest.Wait()
 		}
-		time.Sleep(lapse) // of synctest's time
+		<-time.After(lapse)
 		_, _, _ = c.do(t.Context(), "wanted", s.call("", "wanted"))
 		close(s.end)
 		synctest.Wait()
@@ -113,29 +113,27 @@ func TestACallThatIsNotAskedForAnyMoreIsNotMade(t *testing.T) {
 }
 
 func TestOfAllCallsTheOneToTheIdlestPlaceIsNext(t *testing.T) {
-	g, order := newGate(2, 2), make(chan string, 4)
-	yes := func() bool { return true }
-	g.enter("a", yes)
-	g.enter("a", yes)
-	var all sync.WaitGroup
-	for i, place := range []string{"a", "a", "b"} {
-		all.Go(func() {
-			g.enter(place, yes)
-			order <- place
-		})
-		for waiting := 0; waiting <= i; time.Sleep(time.Millisecond) {
-			g.mu.Lock()
-			waiting = len(g.waiting)
-			g.mu.Unlock()
+	synctest.Test(t, func(t *testing.T) {
+		g, order := newGate(2, 2), make(chan string, 4)
+		yes := func() bool { return true }
+		g.enter("a", yes)
+		g.enter("a", yes)
+		var all sync.WaitGroup
+		for _, place := range []string{"a", "a", "b"} {
+			all.Go(func() {
+				g.enter(place, yes)
+				order <- place
+			})
+			synctest.Wait() // until it waits, too
 		}
-	}
-	g.leave("a")
-	if first := <-order; first != "b" {
-		t.Errorf("the next one is of place %s, which has more under way", first)
-	}
-	g.leave("a")
-	g.leave("b")
-	all.Wait()
+		g.leave("a")
+		if first := <-order; first != "b" {
+			t.Errorf("the next one is of place %s, which has more under way", first)
+		}
+		g.leave("a")
+		g.leave("b")
+		all.Wait()
+	})
 }
 
 func TestPlaceOf(t *testing.T) {

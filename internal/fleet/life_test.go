@@ -71,6 +71,7 @@ func TestALifeKeepsItsPauses(t *testing.T) {
 					a.outcome = outcomeFailed
 				case outcomeUnserved, outcomeExcessive, outcomeForbidden:
 					l.unknown(false)
+				case outcomeUnauthorized, outcomeFailed:
 				}
 				length = l.afterList(a)
 			case stepWatch:

@@ -162,7 +162,7 @@ func (r *Runtime) call(ctx context.Context, at *url.URL, query url.Values, heade
 		return nil, err
 	}
 	req.Header = header
-	resp, err := r.conn.do(req) //nolint:bodyclose // drain closes it, or the caller
+	resp, err := r.conn.do(req)
 	if err != nil {
 		return nil, &url.Error{Op: "Get", URL: at.Path, Err: err}
 	}

@@ -86,6 +86,15 @@ func TestARestartedAPIServerIsFoundAgain(t *testing.T) {
 	if err := at(t, r, stranger(t, cfg), o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// An API server that has just started refuses for a while what it is about to allow, and a stream that was refused waits for seconds.
-	eventuallyWithin(t, time.Minute, "the stream goes on", func() bool { return r.Live(idOf(o)).Presence == inventory.Absent })
+	// An API server that has just started refuses for a while what it is about to allow, or leaves a watch without an answer. Either is made
+	// good within some minutes (life).
+	t.Cleanup(func() {
+		if t.Failed() {
+			r.mu.RLock()
+			defer r.mu.RUnlock()
+			k := r.kinds[configMaps.GroupKind()]
+			t.Logf("%d streams, %+v, problem %v, doubt %v, failed last: %v", r.streaming(), k.life, k.problem, k.doubt, k.failed)
+		}
+	})
+	eventuallyWithin(t, 3*time.Minute, "the stream goes on", func() bool { return r.Live(idOf(o)).Presence == inventory.Absent })
 }

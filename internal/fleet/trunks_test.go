@@ -148,3 +148,33 @@ func TestAProxyIsLeftToNetHTTP(t *testing.T) {
 		t.Fatalf("the proxy was asked %q", asked)
 	}
 }
+
+// trunk is the newest connection that the runtime's streams go over, nil when there is none.
+func (r *Runtime) trunk() *trunk {
+	t, ok := r.conn.streams.RoundTripper.(*trunks)
+	if !ok {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.open) == 0 {
+		return nil
+	}
+	return t.open[len(t.open)-1]
+}
+
+// streaming counts the streams that are open.
+func (r *Runtime) streaming() (n int) {
+	t, ok := r.conn.streams.RoundTripper.(*trunks)
+	if !ok {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, each := range t.open {
+		each.mu.Lock()
+		n += len(each.subs)
+		each.mu.Unlock()
+	}
+	return n
+}

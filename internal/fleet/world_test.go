@@ -166,7 +166,7 @@ func failedAs(req *http.Request, m manner) (*http.Response, error) {
 
 // endless is a body that never comes to its end.
 type endless struct {
-	ctx    context.Context //nolint:containedctx // of the request
+	ctx    context.Context // of the request
 	once   sync.Once
 	closed chan struct{}
 }

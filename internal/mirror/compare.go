@@ -67,8 +67,8 @@ func writers(live object, manager, part string) (ours, others map[string]bool) {
 		var fields struct {
 			Metadata map[string]map[string]any `json:"f:metadata"`
 		}
-		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
-			continue // whoever administers the runtime can write anything there
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
+			continue // the administrators of the runtime can write anything there
 		}
 		into := others
 		if entry.Manager == manager {

@@ -41,7 +41,7 @@ func TestWhatIsAlike(t *testing.T) {
 func TestStale_IsWhatOnlyWeWroteAndDoNotWantAnyMore(t *testing.T) {
 	one := template(t, "copy")
 	field := func(manager, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	for _, test := range []struct {
 		name   string

@@ -87,7 +87,8 @@ func (p *pass) apply(ctx context.Context, client dynamic.ResourceInterface, one 
 	return answer, nil
 }
 
-// takeOut removes what the answer to an apply holds beyond the copy, and labels and annotations of an earlier one. What the API server then fills in again is its own default, and stays.
+// takeOut removes what the answer to an apply holds beyond the copy, and labels and annotations of an earlier one. What the API server then
+// fills in again is its own default, and stays.
 func (p *pass) takeOut(ctx context.Context, client dynamic.ResourceInterface, one *task, answer object) (object, error) {
 	before, wanted := content(answer), content(one.Object)
 	for part := range before {

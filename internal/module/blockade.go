@@ -79,8 +79,8 @@ type Blockade struct {
 	Unseen []Look
 }
 
-// Blocks says what blocks the deletion of a module. going are the UIDs of everything else that goes with it; of an object that was looked at,
-// what was seen counts.
+// Blocks says what blocks the deletion of a module. going are the UIDs of everything else that goes with it; of an object that was looked
+// at, what was seen counts.
 //
 //  1. The default custom resource does not, where the module takes it along.
 //  2. Neither does what the module itself brought; unless it is to be kept, and would go with its definition.
@@ -119,7 +119,7 @@ func Blocks(looks []Look, going []types.UID) Blockade {
 
 // goes says that an object goes with the module by itself.
 func goes(look *Look, object *Object) bool {
-	return object.Default || object.Content && !(object.Kept && look.Defined)
+	return object.Default || object.Content && (!object.Kept || !look.Defined)
 }
 
 func each(looks []Look, do func(*Look, *Object)) {

@@ -204,8 +204,8 @@ func Synced(kyma *v1beta2.Kyma) bool {
 	return isRemote(kyma) && kyma.Labels[v1beta2.LabelSync] != "false"
 }
 
-// Met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there, and nothing there has asked
-// for anything.
+// Met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there, and nothing there has
+// asked for anything.
 func Met(kyma *v1beta2.Kyma) bool {
 	status := &kyma.Status
 	return status.RuntimeID != "" || status.LastSeen != nil || conditions.Find(status.Conditions, v1beta2.ConditionCRDsSync) != nil

@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 )
 
 // maxEntry is how many bytes of JSON one version of a chart may have; descriptions are the longest of it.
 const maxEntry = 1 << 20
 
 // jsonIndex reads the versions of one chart out of an index that is JSON, and walks over everything else where it stands: an index decoded
-// as a whole takes 50 times its size. understood is false where the text is no JSON that lists charts; listed says that the chart is among them.
+// as a whole takes 50 times its size. understood is false where the text is no JSON that lists charts; listed says that the chart is among
+// them.
 func jsonIndex(data []byte, chart string) (found []indexEntry, listed, understood bool, err error) {
 	walk := &jsonWalk{data: data}
 	complete := walk.members(func(key []byte) bool {
@@ -97,7 +99,7 @@ type jsonWalk struct {
 }
 
 func (w *jsonWalk) space() {
-	for w.at < len(w.data) && bytes.IndexByte([]byte(" \t\r\n"), w.data[w.at]) >= 0 {
+	for w.at < len(w.data) && strings.IndexByte(" \t\r\n", w.data[w.at]) >= 0 {
 		w.at++
 	}
 }

@@ -45,8 +45,8 @@ func (c *claim) become(bytes int64) {
 	c.held = bytes
 }
 
-// takeRoom waits until there is room for bytes more, or returns at once where the context has no Room. A claim that grows lets go of what it
-// has while it waits: two that both wanted more would wait for each other.
+// takeRoom waits until there is room for bytes more, or returns at once where the context has no Room. A claim that grows lets go of what
+// it has while it waits: two that both wanted more would wait for each other.
 func takeRoom(ctx context.Context, bytes int64) error {
 	taken, _ := ctx.Value(claimKey{}).(*claim)
 	if taken == nil {

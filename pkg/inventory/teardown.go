@@ -31,10 +31,10 @@ const (
 //
 //   - Kubernetes holds a PersistentVolumeClaim or a ResourceClaim while a pod uses it, a PersistentVolume and a VolumeAttributesClass while
 //     a claim does: they are in one wave with what runs pods. A Job's pods went before. Waiting for claims alone would never end.
-//   - A custom resource is held by its operator's finalizer, a definition by its custom resources. An Ingress, a Service, a ConfigMap
-//     or a Secret may be held by that operator, too. All of them go while the operator runs, and the operator can be evicted until wave 5 and still start again: what its
-//     pods mount, name or are admitted by is deleted later. Of wave 5 itself that holds only while the operator is not evicted as well:
-//     a Secret may be both mounted and held, and no order serves both.
+//   - A custom resource is held by its operator's finalizer, a definition by its custom resources. An Ingress, a Service, a ConfigMap or
+//     a Secret may be held by that operator, too. All of them go while the operator runs, and the operator can be evicted until wave 5
+//     and still start again: what its pods mount, name or are admitted by is deleted later. Of wave 5 itself that holds only while the
+//     operator is not evicted as well: a Secret may be both mounted and held, and no order serves both.
 //   - A ServiceAccount's tokens end with it, and rights and network policies decide whether an operator reaches its API server: wave 7.
 //   - An IngressClass, a StorageClass, a PriorityClass or a RuntimeClass is held by nothing, but needed by what serves or starts others.
 //   - A ServiceCIDR is held by the Services in it.

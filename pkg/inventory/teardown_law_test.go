@@ -47,7 +47,7 @@ func TestTeardownLawNoticesAKindInTheWrongPlace(t *testing.T) {
 		{true, "NetworkPolicy PriorityClass RuntimeClass IngressClass StorageClass LimitRange ServiceCIDR Deployment Namespace"},
 		{false, "Sample CustomResourceDefinition ValidatingWebhookConfiguration APIService Ingress Service ConfigMap Secret"},
 	} {
-		for _, kind := range strings.Fields(place.kinds) {
+		for kind := range strings.FieldsSeq(place.kinds) {
 			found := false
 			for seed := uint64(0); seed < teardownSeeds && !found; seed++ {
 				found = explored(seed, misplaced(kind, place.first)) != ""

@@ -123,7 +123,7 @@ var _ = Describe("A definition of the content", func() {
 		mine := userCR(content, "mine")
 		env.Runtimes[0].Create(mine)
 		env.Hub.Delete(manifest)
-		blocked := tells(v1beta2.StateDeleting, v1beta2.ReasonDeletionBlocked, definitionOf(content).GetName(), "mine")
+		blocked := tells(v1beta2.StateDeleting, v1beta2.ReasonDeletionBlocked, "delete the "+mine.GetKind()+" default/mine")
 		Eventually(testkit.Live(env.Hub, manifest)).Should(blocked)
 		Consistently(testkit.Live(env.Hub, manifest)).Should(blocked)
 		expectThere(env.Runtimes[0], mine, definitionOf(content))

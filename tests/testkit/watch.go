@@ -217,7 +217,7 @@ func (w *Watch) record(object client.Object) {
 		w.violate(name + ": " + violation)
 	}
 	if known && now.says(before) {
-		w.judge(name, object, before, now)
+		w.judge(name, before, now)
 	}
 	switch uid := object.GetUID(); {
 	case now.state == v1beta2.StateError && before.state != v1beta2.StateError:
@@ -234,7 +234,7 @@ func (w *Watch) record(object client.Object) {
 
 // judge compares a status that was just written with what there is. A status that was there before proves nothing: what it speaks of may
 // have changed since.
-func (w *Watch) judge(name string, object client.Object, before, now subject) {
+func (w *Watch) judge(name string, before, now subject) {
 	if now.observed == 0 {
 		return // upstream's
 	}

@@ -271,8 +271,8 @@ func (s *side) effective() (*v1beta2.Kyma, bool) {
 	}
 }
 
-// behind says that the hub's spec is not part of what counts: it changed since it was merged with what the runtime asks for, and that cannot
-// be done now.
+// behind says that the hub's spec is not part of what counts: it changed since it was merged with what the runtime asks for, and that
+// cannot be done now.
 func (s *side) behind() bool {
 	return s.remote && s.merged == nil && module.Behind(&s.hub.Spec, s.hub.Status.LastSeen)
 }

@@ -69,8 +69,8 @@ func (w *work) capabilities(ctx context.Context) (Capabilities, error) {
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }
 
-// discover asks the cluster for the kinds of objects that name no namespace, where neither the content nor what is known of the cluster says
-// whether they live in one: placed without it they would be refused. Kinds that are not served yet stay unknown.
+// discover asks the cluster for the kinds of objects that name no namespace, where neither the content nor what is known of the cluster
+// says whether they live in one: placed without it they would be refused. Kinds that are not served yet stay unknown.
 func (w *work) discover(ctx context.Context, parts []Part) error {
 	scope := w.scope(parts)
 	asked := map[schema.GroupVersionKind]bool{}
@@ -94,8 +94,8 @@ func (w *work) discover(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-// scope says of a kind whether it lives in namespaces: by the definitions of the content, else by what is known of the cluster, else by what
-// discover found.
+// scope says of a kind whether it lives in namespaces: by the definitions of the content, else by what is known of the cluster, else by
+// what discover found.
 func (w *work) scope(parts []Part) render.Scope {
 	var all []*unstructured.Unstructured
 	for _, part := range parts {

@@ -16,8 +16,8 @@ import (
 
 // prune deletes what is recorded and no longer asked for. It comes last, so that an upgrade never takes down what it could not replace. A
 // definition whose objects others made stays, and stays recorded: it goes with the next content that finds them gone, or with the
-// installation; no watch tells of them until then. It stops at the first wave of which anything else is left: an operator that is dropped with
-// its custom resource has to let go of that first.
+// installation; no watch tells of them until then. It stops at the first wave of which anything else is left: an operator that is dropped
+// with its custom resource has to let go of that first.
 func (r *Reconciler) prune(ctx context.Context, w *work, entries []inventory.Entry, options apply.Options) error {
 	entries, err := r.leave(ctx, w, entries)
 	if err != nil {
