@@ -153,12 +153,13 @@ func outcomeOf(err error) outcome {
 // attempt is a list or a stream that is over.
 type attempt struct {
 	outcome
-	began, ended    time.Time
-	opened, carried bool          // a stream: it came up, and told something
-	young           bool          // a list: the kind's definition was learned moments ago
-	advised         time.Duration // the pause that the server asks for
-	audit           time.Duration // the longest pause there is
-	jitter          float64
+	began, ended time.Time
+	opened       time.Time     // a stream: when it came up, zero when it did not
+	carried      bool          // a stream: it told something
+	young        bool          // a list: the kind's definition was learned moments ago
+	advised      time.Duration // the pause that the server asks for
+	audit        time.Duration // the longest pause there is
+	jitter       float64
 }
 
 // afterList is the pause after a list.
@@ -188,11 +189,14 @@ func (l *life) afterList(a attempt) time.Duration {
 // broken proxy would have us call without pause. One that is lost is listed at once, however often streams ended before: an API server
 // that starts ends them for a while, and what it says then is that it is ready again.
 func (l *life) afterStream(a attempt) time.Duration {
-	lived := a.ended.Sub(a.began)
-	if a.opened && lived > steady {
+	var lived time.Duration // without the time that it took to come up
+	if !a.opened.IsZero() {
+		lived = a.ended.Sub(a.opened)
+	}
+	if lived > steady {
 		l.streams, l.expiries = pause{}, pause{}
 	}
-	showed := a.opened && (a.carried || lived >= glance)
+	showed := a.carried || lived >= glance
 	if showed {
 		l.shown(a.ended)
 	}

@@ -39,6 +39,16 @@ func TestHowAListOrAStreamEnded(t *testing.T) {
 	}
 }
 
+// A stream shows what happened by what it tells, or by staying; not by the time it takes to come up.
+func TestAStreamThatComesUpLateAndFailsShowsNothing(t *testing.T) {
+	l, now := life{watched: true, listed: true, sighted: time.Unix(0, 0)}, time.Unix(1_000_000, 0)
+	late := now.Add(steady + time.Minute)
+	l.afterStream(attempt{outcome: outcomeLost, began: now, opened: late, ended: late, audit: time.Hour})
+	if l.streams.since != now || l.expiries.failures != 1 {
+		t.Errorf("in doubt since %s after %d failures, want since %s after one", l.streams.since, l.expiries.failures, now)
+	}
+}
+
 // However lists and streams end, without a pause there are only a few of them in a row; and what a watched kind does between two lists is
 // never longer in doubt than is allowed.
 func TestALifeKeepsItsPauses(t *testing.T) {
@@ -81,9 +91,11 @@ func TestALifeKeepsItsPauses(t *testing.T) {
 				if now.Sub(unseen) > longestDoubt+lastPause+time.Minute {
 					t.Fatalf("seed %d: unseen for %s, and not to be listed", seed, now.Sub(unseen))
 				}
-				a.opened = rnd.IntN(2) == 0
 				now = now.Add(time.Duration(rnd.Int64N(int64(2 * time.Second))))
-				if a.opened && rnd.IntN(4) == 0 {
+				if rnd.IntN(2) == 0 {
+					a.opened = now
+				}
+				if !a.opened.IsZero() && rnd.IntN(4) == 0 {
 					now, a.carried = now.Add(time.Hour), true
 				}
 				a.ended = now

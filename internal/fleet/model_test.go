@@ -42,7 +42,7 @@ type lives struct {
 }
 
 func TestWhateverHappensNoKindStaysUnseen(t *testing.T) {
-	seeds := 12
+	seeds := 24
 	if more, err := strconv.Atoi(os.Getenv(livesVariable)); err == nil {
 		seeds = more
 	}
@@ -179,13 +179,18 @@ func (l *lives) outage() {
 // settleDown is the law for what is watched: some minutes after all events are over it is seen whole, or nothing of its stream failed
 // that could be noticed; its owners have been told when the stream does not come up, and only then; and every lost event led to a list.
 func (l *lives) settleDown() {
-	steadily, since := map[string]bool{}, map[string]time.Time{}
+	type service struct{ watched, told, deaf bool }
+	steadily, since := map[string]service{}, map[string]time.Time{}
 	changed := map[string]int{}
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); <-time.After(time.Second) {
 		for path := range lived {
 			_, watched := l.kind(path)
-			if steadily[path] != watched {
-				steadily[path], since[path] = watched, time.Now()
+			_, _, told, deaf := l.state(path)
+			before := steadily[path]
+			if now := (service{watched, told, deaf}); now != before {
+				steadily[path], since[path] = now, time.Now()
+			}
+			if watched != before.watched {
 				changed[path]++
 			}
 		}
@@ -206,9 +211,11 @@ func (l *lives) settleDown() {
 				l.failf("%s: an event was lost, and no list followed", path)
 			}
 		}
+		if steadily[path] != (service{watched, told, deaf}) || time.Since(since[path]) < 3*time.Minute {
+			continue // it was given a stream, or lost it, a moment ago
+		}
 		l.wantWhole(path, "minutes later")
-		ill, lately := !told && watches != works, time.Since(since[path]) < 3*time.Minute
-		if ill == (l.trouble(k) == nil) && !lately {
+		if ill := !told && watches != works; ill == (l.trouble(k) == nil) {
 			l.failf("%s: watches %s, and told is %v: %+v", path, watches, l.trouble(k), k.life)
 		}
 	}

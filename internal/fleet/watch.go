@@ -34,8 +34,8 @@ type stream struct {
 	resume   string
 	begun    time.Time
 
-	opened  bool // the answer began
-	carried bool // and told something
+	opened  time.Time // when the answer began
+	carried bool      // it told something
 }
 
 // handed is a stream's body that can hand over what comes, so that no goroutine has to wait for it.
@@ -103,7 +103,7 @@ func (r *Runtime) openInTime(ctx context.Context, giveUp context.CancelFunc, s *
 
 // began notes that a stream came up. Where owners were told that the kind cannot be watched, they hear that it can when that has lasted.
 func (r *Runtime) began(k *kind, s *stream) {
-	s.opened = true
+	s.opened = time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k.stream = s
