@@ -73,7 +73,7 @@ type ManifestSpec struct {
 	// +optional
 	Manager *Manager `json:"manager,omitempty"`
 
-	// AssociatedResources are the kinds that people make objects of with the module, whoever brings their definitions: the Manifest is not
+	// AssociatedResources are the kinds that people make objects of with the module, wherever their definitions come from: the Manifest is not
 	// deleted while any exist.
 	// +listType=atomic
 	// +optional

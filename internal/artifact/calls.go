@@ -91,8 +91,8 @@ func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context)
 	return running.answer, 0, nil
 }
 
-// join finds the call that is under way, or begins one unless the last failure, which comes along, still stands. Whoever gets one waits for
-// it until part.
+// join finds the call that is under way, or begins one unless the last failure, which comes along, still stands. The caller that gets one
+// waits for it until part.
 func (c *calls[K, V]) join(ctx context.Context, key K, fetch func(context.Context) (V, error)) (*call[V], failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// callsAtOnce bounds the calls that are under way in all, whoever waits for them; callsOfPlace those to one host. A host that does not
-	// answer holds its own calls for minutes, and no more than a part of all.
+	// callsAtOnce bounds the calls that are under way in all, whether they are waited for or not; callsOfPlace those to one host. A host that
+	// does not answer holds its own calls for minutes, and no more than a part of all.
 	callsAtOnce, callsOfPlace = 32, 8
-	// lapse is for how long a call that has not begun is wanted since it was last asked for. Whoever still wants the answer asks again before
-	// that: longestPause is the longest pause between two questions.
+	// lapse is for how long a call that has not begun is wanted since it was last asked for. A caller that still wants the answer asks again
+	// before that: longestPause is the longest pause between two questions.
 	lapse = 2*longestPause + 30*time.Second
 )
 

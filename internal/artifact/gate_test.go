@@ -45,7 +45,7 @@ func (s *slow) call(place, key string) func(context.Context) (string, error) {
 
 func hostOfKey(key string) string { return placeOf(key) }
 
-func TestCallsUnderWayAreBoundedWhoeverStoppedWaiting(t *testing.T) {
+func TestCallsUnderWayAreBoundedWhenCallersStopWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s := newCalls[string, string](newGate(callsAtOnce, callsOfPlace), hostOfKey), newSlow()
 		for i := range 2000 { // one worker asks for all of them, and waits for each as long as it has patience

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// selfSigned is longer than any process lives: nobody can verify that certificate, and so nobody needs it to expire.
+	// selfSigned is longer than any process lives: no client can verify that certificate, and so none needs it to expire.
 	selfSigned = 10 * 365 * 24 * time.Hour
 	// rereadEvery is how often the files of a certificate are read. They are not watched: a machine has few inotify instances, and a server
 	// that wants one of them ends when there is none.

@@ -82,7 +82,7 @@ func TestAKindWhoseStreamNeverComesUpIsListedAndTold(t *testing.T) {
 					t.Errorf("Synced = %v, %v when there is a stream again", synced, p)
 				}
 				if len(b.woken()) == 0 {
-					t.Error("nobody hears that it can be watched again")
+					t.Error("no owner hears that it can be watched again")
 				}
 			})
 		})

@@ -201,7 +201,7 @@ func (l *life) afterStream(a attempt) time.Duration {
 		l.shown(a.ended)
 	}
 	if a.outcome == outcomeCut {
-		if l.next(a.ended) == stepWatch { // or whoever cuts for nothing would have us call without pause
+		if l.next(a.ended) == stepWatch { // or cuts without a reason would have us call without pause
 			return new(pause).next(firstPause, firstPause, a.jitter)
 		}
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// An API server looks at rights when a stream is opened, and tells nobody that they changed. A stream lasts for two hours at most
+// An API server looks at rights when a stream is opened, and does not tell that they changed. A stream lasts for two hours at most
 // (docs/operations.md, Runtimes).
 func TestRightsThatAreTakenAwayAreToldWhenTheStreamIsRenewed(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -6,8 +6,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/urgency"
 )
 
-// unusedFor is how long a connection is kept that no owner tracks and that nobody asks for, such as one of a Kyma that was deleted while
-// its access Secret stayed. One that does not answer would be dialled for ever. Whoever waits for a runtime asks more often than that.
+// unusedFor is how long a connection is kept that no owner tracks and that is not asked for, such as one of a Kyma that was deleted while
+// its access Secret stayed. One that does not answer would be dialled for ever. A controller that waits for a runtime asks more often than
+// that.
 const unusedFor = 15 * time.Minute
 
 // find gives a connection that is to be used now.
@@ -27,7 +28,7 @@ func (f *Fleet) keep(id key, r *Runtime) {
 	r.leaving = time.AfterFunc(unusedFor, func() { f.leaveUnused(id, r) })
 }
 
-// leaveUnused closes a connection that nobody uses, or looks again later.
+// leaveUnused closes a connection that is not used, or looks again later.
 func (f *Fleet) leaveUnused(id key, r *Runtime) {
 	tracked := len(r.concerned()) > 0
 	f.mu.Lock()

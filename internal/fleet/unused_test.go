@@ -13,7 +13,7 @@ func (b *bench) kept() bool {
 	return b.runtimes[key{namespace: hubNamespace, name: "world"}] != nil
 }
 
-func TestAConnectionThatNobodyUsesIsClosed(t *testing.T) {
+func TestAConnectionThatIsNotUsedIsClosed(t *testing.T) {
 	owner := ownerNamed("a")
 	for name, use := range map[string]func(t *testing.T, b *bench, w *world, r *Runtime){
 		"it was asked for once": func(*testing.T, *bench, *world, *Runtime) {},

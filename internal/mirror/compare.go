@@ -30,8 +30,8 @@ func same(wanted, live object) bool {
 func (c *Copy) holds(live object) bool { return same(c.Object, live) && len(c.stale(live)) == 0 }
 
 // stale are the labels and annotations of a live object that an earlier copy had and this one has not, as a merge patch of its metadata
-// that takes them out. Who wrote them stands in managedFields: what somebody else wrote, too, is theirs. An apply would take out only what
-// was applied, and not what came with the object's creation.
+// that takes them out. Who wrote them stands in managedFields: what another manager wrote, too, is theirs. An apply would take out only
+// what was applied, and not what came with the object's creation.
 func (c *Copy) stale(live object) map[string]any {
 	patch := map[string]any{}
 	for part, has := range map[string][2]map[string]string{

@@ -54,10 +54,10 @@ func TestStale_IsWhatOnlyWeWroteAndDoNotWantAnyMore(t *testing.T) {
 		{"a label that came with the creation", map[string]string{"old": "x"},
 			[]metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":{"f:labels":{".":{},"f:old":{}}}}`)},
 			map[string]any{"labels": map[string]any{"old": nil}}},
-		{"one of somebody else", map[string]string{"theirs": "x"},
-			[]metav1.ManagedFieldsEntry{field("somebody", `{"f:metadata":{"f:labels":{"f:theirs":{}}}}`)}, map[string]any{}},
-		{"one that somebody else wrote, too", map[string]string{"old": "x"}, []metav1.ManagedFieldsEntry{
-			field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`), field("somebody", `{"f:metadata":{"f:labels":{"f:old":{}}}}`),
+		{"one of another manager", map[string]string{"theirs": "x"},
+			[]metav1.ManagedFieldsEntry{field("another", `{"f:metadata":{"f:labels":{"f:theirs":{}}}}`)}, map[string]any{}},
+		{"one that another manager wrote, too", map[string]string{"old": "x"}, []metav1.ManagedFieldsEntry{
+			field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`), field("another", `{"f:metadata":{"f:labels":{"f:old":{}}}}`),
 		}, map[string]any{}},
 		{"one that is gone already", nil, []metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`)},
 			map[string]any{}},

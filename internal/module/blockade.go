@@ -85,7 +85,7 @@ type Blockade struct {
 //  1. The default custom resource does not, where the module takes it along.
 //  2. Neither does what the module itself brought; unless it is to be kept, and would go with its definition.
 //  3. Neither does what is collected because all of its owners go: what an operator made for the default custom resource.
-//  4. Everything else does, whoever made it. What goes with another blocking object, as its owner, is not named beside that.
+//  4. Everything else does, whatever made it. What goes with another blocking object, as its owner, is not named beside that.
 //  5. What could not be listed, or not to the end, blocks.
 func Blocks(looks []Look, going []types.UID) Blockade {
 	gone := setOf(going)

@@ -145,9 +145,9 @@ func TestWhatWasNotLookedAtBlocks(t *testing.T) {
 	}
 }
 
-// TestNobodyLosesAnObject: whoever owns whom, what does not block is collected once the module is gone, and as long as anything is left
+// TestNoObjectIsLost: whichever owns which, what does not block is collected once the module is gone, and as long as anything is left
 // that is not, something is named.
-func TestNobodyLosesAnObject(t *testing.T) {
+func TestNoObjectIsLost(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 1))
 	for range 3000 {
 		names := []types.UID{"a", "b", "c", "d", "e", "f"}

@@ -80,7 +80,7 @@ func (r *registries) credentials(ctx context.Context, host string) (auth.Credent
 }
 
 // start takes the registry from the flag, or registry and login from the Secret. One that does not exist yet, or is broken, is told and
-// waited for: whoever deploys creates the Secret after the manager as often as before it.
+// waited for: administrators create the Secret after the manager as often as before it.
 func (r *registries) start(ctx context.Context, reader client.Reader) error {
 	if r.config.RegistrySecret == "" {
 		r.host = r.config.RegistryHost

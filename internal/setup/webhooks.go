@@ -64,7 +64,7 @@ func serviceName(text string) (types.NamespacedName, error) {
 }
 
 // serveWebhooks adds the conversion webhook, if it is asked for. Every replica has one. It outlives the controllers: the API server calls
-// it for what they write, where somebody wrote fields by v1alpha1 before.
+// it for what they write, where users wrote fields by v1alpha1 before.
 func (a *assembly) serveWebhooks() error {
 	mgr, c := a.mgr, a.config
 	if !c.Webhooks {

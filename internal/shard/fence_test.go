@@ -255,7 +255,7 @@ func TestABucketIsWorkedOnOnlyWhenOurViewOfItIsFresh(t *testing.T) {
 	tenure.arrived(arriving[:10], true)
 	tenure.arrived(arriving[10:20], false)
 	tenure.extend(clock.Add(10*time.Second), func(bucket int) (bool, bool) { return true, bucket == 30 }, never)
-	tenure.arrived(arriving[30:31], true) // it is to go on to somebody else already
+	tenure.arrived(arriving[30:31], true) // it is to go on to another replica already
 	want := map[stage]int{working: 10, paused: 1, coming: 53}
 	if got := tenure.counts(); !maps.Equal(got, want) {
 		t.Errorf("stages are %v, want %v", got, want)

@@ -209,7 +209,7 @@ func TestObjectIsDeletedUnderAnotherVersionThanRecorded(t *testing.T) {
 	f.costs([]string{"delete deployments.apps"}, func() { f.is(f.delete(entry, f.live(obj)), Deleted, "") })
 }
 
-// Kinds of Kubernetes are addressed without asking whether their version is served, and a kind may be defined by somebody else: what is not
+// Kinds of Kubernetes are addressed without asking whether their version is served, and others may define a kind: what is not
 // served in the recorded version is looked for in all others before it counts as gone.
 func TestObjectOfAVersionThatIsNoLongerServed(t *testing.T) {
 	for _, test := range []struct {
@@ -222,7 +222,7 @@ func TestObjectOfAVersionThatIsNoLongerServed(t *testing.T) {
 	}{
 		{"is deleted in another version", []string{"v1beta1", "v1"}, nil, Deleted, "", false},
 		{"is gone when the kind is served in none", nil, nil, Gone, "", true},
-		{"stays recorded while nobody can tell", nil, errors.New("the group does not answer"), Failed, ClassInternal, true},
+		{"stays recorded while that cannot be told", nil, errors.New("the group does not answer"), Failed, ClassInternal, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := onServer(t)

@@ -44,7 +44,7 @@ func (b *builder) chance() bool { return b.random.IntN(2) == 0 }
 
 func (b *builder) one(choices ...string) string { return choices[b.random.IntN(len(choices))] }
 
-// place is a namespace of the module, or one that somebody else has.
+// place is a namespace of the module, or one of others.
 func (b *builder) place(namespaces []inventory.ID) string {
 	if at := b.random.IntN(len(namespaces) + 1); at < len(namespaces) {
 		return namespaces[at].Name

@@ -111,7 +111,7 @@ func TestPruneStopsWhereFinalizersHold(t *testing.T) {
 	}
 }
 
-// withVersions is a definition in two versions, which somebody else made; served says whether the first one still is.
+// withVersions is a definition of others in two versions; served says whether the first one still is.
 func (f *fixture) withVersions(definition *unstructured.Unstructured, served bool) *unstructured.Unstructured {
 	f.Helper()
 	made := definition.DeepCopy()

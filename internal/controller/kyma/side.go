@@ -277,8 +277,8 @@ func (s *side) behind() bool {
 	return s.remote && s.merged == nil && module.Behind(&s.hub.Spec, s.hub.Status.LastSeen)
 }
 
-// dated is the Kyma with the spec that counts, in the generation that it was asked for in: a status speaks of that one, and whoever waits
-// for a later one goes on waiting. What cannot be had at all is told for the latest.
+// dated is the Kyma with the spec that counts, in the generation that it was asked for in: a status speaks of that one, and a client that
+// waits for a later one goes on waiting. What cannot be had at all is told for the latest.
 func (s *side) dated(effective *v1beta2.Kyma) *v1beta2.Kyma {
 	last := s.hub.Status.LastSeen
 	if !s.behind() || last == nil || last.Runtime == nil || s.Access != nil && !s.Access.Passing {

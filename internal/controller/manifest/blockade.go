@@ -147,7 +147,7 @@ func (w *work) absent(ctx context.Context, kind schema.GroupVersionKind) error {
 	return w.unserved(ctx, kind)
 }
 
-// unserved is an error while there is a definition that somebody else made of a kind that is not served: it may have been changed a moment
+// unserved is an error while there is a definition of others of a kind that is not served: it may have been changed a moment
 // ago. Its name is that of the resource, which is guessed.
 func (w *work) unserved(ctx context.Context, kind schema.GroupVersionKind) error {
 	guessed, _ := meta.UnsafeGuessKindToResource(kind)

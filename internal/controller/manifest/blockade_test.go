@@ -183,7 +183,7 @@ func TestWhatDoesNotBlockADeletion(t *testing.T) {
 		"the default custom resource alone": {kinds: []string{"Sample", "Paper", "Ink"}},
 		"what is collected with it":         {[]string{"Sample", "Paper"}, []runtime.Object{child}, nil},
 		"kinds that are not served":         {kinds: []string{"Sample"}},
-		"an object of a definition that is somebody else's by now": {
+		"an object of a definition that belongs to another Manifest by now": {
 			[]string{"Sample", "Pen"}, []runtime.Object{animal("Pen", "mine"), definedKind("Pen", theirs)},
 			[]*unstructured.Unstructured{definedKind("Pen", theirs)},
 		},

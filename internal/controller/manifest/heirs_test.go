@@ -166,7 +166,7 @@ func TestWhoDropsASharedObjectAlone(t *testing.T) {
 	s.flush(s.one)
 	s.drops(s.work(s.two.manifest))
 	if owner := s.owner(); owner != "gone" {
-		t.Errorf("nobody lists the object of %s", owner)
+		t.Errorf("no Manifest lists the object of %s", owner)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestTwoThatDropASharedObjectAtOnce(t *testing.T) {
 			s := share(t)
 			interleaved(s)
 			if owner := s.owner(); owner != "gone" {
-				t.Errorf("nobody lists the object of %s", owner)
+				t.Errorf("no Manifest lists the object of %s", owner)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ type work struct {
 	discovered  map[schema.GroupVersionKind]bool // kinds that were asked about in this pass, and whether they live in namespaces
 	blocking    []schema.GroupVersionKind        // kinds of which objects block the deletion
 	lostCR      bool                             // the default custom resource went with its definition
-	fought      bool                             // somebody's values were put back in this pass
+	fought      bool                             // values of others were overwritten in this pass
 	staleShards []string                         // inventory shards that the status no longer names once it is written
 }
 
