@@ -48,7 +48,7 @@ var _ = Describe("A manager that is told to end", func() {
 		By("a request for content being half sent, which a server that ends waits for")
 		request, err := tls.Dial("tcp", contents, &tls.Config{InsecureSkipVerify: true})
 		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(request.Close)
+		DeferCleanup(func() { _ = request.Close() }) // the server has closed it by then
 		_, err = fmt.Fprint(request, "GET / HTTP/1.1\r\nHost: content\r\n")
 		Expect(err).NotTo(HaveOccurred())
 
