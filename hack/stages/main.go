@@ -1,5 +1,5 @@
 // Command stages makes the given targets of the Makefile one after the other and prints how long each took, what it cost the processors,
-// and the slowest tests and set-ups among them.
+// the slowest tests and set-ups among them, and the tests that failed.
 //
 // A target is written name or name=budget, such as test-unit=6m; targets joined by + are made at the same time. Every target is made,
 // whatever became of those before: one run shows everything that is wrong. Where CI is set, a target that took longer than its budget fails
@@ -77,7 +77,7 @@ func openFolder() (dir string, outermost bool, err error) {
 	return dir, true, os.MkdirAll(dir, 0o750)
 }
 
-// report prints the table of all stages and the slowest tests of the run whose folder it is given.
+// report prints the slowest tests, the table of all stages and the tests that failed of the run whose folder it is given.
 func report(dir string, out io.Writer) error {
 	results, err := readRecord(dir)
 	if err != nil {
@@ -89,5 +89,6 @@ func report(dir string, out io.Writer) error {
 	}
 	printTests(out, slowestOf(tests, slowest))
 	printStages(out, results)
+	printFailures(out, failedOf(tests))
 	return nil
 }

@@ -47,4 +47,29 @@ func printTests(out io.Writer, tests []test) {
 	}
 }
 
+const (
+	// failuresShown and linesShown keep the end of a run short, which may be all that is kept of it; the rest is above, or in the JUnit files.
+	failuresShown = 12
+	linesShown    = 4
+	lineWidth     = 160
+)
+
+// printFailures prints the tests that failed and the first lines of what each said.
+func printFailures(out io.Writer, failed []test) {
+	for i, t := range failed {
+		if i == failuresShown {
+			fmt.Fprintf(out, "\nand %d more\n", len(failed)-failuresShown)
+			return
+		}
+		fmt.Fprintf(out, "\nFAILED  %s: %s\n", t.Suite, t.Name)
+		shown := 0
+		for line := range strings.Lines(t.Failure) {
+			if line = strings.TrimSpace(line); line != "" && shown < linesShown {
+				fmt.Fprintf(out, "    %.*s\n", lineWidth, line)
+				shown++
+			}
+		}
+	}
+}
+
 func whole(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()) }

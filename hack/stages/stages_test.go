@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,27 +128,37 @@ func TestParseTests(t *testing.T) {
 			`<testsuites><testsuite name="github.com/kyma-project/lifecycle-manager/pkg/apply" time="3">
 				<testcase classname="x" name="TestPlain" time="2.5"/><testcase classname="x" name="TestQuick" time="0.000000"/>
 			</testsuite></testsuites>`,
-			[]test{{"pkg/apply", "TestPlain", 2500 * time.Millisecond}},
+			[]test{{Suite: "pkg/apply", Name: "TestPlain", Took: 2500 * time.Millisecond}},
 		},
 		"a Go test with subtests counts what is not theirs": {
 			`<testsuites><testsuite name="p"><testcase name="TestA" time="5"/><testcase name="TestA/one" time="1"/>
 				<testcase name="TestA/two" time="3"/><testcase name="TestA/two/deep" time="2"/></testsuite></testsuites>`,
 			[]test{
-				{"p", "TestA (without its subtests)", time.Second},
-				{"p", "TestA/one", time.Second},
-				{"p", "TestA/two (without its subtests)", time.Second},
-				{"p", "TestA/two/deep", 2 * time.Second},
+				{Suite: "p", Name: "TestA (without its subtests)", Took: time.Second},
+				{Suite: "p", Name: "TestA/one", Took: time.Second},
+				{Suite: "p", Name: "TestA/two (without its subtests)", Took: time.Second},
+				{Suite: "p", Name: "TestA/two/deep", Took: 2 * time.Second},
 			},
 		},
 		"subtests that ran at the same time leave nothing of their test": {
 			`<testsuites><testsuite name="p"><testcase name="TestA" time="1"/><testcase name="TestA/one" time="1"/>
 				<testcase name="TestA/two" time="1"/></testsuite></testsuites>`,
-			[]test{{"p", "TestA/one", time.Second}, {"p", "TestA/two", time.Second}},
+			[]test{{Suite: "p", Name: "TestA/one", Took: time.Second}, {Suite: "p", Name: "TestA/two", Took: time.Second}},
 		},
 		"specs and set-ups of Ginkgo": {
 			`<testsuites><testsuite name="Integration"><testcase name="[BeforeSuite]" classname="Integration" time="20"></testcase>
 				<testcase name="[It] A Kyma of a/b is  Ready" classname="Integration" time="1.5"></testcase></testsuite></testsuites>`,
-			[]test{{"Integration", "[BeforeSuite]", 20 * time.Second}, {"Integration", "[It] A Kyma of a/b is Ready", 1500 * time.Millisecond}},
+			[]test{{Suite: "Integration", Name: "[BeforeSuite]", Took: 20 * time.Second}, {Suite: "Integration", Name: "[It] A Kyma of a/b is Ready", Took: 1500 * time.Millisecond}},
+		},
+		"what failed, even at once, is kept with what it said: by Ginkgo as the message, by gotestsum as the text": {
+			`<testsuites><testsuite name="p"><testcase name="TestA" time="0"><failure message="Failed" type="">a_test.go:1: no</failure></testcase>
+				<testcase name="[It] is" time="1"><failure message="Expected&#xA;1" type="failed">[FAILED] Expected</failure></testcase>
+				<testcase name="[It] has" time="1"><error message="a panic" type="panicked">stack</error></testcase></testsuite></testsuites>`,
+			[]test{
+				{Suite: "p", Name: "TestA", Failure: "Failed\na_test.go:1: no"},
+				{Suite: "p", Name: "[It] is", Took: time.Second, Failure: "Expected\n1"},
+				{Suite: "p", Name: "[It] has", Took: time.Second, Failure: "a panic"},
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,6 +177,21 @@ func TestReadTests_NamesAFileThatIsNoJUnit(t *testing.T) {
 	}
 	if _, err := readTests(dir); err == nil || !strings.Contains(err.Error(), "broken.xml") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestPrintFailures(t *testing.T) {
+	var out bytes.Buffer
+	tests := []test{{Suite: "p", Name: "TestGood"}, {Suite: "p", Name: "TestBad", Failure: "\n one\n\n" + strings.Repeat("x", 500) + "\n3\n4\n5"}}
+	printFailures(&out, failedOf(tests))
+	want := "\nFAILED  p: TestBad\n    one\n    " + strings.Repeat("x", lineWidth) + "\n    3\n    4\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	out.Reset()
+	printFailures(&out, slices.Repeat(tests[1:], failuresShown+3))
+	if n := strings.Count(out.String(), "FAILED"); n != failuresShown || !strings.HasSuffix(out.String(), "\nand 3 more\n") {
+		t.Errorf("%d are shown:\n%s", n, &out)
 	}
 }
 

@@ -16,6 +16,8 @@ type test struct {
 	Suite string
 	Name  string
 	Took  time.Duration
+	// Failure is what a failed test said; "" is a test that passed.
+	Failure string
 }
 
 // junitSuites is what gotestsum, Ginkgo, Playwright and Vitest write; times are seconds. See https://github.com/testmoapp/junitxml.
@@ -26,8 +28,29 @@ type junitSuites struct {
 			Name  string  `xml:"name,attr"`
 			Class string  `xml:"classname,attr"`
 			Time  float64 `xml:"time,attr"`
+			// Ginkgo and Vitest write Error for what is no broken expectation, such as a panic.
+			Failure *junitFailure `xml:"failure"`
+			Error   *junitFailure `xml:"error"`
 		} `xml:"testcase"`
 	} `xml:"testsuite"`
+}
+
+// junitFailure has what a test said as its message or, by gotestsum, which writes "Failed" there, as its text.
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// said is never empty for a failure.
+func (f *junitFailure) said() string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Message == "" || f.Message == "Failed":
+		return "Failed\n" + f.Text
+	default:
+		return f.Message
+	}
 }
 
 // readTests returns the tests of every JUnit file in a folder.
@@ -71,7 +94,8 @@ func parseTests(data []byte) ([]test, error) {
 			if inner, parent := within[c.Name]; parent {
 				t.Name, t.Took = t.Name+" (without its subtests)", t.Took-inner
 			}
-			if t.Took > 0 {
+			t.Failure = cmp.Or(c.Failure.said(), c.Error.said())
+			if t.Took > 0 || t.Failure != "" {
 				tests = append(tests, t)
 			}
 		}
@@ -96,6 +120,11 @@ func suiteName(name string) string {
 }
 
 func seconds(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
+
+// failedOf returns the tests that failed.
+func failedOf(tests []test) []test {
+	return slices.DeleteFunc(slices.Clone(tests), func(t test) bool { return t.Failure == "" })
+}
 
 // slowestOf returns at most n tests, the slowest first.
 func slowestOf(tests []test, n int) []test {

@@ -74,7 +74,11 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 		return nil, fmt.Errorf("cannot prepare control plane %q: %w", opts.Name, err)
 	}
 	release := cp.scratch.killWhenDone(ctx)
-	err = cp.start(ctx)
+	endTurn, err := TakeTurn(ctx)
+	if err == nil {
+		err = cp.start(ctx)
+		endTurn()
+	}
 	release()
 	if ctx.Err() != nil {
 		err = ctx.Err()

@@ -1,11 +1,13 @@
 package provision
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +26,8 @@ const (
 	pollInterval = 50 * time.Millisecond
 	// tailBytes of a program's log go into the error when it does not start.
 	tailBytes = 1500
+	// etcdIsGone is in the lines that an API server fills its log with while it outlives its etcd: when it does not start, envtest ends that first.
+	etcdIsGone = "addrConn.createTransport failed to connect"
 )
 
 // startPlane starts etcd and the API server.
@@ -140,6 +144,8 @@ func (cp *ControlPlane) tail(program string) string {
 	if err != nil || len(data) == 0 {
 		return ""
 	}
+	lines := slices.DeleteFunc(bytes.Split(data, []byte("\n")), func(line []byte) bool { return bytes.Contains(line, []byte(etcdIsGone)) })
+	data = bytes.Join(lines, []byte("\n"))
 	if len(data) > tailBytes {
 		data = data[len(data)-tailBytes:]
 	}

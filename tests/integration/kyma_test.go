@@ -177,10 +177,10 @@ var _ = Describe("A Kyma", func() {
 	It("shares a module with another Kyma without either noticing", func() {
 		module := offerMaps("1.0.0")
 		first := readyKyma(env.Runtimes[0], testkit.WithModule(module))
-		second := readyKyma(env.Runtimes[1], testkit.WithModule(module))
+		second := readyKyma(env.SecondRuntime(), testkit.WithModule(module))
 		env.Hub.Delete(first)
 		Eventually(testkit.Gone(env.Hub, first)).Should(BeTrue())
-		Expect(versionIn(env.Runtimes[1], module+"-0")()).To(Equal("1.0.0"))
+		Expect(versionIn(env.SecondRuntime(), module+"-0")()).To(Equal("1.0.0"))
 		Expect(testkit.Live(env.Hub, second)()).To(testkit.HaveState(v1beta2.StateReady))
 	})
 

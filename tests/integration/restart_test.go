@@ -24,7 +24,7 @@ func whileDown(change func()) {
 }
 
 // emptyHub removes the Kymas and Manifests that other specs left, so that all calls are those of this spec. When their access Secrets
-// go too, they let go of everything at once.
+// go too, they let go of everything at once. The modules go as well: every runtime with a catalog would get a copy of each.
 func emptyHub() {
 	GinkgoHelper()
 	inHub := client.InNamespace(v1beta2.DefaultNamespace)
@@ -39,6 +39,9 @@ func emptyHub() {
 		g.Expect(kymas.Items).To(BeEmpty())
 		g.Expect(manifests.Items).To(BeEmpty())
 	}, "60s").Should(Succeed())
+	for _, kind := range []client.Object{&v1beta2.ModuleReleaseMeta{}, &v1beta2.ModuleTemplate{}} {
+		Expect(env.Hub.Client.DeleteAllOf(ctx(), kind, inHub)).To(Succeed())
+	}
 }
 
 // atRest waits until the manager has called nothing for two seconds.
@@ -67,8 +70,8 @@ var _ = Describe("A restart of the manager", func() {
 		env.Offer(deploy, "1.0.0", testkit.Deployment(deploy, "1.0.0"), "regular")
 		kymas := []*v1beta2.Kyma{
 			newKyma(env.Runtimes[0], testkit.WithModule(module), testkit.WithModule(offerMaps("1.0.0"))),
-			newKyma(env.Runtimes[1], testkit.WithModule(module), testkit.WithModule(deploy)),
-			newKyma(env.Runtimes[1], testkit.WithModule(offerMaps("1.0.0", "1.1.0"), testkit.FromChannel("fast"))),
+			newKyma(env.SecondRuntime(), testkit.WithModule(module), testkit.WithModule(deploy)),
+			newKyma(env.SecondRuntime(), testkit.WithModule(offerMaps("1.0.0", "1.1.0"), testkit.FromChannel("fast"))),
 			testkit.Kyma(testkit.Unique("kyma"), testkit.Local(), testkit.WithModule(offerMaps("1.0.0"))),
 		}
 		env.Hub.Create(kymas[3])
@@ -127,7 +130,7 @@ var _ = Describe("A restart of the manager", func() {
 		env.Hub.Create(testkit.NewAccessSecret(kyma.Name, first), kyma)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		doomedModule := offerMaps("1.0.0")
-		doomed := readyKyma(env.Runtimes[1], testkit.WithModule(doomedModule))
+		doomed := readyKyma(env.SecondRuntime(), testkit.WithModule(doomedModule))
 		whileDown(func() {
 			env.Offer(module, "1.1.0", testkit.ConfigMaps(module, "1.1.0", 1), "regular")
 			disable(kyma, gone)
@@ -141,7 +144,7 @@ var _ = Describe("A restart of the manager", func() {
 		Expect(versionIn(env.Runtimes[0], module+"-1")()).To(BeEmpty())
 		Expect(versionIn(env.Runtimes[0], gone+"-0")()).To(BeEmpty())
 		Eventually(testkit.Gone(env.Hub, doomed)).Should(BeTrue())
-		Expect(versionIn(env.Runtimes[1], doomedModule+"-0")()).To(BeEmpty())
+		Expect(versionIn(env.SecondRuntime(), doomedModule+"-0")()).To(BeEmpty())
 	})
 
 	It("claims nothing for what was asked for while it was down before it has looked at that", func() {

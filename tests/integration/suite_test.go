@@ -51,7 +51,7 @@ func TestIntegration(t *testing.T) {
 var _ = ReportAfterSuite("failures", testkit.TellFailures)
 
 var _ = BeforeSuite(func() {
-	env = testkit.Start(testkit.Options{Runtimes: 2, Workloads: true, HubWorkloads: true})
+	env = testkit.Start(testkit.Options{Runtimes: 1, Workloads: true, HubWorkloads: true})
 	access = env.ManagerConfig("config/local")
 	dir, err := os.MkdirTemp("", "content-")
 	Expect(err).NotTo(HaveOccurred())

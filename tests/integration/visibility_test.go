@@ -32,16 +32,16 @@ var _ = Describe("Beta and internal", func() {
 		editTemplate(module, func(t *v1beta2.ModuleTemplate) { t.Labels = visibility(ofTemplate) })
 		kyma := testkit.Kyma(testkit.Unique("kyma"), testkit.Unsynced(), testkit.WithModule(module))
 		maps.Copy(kyma.Labels, visibility(ofKyma))
-		env.AccessSecret(kyma.Name, env.Runtimes[1])
+		env.AccessSecret(kyma.Name, env.Runtimes[0])
 		env.Hub.Create(kyma)
 		if refusal == all {
 			Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
-			Expect(versionIn(env.Runtimes[1], module+"-0")()).To(Equal("1.0.0"))
+			Expect(versionIn(env.Runtimes[0], module+"-0")()).To(Equal("1.0.0"))
 		} else {
 			Eventually(testkit.Live(env.Hub, kyma)).Should(And(tells(v1beta2.StateError, v1beta2.ReasonNotAllowed, refusal),
 				testkit.HaveModule(module, testkit.HaveState(v1beta2.StateError), HaveField("Message", refusal))))
 			Expect(manifestsOf(kyma)()).To(BeEmpty())
-			Expect(versionIn(env.Runtimes[1], module+"-0")()).To(BeEmpty())
+			Expect(versionIn(env.Runtimes[0], module+"-0")()).To(BeEmpty())
 		}
 		remove(kyma)
 	},

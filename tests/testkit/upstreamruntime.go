@@ -30,16 +30,31 @@ var runtimeCRDs = []string{"kymas", "moduletemplates", "modulereleasemetas"}
 // AddRuntime starts one more runtime, for the running spec.
 func (e *Env) AddRuntime(name string) *Cluster {
 	ginkgo.GinkgoHelper()
+	cluster := startRuntime(name)
+	ginkgo.DeferCleanup(func() {
+		e.abandon(cluster)
+		gomega.Expect(cluster.Stop()).To(gomega.Succeed())
+	})
+	return cluster
+}
+
+// SecondRuntime is one of the suite's, with workloads, that the first spec starts that needs a second: most processes run none of those.
+func (e *Env) SecondRuntime() *Cluster {
+	ginkgo.GinkgoHelper()
+	if len(e.Runtimes) == 1 {
+		e.Runtimes = append(e.Runtimes, startRuntime("runtime-2"))
+	}
+	return e.Runtimes[1]
+}
+
+func startRuntime(name string) *Cluster {
+	ginkgo.GinkgoHelper()
 	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
 	defer cancel()
 	assets, err := provision.Assets(ctx)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	cluster, err := startCluster(ctx, provision.Options{Name: name, Assets: assets, Workloads: true})
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	ginkgo.DeferCleanup(func() {
-		e.abandon(cluster)
-		gomega.Expect(cluster.Stop()).To(gomega.Succeed())
-	})
 	return cluster
 }
 

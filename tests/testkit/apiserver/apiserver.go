@@ -45,6 +45,11 @@ var Start = sync.OnceValues(func() (*rest.Config, error) {
 			return nil, err
 		}
 	}
+	endTurn, err := provision.TakeTurn(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer endTurn()
 	return environment.Start()
 })
 
