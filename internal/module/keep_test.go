@@ -196,8 +196,10 @@ func TestAReadyModuleOutlivesTheRegistry(t *testing.T) {
 		{"the registry refuses the credentials", unreadable(v1, "RegistryUnauthorized"), Run},
 		{"somebody cleaned up the registry", unreadable(v1, "ComponentNotFound"), Run},
 		{"the component turned out to be invalid", unreadable(v1, "ComponentInvalid"), Keep},
-		{"it has to be signed by now and is not", unreadable(v1, "SignatureMissing"), Keep},
-		{"the signer's certificate expired", unreadable(v1, "SignatureUntrusted"), Keep},
+		{"it has to be signed by now and is not", unreadable(v1, "SignatureMissing"), Run},
+		{"the signer's certificate expired", unreadable(v1, "SignatureUntrusted"), Run},
+		{"the signer's key was revoked", unreadable(v1, "SignatureRevoked"), Run},
+		{"somebody changed it in the registry", unreadable(v1, "SignatureInvalid"), Run},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := sampleWorld(installedAt("regular", v1), test.known)

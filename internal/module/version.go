@@ -108,10 +108,11 @@ func (r *resolver) component(key ComponentKey) Component {
 }
 
 // content is the component to install from. While it cannot be read, the Manifest that was made from the same component version
-// stands in for it, since a version never changes: so a restart of the operator or of the registry moves no status.
+// stands in for it, since a version never changes: so a restart of the operator or of the registry moves no status. So it does when the
+// policy trusts the signature of that version no more, such as that of a revoked key: what runs goes on, and its condition Signed tells.
 func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Component {
 	component := r.component(key)
-	if !passing(component) || manifest == nil || manifest.Spec.Version != key.Version || componentOf(manifest) != key.Name {
+	if !passing(component) && !distrusted(component) || manifest == nil || manifest.Spec.Version != key.Version || componentOf(manifest) != key.Name {
 		return component
 	}
 	source, ok := sourceOf(manifest)
@@ -121,6 +122,15 @@ func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Compone
 	spec := &manifest.Spec
 	extras := Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs}
 	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
+}
+
+// distrusted says whether it is for its signature alone that a component may not be installed.
+func distrusted(component Component) bool {
+	switch component.Reason {
+	case v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, v1beta2.ReasonSignatureUntrusted, v1beta2.ReasonSignatureRevoked:
+		return true
+	}
+	return false
 }
 
 // passing says whether a component is unknown only because of the registry and not because of what it is.

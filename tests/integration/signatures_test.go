@@ -72,6 +72,11 @@ var _ = Describe("A component that has to be signed", func() {
 	var module string
 	var key *rsa.PrivateKey
 	installed := func() (string, error) { return versionIn(env.Runtimes[0], module+"-0")() }
+	// signed is what condition Signed of the Kyma says.
+	signed := func(status metav1.ConditionStatus, reason string) OmegaMatcher {
+		return HaveField("Status.Conditions", ContainElement(And(
+			HaveField("Type", v1beta2.ConditionSigned), HaveField("Status", status), HaveField("Reason", reason))))
+	}
 	BeforeEach(func() {
 		module, key = testkit.Unique("signed"), signingKey()
 		inForce := func() int { return env.Log.Times("signatures", "File is in force") }
@@ -116,10 +121,6 @@ var _ = Describe("A component that has to be signed", func() {
 	})
 
 	It("is installed under audit, which tells what enforce would refuse", func() {
-		signed := func(status metav1.ConditionStatus, reason string) OmegaMatcher {
-			return HaveField("Status.Conditions", ContainElement(And(
-				HaveField("Type", v1beta2.ConditionSigned), HaveField("Status", status), HaveField("Reason", reason))))
-		}
 		writeSignatures(requiring("audit", module, key))
 		offerUnsigned(module, "1.0.0")
 		env.Point(module, "1.0.0", "regular")
@@ -138,15 +139,32 @@ var _ = Describe("A component that has to be signed", func() {
 			HaveField("Status.Modules", ConsistOf(HaveField("Signature.Signers", ConsistOf(HaveField("Key", descriptor.KeyID(&key.PublicKey))))))))
 
 		By("and nothing that runs goes when the key is revoked")
-		data, err := json.Marshal(map[string]any{
-			"signatures": []rule{requiring("enforce", module, key)}, "revoked": []string{descriptor.KeyID(&key.PublicKey)},
-		})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(os.WriteFile(signaturesFile, data, 0o600)).To(Succeed())
+		revoke := func(trusted *rsa.PrivateKey) {
+			GinkgoHelper()
+			data, err := json.Marshal(map[string]any{
+				"signatures": []rule{requiring("enforce", module, trusted)}, "revoked": []string{descriptor.KeyID(&key.PublicKey)},
+			})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(os.WriteFile(signaturesFile, data, 0o600)).To(Succeed())
+		}
+		revoke(key)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
-			tells(v1beta2.StateError, v1beta2.ReasonSignatureRevoked, "1.1.0"), signed(metav1.ConditionFalse, v1beta2.ReasonSignatureRevoked)))
+			testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionFalse, v1beta2.ReasonSignatureRevoked)))
+		Consistently(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		Expect(installed()).To(Equal("1.1.0"))
 		Expect(manifestOf(kyma, module)).To(testkit.HaveState(v1beta2.StateReady))
+
+		By("and the key signs nothing new, until another one signs it")
+		other := signingKey()
+		offerUnsigned(module, "1.2.0")
+		sign(module, "1.2.0", key)
+		env.Point(module, "1.2.0", "regular")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonSignatureRevoked, "1.2.0"))
+		Expect(installed()).To(Equal("1.1.0"))
+		sign(module, "1.2.0", other)
+		revoke(other)
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(
+			testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionTrue, v1beta2.ReasonVerified), testkit.HaveModule(module, testkit.HaveVersion("1.2.0"))))
 		remove(kyma)
 	})
 
@@ -161,10 +179,10 @@ var _ = Describe("A component that has to be signed", func() {
 
 		By("asking for another signature of what runs")
 		writeSignatures(requiring("enforce", module, key))
-		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonSignatureUntrusted, "1.1.0"))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionFalse, v1beta2.ReasonSignatureUntrusted)))
 		Consistently(installed).Should(Equal("1.1.0"))
-		writeSignatures(requiring("warn", module, key))
-		Eventually(testkit.Live(env.Hub, kyma), atOnce).Should(testkit.HaveState(v1beta2.StateReady))
+		writeSignatures(requiring("enforce", module, other))
+		Eventually(testkit.Live(env.Hub, kyma), atOnce).Should(And(testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionTrue, v1beta2.ReasonVerified)))
 		remove(kyma)
 	})
 

@@ -118,7 +118,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		args string
 	}{
 		"no sandbox to deploy to":               {console.CodeNotFound, "no sandbox runs on this machine", "deploy"},
-		"a sandbox that there is not":           {console.CodeNotFound, "there is no sandbox other", "deploy --sandbox other"},
+		"a sandbox that there is not":           {console.CodeNotFound, "kyma provision local other makes it", "deploy --sandbox other"},
+		"the usual sandbox that there is not":   {console.CodeNotFound, "kyma provision local makes it", "deploy --sandbox local"},
 		"signatures without anybody trusted":    {console.CodeUsage, "nobody is trusted", "deploy --signatures enforce"},
 		"a level that there is not":             {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
 		"somebody trusted without a level":      {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},

@@ -195,7 +195,7 @@ func runningSandbox(name string) (*sandbox.Sandbox, error) {
 		switch {
 		case name == s.Name && s.State != sandbox.Running:
 			return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("sandbox %s does not run: it is %s", name, s.State)}).
-				With("kyma provision local %s makes it anew", name)
+				With("%s makes it anew", commandFor(name))
 		case s.State == sandbox.Running && (name == "" || name == s.Name):
 			found = append(found, s)
 		}
@@ -206,9 +206,17 @@ func runningSandbox(name string) (*sandbox.Sandbox, error) {
 	case len(found) > 1:
 		return nil, console.Usage("which sandbox? There are %d", len(found)).With("kyma provision list shows them; say its name")
 	case name != "":
-		return nil, console.NotFound("there is no sandbox %s", name).With("kyma provision local %s makes it", name)
+		return nil, console.NotFound("there is no sandbox %s", name).With("%s makes it", commandFor(name))
 	}
 	return nil, console.NotFound("no sandbox runs on this machine").With("kyma provision local makes one")
+}
+
+// commandFor makes a sandbox of that name; the usual name need not be said.
+func commandFor(name string) string {
+	if name == sandbox.DefaultName {
+		return "kyma provision local"
+	}
+	return "kyma provision local " + name
 }
 
 func (h *host) provisionDelete() *cobra.Command {
