@@ -112,7 +112,8 @@ func (r *resolver) component(key ComponentKey) Component {
 // policy trusts the signature of that version no more, such as that of a revoked key: what runs goes on, and its condition Signed tells.
 func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Component {
 	component := r.component(key)
-	if !passing(component) && !distrusted(component) || manifest == nil || manifest.Spec.Version != key.Version || componentOf(manifest) != key.Name {
+	same := manifest != nil && manifest.Spec.Version == key.Version && componentOf(manifest) == key.Name
+	if !same || !passing(component) && !distrusted(component) {
 		return component
 	}
 	source, ok := sourceOf(manifest)

@@ -26,7 +26,8 @@ const (
 	pollInterval = 50 * time.Millisecond
 	// tailBytes of a program's log go into the error when it does not start.
 	tailBytes = 1500
-	// etcdIsGone is in the lines that an API server fills its log with while it outlives its etcd: when it does not start, envtest ends that first.
+	// etcdIsGone is in the lines that an API server fills its log with while it outlives its etcd: envtest ends that first when one does
+	// not start.
 	etcdIsGone = "addrConn.createTransport failed to connect"
 )
 

@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// TakeTurn waits until fewer control planes are being started on this machine than it has processors, by all programs of this user together,
-// and returns what ends the turn. A start keeps a processor busy for seconds, so that more of them at a time make all of them late, and some
-// so late that they are given up and begun anew.
+// TakeTurn waits until fewer control planes are being started on this machine than it has processors, by all programs of this user
+// together, and returns what ends the turn. A start keeps a processor busy for seconds, so that more of them at a time make all of them
+// late, and some so late that they are given up and begun anew.
 //
-// A turn is a courtesy and no condition: who waits for longer than a start may take goes ahead without one. The only error is that of the context.
+// A turn is a courtesy and no condition: a program that waits for longer than a start may take goes ahead without one. The only error is
+// that of the context.
 func TakeTurn(ctx context.Context) (end func(), err error) {
 	return takeTurn(ctx, filepath.Join(os.TempDir(), fmt.Sprintf("lifecycle-manager-starts-%d", os.Getuid())), runtime.NumCPU(), startTimeout)
 }
@@ -26,12 +27,12 @@ func takeTurn(ctx context.Context, dir string, turns int, patience time.Duration
 	if os.MkdirAll(dir, 0o700) != nil {
 		return end, ctx.Err()
 	}
-	// The result tells no more than that patience or the context ended.
+	// An error says that patience or the context ended, or that there can be no locks.
 	_ = wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(context.Context) (bool, error) {
 		for turn := range turns {
 			lock, held, err := tryLock(filepath.Join(dir, fmt.Sprint(turn)), os.O_CREATE|os.O_RDWR)
 			if err != nil {
-				return true, nil // no turns without locks
+				return false, err // no turns without locks
 			}
 			if held {
 				end = func() { _ = lock.Close() } // which gives up the lock

@@ -28,7 +28,7 @@ const (
 	cells  = 7
 	// strikes are beside the one that is always in.
 	strikes = 1
-	// operations of each suite: clean runs of all eight would take longer than the points.
+	// operations of each suite: clean runs of all would take longer than the points.
 	operations = 2
 )
 

@@ -102,6 +102,8 @@ func Forms(operations []operation.Operation) []Cell {
 var (
 	fetching = []string{"install", "upgrade", "channel"}                      // read the registry
 	staying  = []string{"install", "upgrade", "channel", "catalog", "rotate"} // need the runtime all along
+	starting = []string{"install", "withdraw"}                                // have no Kyma and no Secret before
+	removing = []string{"disable", "unmanage", "delete", "delete-used", "withdraw", "rename", "unserve"}
 )
 
 // Short says that a cell fits into a sample that has minutes: it neither builds a manager of its own nor waits for long outages.

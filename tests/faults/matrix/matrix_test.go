@@ -18,8 +18,8 @@ func TestTheMatrixIsWhole(t *testing.T) {
 			}
 			seen[cell.Name()] = true
 		}
-		if len(seen) != 296 {
-			t.Errorf("seed %d: %d cells, want 296", seed, len(seen))
+		if len(seen) != 481 {
+			t.Errorf("seed %d: %d cells, want 481", seed, len(seen))
 		}
 	}
 }

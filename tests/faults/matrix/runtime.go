@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,18 +36,18 @@ func runtimeFaults() []Fault {
 			{Name: "certificate expired", Begin: certificate(-time.Hour), Cause: away, On: staying, Not: []string{"rotate"}},
 			{
 				Name: "another authority", Begin: certificate(time.Hour), Cause: away, On: staying,
-				Not: []string{"rotate", "install"}, // whose Secret is made after that, and knows it
+				Not: slices.Concat(starting, []string{"rotate"}), // whose Secret is made after that, and knows it
 			},
 		}},
 		{Group: "runtime", Name: "access Secret", Forms: []Form{
 			{
 				Name: "deleted", Begin: withoutAccess, Cause: []string{v1beta2.ReasonAccessSecretNotFound},
-				Not: []string{"disable", "unmanage", "delete", "rotate", "install"},
+				Not: slices.Concat(removing, starting, []string{"rotate"}),
 			},
-			{Name: "rotated", Begin: rotated, Not: []string{"install", "rotate"}},
+			{Name: "rotated", Begin: rotated, Not: slices.Concat(starting, []string{"rotate"})},
 			{
 				Name: "of another cluster", Begin: otherCluster, Cause: []string{v1beta2.ReasonRuntimeReplaced},
-				Not: []string{"install", "rotate"},
+				Not: slices.Concat(starting, []string{"rotate"}),
 			},
 			{
 				Name: "no kubeconfig", Begin: accessTo(""), Cause: []string{v1beta2.ReasonKubeconfigInvalid},
@@ -73,9 +74,9 @@ func runtimeFaults() []Fault {
 func contentFaults() []Fault {
 	return []Fault{
 		{Group: "runtime", Name: "kinds go", Forms: []Form{
-			{Name: "definition of a module deleted", Begin: definitionDeleted},
-			{Name: "definition stuck", Begin: definitionStuck, Not: []string{"disable", "delete", "unmanage"}},
-			{Name: "namespace of the hub deleted", Begin: namespaceDeleted, Not: []string{"install", "delete"}},
+			{Name: "definition of a module deleted", Begin: definitionDeleted, Not: []string{"rename"}}, // which has to keep its objects
+			{Name: "definition stuck", Begin: definitionStuck, Not: removing},
+			{Name: "namespace of the hub deleted", Begin: namespaceDeleted, Not: slices.Concat(starting, []string{"delete"})},
 		}},
 		{Group: "runtime", Name: "somebody else writes", Forms: []Form{
 			{Name: "the same field, again and again", Begin: repeatedly(quarrel), Lasts: 4 * time.Second},
@@ -89,7 +90,7 @@ func contentFaults() []Fault {
 			},
 		}},
 		{Group: "runtime", Name: "runtime restored", Forms: []Form{
-			{Name: "as it was a moment ago", Begin: restored, Lasts: 2 * time.Second, Not: []string{"delete", "disable", "unmanage"}},
+			{Name: "as it was a moment ago", Begin: restored, Lasts: 2 * time.Second, Not: removing},
 			{Name: "without some objects", Begin: lostObjects, Lasts: 2 * time.Second},
 		}},
 		{Group: "runtime", Name: "runtime is hostile", Forms: []Form{

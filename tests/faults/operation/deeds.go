@@ -93,8 +93,8 @@ func edit[T client.Object](ctx context.Context, on *rig.Server, object T, change
 
 func pointTo(version string) func(context.Context, *Scene) error {
 	return func(ctx context.Context, s *Scene) error {
-		for _, module := range []string{s.Web, s.Maps} {
-			err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(module), func(release *v1beta2.ModuleReleaseMeta) {
+		for i := range s.Modules {
+			err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(s.Modules[i].Name), func(release *v1beta2.ModuleReleaseMeta) {
 				for i := range release.Spec.Channels {
 					release.Spec.Channels[i].Version = version
 				}

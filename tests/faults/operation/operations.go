@@ -63,7 +63,7 @@ func Await(ctx context.Context, s *Scene, settled func(context.Context, *Scene) 
 // prepareWithin is how long a Scene may take to be prepared, when nothing is wrong.
 const prepareWithin = time.Minute
 
-// All are the eight operations, in the order of the matrix.
+// All are the operations, in the order of the matrix: eight that people do every day, and five in which something ends.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},
@@ -79,6 +79,22 @@ func All() []Operation {
 		{Name: "rotate", Prepare: install, Steps: []Step{
 			{"replace the credentials and revoke the old ones", rotate, installed(v1)},
 			{"delete an object, which only the new ones can heal", damage, healed},
+		}},
+		{Name: "delete-used", Prepare: usePaper, Steps: []Step{
+			{"take all modules out of the spec, one of which is in use", disable, blocked},
+			{"delete the object that uses it", stopUsing, disabled},
+		}},
+		{Name: "withdraw", Prepare: nothing, Steps: []Step{
+			{"create Kyma and Secret", createKyma, begun},
+			{"delete the Kyma amid the installation", deleteKyma, deleted},
+		}},
+		{Name: "rename", Prepare: installToRename, Steps: []Step{{"ask for the module by its new name", rename, renamed}}},
+		{Name: "unserve", Prepare: installWith(paper), Steps: []Step{
+			{"offer a version whose definition serves less", pointTo(v2), installed(v2)},
+			{"take all modules out of the spec", disable, disabled},
+		}},
+		{Name: "unshare", Prepare: installWith(left, right), Steps: []Step{
+			{"offer versions of both modules without what they have in common", pointTo(v2), installed(v2)},
 		}},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -36,6 +37,8 @@ type Scene struct {
 	Web, Maps, Spare string
 	// Token is what the access Secret holds at present.
 	Token string
+	// Kept is the identity of an object that has to outlive the operation.
+	Kept types.UID
 	// Contents are what was published: by module, by version.
 	Contents map[string]map[string]testkit.Content
 	// Published are the components behind them, by module and version.
@@ -118,8 +121,12 @@ func (s *Scene) Manifests(ctx context.Context) ([]v1beta2.Manifest, error) {
 // content is what a version of a module consists of.
 func (s *Scene) content(module, version string) testkit.Content {
 	switch {
-	case module == s.Web:
-		return testkit.Operator(module, version)
+	case module == s.Web, module == s.named(alias):
+		return testkit.Operator(s.Web, version)
+	case module == s.named(paper):
+		return s.paperContent(version)
+	case module == s.named(left), module == s.named(right):
+		return s.sharedContent(module, version)
 	case version == v1:
 		return testkit.ConfigMaps(module, version, 3)
 	}
@@ -140,7 +147,10 @@ func (s *Scene) offer(ctx context.Context, module string) error {
 		}
 		s.Contents[module][version], s.Published[module][version] = content, digest
 		template := testkit.ModuleTemplate(module, version, func(spec *v1beta2.ModuleTemplateSpec) {
-			spec.Data, spec.Manager = content.DefaultCR, content.Manager
+			spec.Data, spec.Manager, spec.AssociatedResources = content.DefaultCR, content.Manager, content.Associated
+			if module == s.named(paper) {
+				spec.AllowCRDChanges = []v1beta2.CRDRule{"VersionRemoved"}
+			}
 		})
 		if err := s.Rig.Hub.Client.Create(ctx, template); err != nil {
 			return err

@@ -183,7 +183,10 @@ func (s *Scene) nothingLeft(ctx context.Context) error {
 	if len(manifests) > 0 {
 		return fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, told(manifests[0].Status.Conditions))
 	}
-	return errors.Join(s.gone(ctx, s.Web, everything), s.gone(ctx, s.Maps, everything))
+	for module := range s.Contents {
+		err = errors.Join(err, s.gone(ctx, module, everything))
+	}
+	return err
 }
 
 func unmanaged(ctx context.Context, s *Scene) error {

@@ -1,0 +1,168 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// Modules that some operations have beside Web and Maps; a Scene adds its ID.
+const (
+	// paper has two kinds of custom resources, and an object of the first.
+	paper = "paper"
+	// alias has what Web has, under another name.
+	alias = "alias"
+	// left and right have a ConfigMap in common, and one of their own each.
+	left, right = "left", "right"
+)
+
+// named is the name of a module of this Scene.
+func (s *Scene) named(module string) string { return module + "-" + s.ID }
+
+// installWith installs further modules beside Web and Maps.
+func installWith(modules ...string) func(context.Context, *Scene) error {
+	return func(ctx context.Context, s *Scene) error {
+		for _, module := range modules {
+			if err := s.offer(ctx, s.named(module)); err != nil {
+				return err
+			}
+			s.Modules = append(s.Modules, v1beta2.Module{Name: s.named(module)})
+		}
+		return install(ctx, s)
+	}
+}
+
+// definitionOf is the definition of a kind of module paper, and an object of it, without a name.
+func (s *Scene) definitionOf(kind, version string) (definition, object *unstructured.Unstructured) {
+	sample := testkit.Operator(s.named(paper)+"-"+kind, version)
+	return sample.Objects[0], sample.DefaultCR
+}
+
+// paperContent: version 2 no longer serves the version of the kind that its object had in version 1.
+func (s *Scene) paperContent(version string) testkit.Content {
+	sheet, object := s.definitionOf("sheet", version)
+	ink, drop := s.definitionOf("ink", version)
+	object.SetName(s.named(paper))
+	if version == v1 {
+		object.SetAPIVersion(object.GroupVersionKind().Group + "/v1alpha1")
+		versions, _, _ := unstructured.NestedSlice(sheet.Object, "spec", "versions") // it returns a copy
+		older, _, _ := unstructured.NestedSlice(sheet.Object, "spec", "versions")
+		first := older[0].(map[string]any) //nolint:forcetypeassert // testkit wrote it
+		first["name"], first["storage"] = "v1alpha1", false
+		_ = unstructured.SetNestedSlice(sheet.Object, append(versions, first), "spec", "versions") // of what was read there
+	}
+	content := testkit.ConfigMaps(s.named(paper), version, 1)
+	content.Objects = append(content.Objects, sheet, ink, object)
+	for _, kind := range []*unstructured.Unstructured{object, drop} {
+		content.Associated = append(content.Associated, metav1.GroupVersionKind{
+			Group: kind.GroupVersionKind().Group, Version: "v1", Kind: kind.GetKind(),
+		})
+	}
+	return content
+}
+
+// sharedContent: version 2 has no longer what the two modules have in common.
+func (s *Scene) sharedContent(module, version string) testkit.Content {
+	content := testkit.ConfigMaps(module, version, 1)
+	if version == v1 {
+		content.Objects = append(content.Objects, testkit.ConfigMaps(s.named("common"), version, 1).Objects...)
+	}
+	return content
+}
+
+// mine is an object that a person made, of the second kind of module paper.
+func (s *Scene) mine() *unstructured.Unstructured {
+	_, object := s.definitionOf("ink", v1)
+	object.SetName("mine-" + s.ID)
+	return object
+}
+
+func usePaper(ctx context.Context, s *Scene) error {
+	if err := installWith(paper)(ctx, s); err != nil {
+		return err
+	}
+	return s.Home.Client.Create(ctx, s.mine())
+}
+
+func stopUsing(ctx context.Context, s *Scene) error {
+	return client.IgnoreNotFound(s.Home.Client.Delete(ctx, s.mine()))
+}
+
+// blocked says what keeps module paper from waiting, whole, for the object that a person made.
+func blocked(ctx context.Context, s *Scene) error {
+	manifests, err := s.Manifests(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range manifests {
+		manifest := &manifests[i]
+		if !strings.Contains(manifest.Name, s.named(paper)) {
+			return fmt.Errorf("the Manifest %s is still there: %s", manifest.Name, told(manifest.Status.Conditions))
+		}
+		ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady)
+		if ready == nil || ready.Reason != v1beta2.ReasonDeletionBlocked {
+			return fmt.Errorf("the Manifest %s does not say what blocks it: %s", manifest.Name, told(manifest.Status.Conditions))
+		}
+		return s.runs(ctx, s.named(paper), v1)
+	}
+	return fmt.Errorf("the Manifest of %s is gone, though %s is there", s.named(paper), s.mine().GetName())
+}
+
+// begun says that nothing of an installation has reached the runtime.
+func begun(ctx context.Context, s *Scene) error {
+	object := s.configMap(0)
+	return s.Home.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+}
+
+// installToRename offers what Web has under another name, and remembers the custom resource that has to outlive the change.
+func installToRename(ctx context.Context, s *Scene) error {
+	if err := s.offer(ctx, s.named(alias)); err != nil {
+		return err
+	}
+	if err := install(ctx, s); err != nil {
+		return err
+	}
+	live, err := s.get(ctx, s.Contents[s.Web][v1].DefaultCR)
+	s.Kept = live.GetUID()
+	return err
+}
+
+func rename(ctx context.Context, s *Scene) error {
+	return edit(ctx, s.Rig.Hub, s.Kyma(), func(kyma *v1beta2.Kyma) {
+		for i := range kyma.Spec.Modules {
+			if kyma.Spec.Modules[i].Name == s.Web {
+				kyma.Spec.Modules[i].Name = s.named(alias)
+			}
+		}
+	})
+}
+
+// renamed says what is missing until the module of the new name has everything of the old one, the same custom resource too.
+func renamed(ctx context.Context, s *Scene) error {
+	if err := installed(v1)(ctx, s); err != nil {
+		return err
+	}
+	manifests, err := s.Manifests(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range manifests {
+		if strings.Contains(manifests[i].Name, s.Web) {
+			return fmt.Errorf("the Manifest %s is still there: %s", manifests[i].Name, told(manifests[i].Status.Conditions))
+		}
+	}
+	live, err := s.get(ctx, s.Contents[s.Web][v1].DefaultCR)
+	if err == nil && (live.GetUID() != s.Kept || live.GetDeletionTimestamp() != nil) {
+		err = errors.New("the default custom resource is another one than before, or goes")
+	}
+	return err
+}
