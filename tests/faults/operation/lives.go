@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,11 +55,7 @@ func (s *Scene) paperContent(version string) testkit.Content {
 	object.SetName(s.named(paper))
 	if version == v1 {
 		object.SetAPIVersion(object.GroupVersionKind().Group + "/v1alpha1")
-		versions, _, _ := unstructured.NestedSlice(sheet.Object, "spec", "versions") // it returns a copy
-		older, _, _ := unstructured.NestedSlice(sheet.Object, "spec", "versions")
-		first := older[0].(map[string]any) //nolint:forcetypeassert // testkit wrote it
-		first["name"], first["storage"] = "v1alpha1", false
-		_ = unstructured.SetNestedSlice(sheet.Object, append(versions, first), "spec", "versions") // of what was read there
+		serveAlso(sheet, "v1alpha1")
 	}
 	content := testkit.ConfigMaps(s.named(paper), version, 1)
 	content.Objects = append(content.Objects, sheet, ink, object)
@@ -68,6 +65,23 @@ func (s *Scene) paperContent(version string) testkit.Content {
 		})
 	}
 	return content
+}
+
+// serveAlso has a definition serve another version, of the same schema as the one that it stores.
+func serveAlso(definition *unstructured.Unstructured, name string) {
+	versions, found, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	if !found || err != nil {
+		panic(fmt.Sprintf("%s has no versions: %v", definition.GetName(), err))
+	}
+	stored, is := versions[0].(map[string]any)
+	if !is {
+		panic(definition.GetName() + " has a version that is no object")
+	}
+	another := maps.Clone(stored)
+	another["name"], another["storage"] = name, false
+	if err := unstructured.SetNestedSlice(definition.Object, append(versions, another), "spec", "versions"); err != nil {
+		panic(err)
+	}
 }
 
 // sharedContent: version 2 has no longer what the two modules have in common.
@@ -103,18 +117,15 @@ func blocked(ctx context.Context, s *Scene) error {
 	if err != nil {
 		return err
 	}
-	for i := range manifests {
-		manifest := &manifests[i]
-		if !strings.Contains(manifest.Name, s.named(paper)) {
-			return fmt.Errorf("the Manifest %s is still there: %s", manifest.Name, told(manifest.Status.Conditions))
-		}
-		ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady)
-		if ready == nil || ready.Reason != v1beta2.ReasonDeletionBlocked {
-			return fmt.Errorf("the Manifest %s does not say what blocks it: %s", manifest.Name, told(manifest.Status.Conditions))
-		}
-		return s.runs(ctx, s.named(paper), v1)
+	if len(manifests) != 1 {
+		return fmt.Errorf("there are %d Manifests, not only that of %s", len(manifests), s.named(paper))
 	}
-	return fmt.Errorf("the Manifest of %s is gone, though %s is there", s.named(paper), s.mine().GetName())
+	manifest := &manifests[0]
+	ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady)
+	if !strings.Contains(manifest.Name, s.named(paper)) || ready == nil || ready.Reason != v1beta2.ReasonDeletionBlocked {
+		return fmt.Errorf("the Manifest %s does not say what blocks it: %s", manifest.Name, told(manifest.Status.Conditions))
+	}
+	return s.runs(ctx, s.named(paper), v1)
 }
 
 // begun says that nothing of an installation has reached the runtime.
