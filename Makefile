@@ -182,7 +182,7 @@ verify-web: ## Check and test the front end, and that what is committed is what 
 
 .PHONY: test
 test: ## Run the unit, integration and end-to-end tests and print how long each stage took.
-	@$(stages) test-unit=25m test-integration=32m test-e2e=28m
+	@$(stages) test-unit=25m test-integration=25m test-e2e=20m
 
 .PHONY: test-all
 test-all: ## Run these, attacks, a sample of faults, a small benchmark, a browser and real pods; needs root, chromium and containerd.
