@@ -199,7 +199,7 @@ func TestAReadyModuleOutlivesTheRegistry(t *testing.T) {
 		{"it has to be signed by now and is not", unreadable(v1, "SignatureMissing"), Run},
 		{"the signer's certificate expired", unreadable(v1, "SignatureUntrusted"), Run},
 		{"the signer's key was revoked", unreadable(v1, "SignatureRevoked"), Run},
-		{"somebody changed it in the registry", unreadable(v1, "SignatureInvalid"), Run},
+		{"its descriptor in the registry is no longer the one that was signed", unreadable(v1, "SignatureInvalid"), Run},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := sampleWorld(installedAt("regular", v1), test.known)

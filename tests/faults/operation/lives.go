@@ -42,7 +42,7 @@ func installWith(modules ...string) func(context.Context, *Scene) error {
 	}
 }
 
-// definitionOf is the definition of a kind of module paper, and an object of it, without a name.
+// definitionOf is the definition of a kind of module paper, and an object of it, to be named.
 func (s *Scene) definitionOf(kind, version string) (definition, object *unstructured.Unstructured) {
 	sample := testkit.Operator(s.named(paper)+"-"+kind, version)
 	return sample.Objects[0], sample.DefaultCR

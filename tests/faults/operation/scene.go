@@ -12,6 +12,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
@@ -149,7 +150,7 @@ func (s *Scene) offer(ctx context.Context, module string) error {
 		template := testkit.ModuleTemplate(module, version, func(spec *v1beta2.ModuleTemplateSpec) {
 			spec.Data, spec.Manager, spec.AssociatedResources = content.DefaultCR, content.Manager, content.Associated
 			if module == s.named(paper) {
-				spec.AllowCRDChanges = []v1beta2.CRDRule{"VersionRemoved"}
+				spec.AllowCRDChanges = []v1beta2.CRDRule{crdsafety.VersionRemoved}
 			}
 		})
 		if err := s.Rig.Hub.Client.Create(ctx, template); err != nil {
