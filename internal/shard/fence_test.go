@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,38 @@ func TestAWriteThatIsUnderWayEndsWithTheRightToIt(t *testing.T) {
 	<-ended
 	if ctx.Err() == nil {
 		t.Error("the pass goes on")
+	}
+}
+
+// A pass that learns from one of its writes that its right is gone asks its context how it may record what it did.
+func TestTheContextOfAPassEndsBeforeItsWrites(t *testing.T) {
+	for name, end := range map[string]func(tenure *tenure, clock *time.Time){
+		"the time is up": func(tenure *tenure, clock *time.Time) {
+			*clock = clock.Add(10 * time.Second)
+			tenure.begin(context.Background(), 7)
+		},
+		"the bucket moved": func(tenure *tenure, clock *time.Time) { tenure.extend(clock.Add(10*time.Second), none, certainly) },
+		"the bucket drains, and the pass takes too long": func(tenure *tenure, _ *time.Time) {
+			tenure.stop()
+			tenure.cut()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tenure, clock := held()
+			ctx, done, _ := tenure.begin(context.Background(), 7)
+			defer done()
+			var ends []error
+			const writes = 8
+			for range writes {
+				if _, err := permitted(ctx, func(error) { ends = append(ends, ctx.Err()) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end(tenure, clock)
+			if len(ends) != writes || slices.Contains(ends, nil) {
+				t.Errorf("the context of the pass says %v when its writes end", ends)
+			}
+		})
 	}
 }
 

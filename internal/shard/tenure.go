@@ -51,9 +51,10 @@ type pass struct {
 	tenure *tenure
 	bucket int
 	// The rest is guarded by the tenure.
-	over  error // why it may not write any more
-	stops map[int]context.CancelCauseFunc
-	count int
+	over   error                           // why it may not write any more
+	cancel context.CancelCauseFunc         // ends the pass itself
+	writes map[int]context.CancelCauseFunc // ends what it has under way, of which some outlives its context
+	count  int
 }
 
 type passKey struct{}
@@ -69,17 +70,15 @@ func (t *tenure) begin(ctx context.Context, bucket int) (context.Context, func()
 	if standing := t.stages[bucket].standing(); standing != Mine {
 		return ctx, func() {}, standing
 	}
-	p := &pass{tenure: t, bucket: bucket, stops: map[int]context.CancelCauseFunc{}}
-	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, passKey{}, p))
+	p := &pass{tenure: t, bucket: bucket, writes: map[int]context.CancelCauseFunc{}}
+	ctx, p.cancel = context.WithCancelCause(context.WithValue(ctx, passKey{}, p))
 	if t.passes[bucket] == nil {
 		t.passes[bucket] = map[*pass]struct{}{}
 	}
 	t.passes[bucket][p] = struct{}{}
-	detach := p.attach(cancel)
 	return ctx, func() {
-		detach()
 		t.end(p)
-		cancel(context.Canceled)
+		p.cancel(context.Canceled)
 	}, Mine
 }
 
@@ -95,15 +94,12 @@ func (t *tenure) end(p *pass) {
 	}
 }
 
-// attach has something cancelled when the pass loses its right. The caller holds the lock of the tenure.
-func (p *pass) attach(cancel context.CancelCauseFunc) (detach func()) {
-	at := p.count
-	p.count++
-	p.stops[at] = cancel
-	return func() {
-		p.tenure.mu.Lock()
-		defer p.tenure.mu.Unlock()
-		delete(p.stops, at)
+// stop cancels the pass, and then the writes that it has under way: a pass that learns from a write that it is over must find its own
+// context ended, or it goes on to record what it did by a context that ends under its hands. The caller holds the lock of the tenure.
+func (p *pass) stop() {
+	p.cancel(context.Canceled)
+	for _, cancel := range p.writes {
+		cancel(context.Canceled)
 	}
 }
 
@@ -115,7 +111,14 @@ func (p *pass) permit(cancel context.CancelCauseFunc) (detach func(), err error)
 	if p.over != nil {
 		return nil, p.over
 	}
-	return p.attach(cancel), nil
+	at := p.count
+	p.count++
+	p.writes[at] = cancel
+	return func() {
+		p.tenure.mu.Lock()
+		defer p.tenure.mu.Unlock()
+		delete(p.writes, at)
+	}, nil
 }
 
 // kill takes the right to write from all passes in a bucket. The caller holds the lock.
@@ -125,9 +128,7 @@ func (t *tenure) kill(bucket int, why string) {
 			continue
 		}
 		p.over = &Refusal{Bucket: bucket, Why: why}
-		for _, cancel := range p.stops {
-			cancel(context.Canceled)
-		}
+		p.stop()
 		delete(t.passes[bucket], p)
 	}
 }
@@ -248,9 +249,7 @@ func (t *tenure) cut() {
 			continue
 		}
 		for p := range t.passes[bucket] {
-			for _, cancel := range p.stops {
-				cancel(context.Canceled)
-			}
+			p.stop()
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // progress is how far the writes of a Scene are: how many were sent, how many of them have no answer yet, the one that is held included,
-// and how many answers of the Scene's runtime their writer has read.
+// how many of those that the pass has to write down are answered, and how many answers of the Scene's runtime their writer has read.
 type progress struct {
-	sent, open int
-	read       float64
+	sent, open, done int
+	read             float64
 }
 
 // alike are the looks in a row that have to see the same progress. The writer tells it itself: one that gets no time to read an answer gets
@@ -40,8 +40,9 @@ func (t *attempt) answered(ctx context.Context) error {
 		if seen++; now != before {
 			before, seen = now, 1
 		}
-		last = fmt.Errorf("%d writes, %d of them not answered, %g answers read", now.sent, now.open, now.read)
-		return now.open == 1 && now.read > 0 && seen >= alike, nil
+		last = fmt.Errorf("%d writes, %d of them not answered, %d beside the one that is held, %g answers read",
+			now.sent, now.open, now.done, now.read)
+		return now.open == 1 && now.done > 0 && now.read > 0 && seen >= alike, nil
 	})
 	if err != nil {
 		return fmt.Errorf("the writes beside the one that is held do not come to an end: %w", last)
@@ -64,8 +65,12 @@ func (t *attempt) progress(ctx context.Context, writer *replica) (now progress, 
 			if !writes(call) {
 				continue
 			}
-			if now.sent++; call.Took == 0 {
+			now.sent++
+			switch {
+			case call.Took == 0:
 				now.open++
+			case ofMaps(t.scene, call):
+				now.done++
 			}
 		}
 	}
