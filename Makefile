@@ -58,13 +58,15 @@ BENCHARGS ?=
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
 PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard/allot ./internal/view
 PURE_COVERAGE := 95
-# Packages with tests that start no goroutine and share nothing between any: the race detector can find nothing in them. tests/arch fails when
-# that is not true any more.
+# Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
 RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli ./internal/cli/hostcmd ./internal/controller/release ./internal/cover ./internal/egress \
 	./internal/kubeconfig ./internal/module ./internal/shard/allot ./internal/view ./internal/web/assets ./pkg/conditions ./pkg/finding \
 	./pkg/moduleconfig ./pkg/modulelint ./samples/greeter
+# Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
+RACE_APART := ./pkg/component ./pkg/content ./pkg/render
 # Packages that take longest are begun first, so that no processor waits for them at the end.
-LONGEST := ./internal/fleet ./internal/direct ./pkg/content ./pkg/declarative ./internal/task ./internal/cli/changecmd ./internal/web ./pkg/apply
+LONGEST := ./internal/fleet ./internal/direct ./pkg/content ./internal/task ./internal/cli/changecmd ./internal/web ./pkg/declarative ./pkg/apply \
+	./internal/provision ./tests/shards ./pkg/manifest ./pkg/component ./internal/shard ./pkg/render
 # Paths that generators write.
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
 
@@ -181,12 +183,12 @@ verify-web: ## Check and test the front end, and that what is committed is what 
 	[ -z "$$changed" ] || { printf 'the built front end differs from what is committed; run make web and commit:\n%s\n' "$$changed"; exit 1; }
 
 .PHONY: test
-test: ## Run the unit, integration and end-to-end tests and print how long each stage took.
-	@$(stages) test-unit=25m test-integration=25m test-e2e=20m
+test: ## Run the unit and end-to-end tests, on real API servers, and print how long each stage took.
+	@$(stages) test-unit=25m test-e2e=20m
 
 .PHONY: test-all
-test-all: ## Run these, attacks, a sample of faults, a small benchmark, a browser and real pods; needs root, chromium and containerd.
-	@$(stages) test test-hostile test-faults bench-smoke test-browser e2e-node
+test-all: ## Run these, the integration tests, attacks, a sample of faults, a small benchmark, a browser and real pods; needs root, chromium and containerd.
+	@$(stages) test test-integration test-hostile test-faults bench-smoke test-browser e2e-node
 
 .PHONY: prepare
 prepare: ## Build what verify and test need, so that these only check and test.
@@ -209,10 +211,9 @@ unit-race: $(BIN)/gotestsum
 		grep -vxF "$$($(GO) list $(RACELESS))"); \
 	$(with-race) $(gotest) -race -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(LONGEST) $$packages
 
-# pkg/component has tests that compare thousands of documents and are left out of builds for the race detector.
 .PHONY: unit-plain
 unit-plain: $(BIN)/gotestsum
-	$(with-assets) $(gotest) -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(RACELESS) ./pkg/component
+	$(with-assets) $(gotest) -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(RACELESS) $(RACE_APART)
 
 .PHONY: unit-coverage
 unit-coverage:

@@ -174,13 +174,3 @@ func onlyVerified(t *testing.T, store *Store) {
 		}
 	}
 }
-
-// FirstFile refuses most of them too; what it accepts is the manifest and nothing else.
-func TestMaliciousArchivesGiveTheirFirstFileAtMost(t *testing.T) {
-	for name, test := range malicious(t) {
-		got, err := read(t, FirstFile, test.data, smallLimits)
-		if err == nil && len(got) > 5 && !strings.HasPrefix(got, "x") || ReasonOf(err) == ReasonInternal {
-			t.Errorf("%s: read %d bytes, error %v", name, len(got), err)
-		}
-	}
-}

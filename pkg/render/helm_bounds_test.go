@@ -1,3 +1,7 @@
+//go:build !race
+
+// The templates run until a bound stops them, one after the other: the race detector makes that five times slower and has nothing to find.
+
 package render
 
 import (

@@ -133,7 +133,24 @@ func TestRaceless(t *testing.T) {
 		"packages that are tested with -race may have it all": {"pkg/b/b.go", importing("sync"), "RACELESS in the Makefile names pkg/a, which does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := map[string]string{"Makefile": "RACELESS := ./pkg/a\n", tc.file: tc.text}
+			files := map[string]string{"Makefile": "RACELESS := ./pkg/a\nRACE_APART := ./pkg/c\n", tc.file: tc.text}
+			expect(t, Raceless(fixture(t, files)), wanted(tc.want)...)
+		})
+	}
+}
+
+func TestFilesThatAreLeftOutOfRaceBuilds(t *testing.T) {
+	const test = "//go:build !race\n\npackage p\n\nimport \"testing\"\n\nfunc TestP(t *testing.T) {\n\t%\n}\n"
+	body := func(line string) string { return strings.ReplaceAll(test, "%", line) }
+	for name, tc := range map[string]struct{ file, text, want string }{
+		"one in a package that is tested without it too": {"pkg/c/c_test.go", body("_ = 1"), ""},
+		"one in a package that is raceless":              {"pkg/a/a_test.go", body("_ = 1"), ""},
+		"one in another package is tested by no stage":   {"pkg/b/b_test.go", body("_ = 1"), "pkg/b/b_test.go:3: is left out of builds"},
+		"one that starts a goroutine":                    {"pkg/c/c_test.go", body("go func() {}()"), "pkg/c/c_test.go:8: starts a goroutine"},
+		"a file of both builds":                          {"pkg/b/b_test.go", "//go:build linux\n\npackage p\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"Makefile": "RACELESS := ./pkg/a\nRACE_APART := ./pkg/c\n", "pkg/a/doc.go": "package p\n", tc.file: tc.text}
 			expect(t, Raceless(fixture(t, files)), wanted(tc.want)...)
 		})
 	}

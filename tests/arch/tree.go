@@ -149,19 +149,23 @@ func (t *Tree) parse(name, relative string, data []byte) (*File, error) {
 	}, nil
 }
 
-func neverBuilt(file *ast.File) bool {
+// neverBuilt returns whether a file is in no build, with the race detector or without it.
+func neverBuilt(file *ast.File) bool { return !builtWith(file, true) && !builtWith(file, false) }
+
+// builtWith returns whether builds for the race detector, or those without it, include a file.
+func builtWith(file *ast.File, race bool) bool {
 	for _, group := range file.Comments {
 		if group.Pos() > file.Package {
-			return false
+			break
 		}
 		for _, line := range group.List {
 			expression, err := constraint.Parse(line.Text)
-			if err == nil && !expression.Eval(func(tag string) bool { return tag != "never" && tag != "ignore" }) {
-				return true
+			if err == nil && !expression.Eval(func(tag string) bool { return tag != "never" && tag != "ignore" && (race || tag != "race") }) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
 
 func (p *Package) append(file *File) {
