@@ -293,7 +293,10 @@ func TestLinksAreReadOnce(t *testing.T) {
 }
 
 func TestASlowServerIsLeftAlone(t *testing.T) {
-	s := newSite(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s := newSite(t, func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler) // or a client that gives up may read an empty answer
+	})
 	limits := near(s.Server)
 	limits.Time = 50 * time.Millisecond
 	if _, _, err := Fetch(t.Context(), Source{Name: "ours", URL: s.URL + "/x"}, limits); content.ReasonOf(err) != content.ReasonRegistryUnreachable {

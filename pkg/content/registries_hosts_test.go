@@ -199,7 +199,7 @@ func TestMirrorsAreAskedFirst(t *testing.T) {
 	wrong := other.manifest(t, other.layer(archive(t, entry{name: "a", data: "wrong"})))
 	lying := newShelf()
 	lying.tags["v1"], lying.manifests[right.Digest.String()] = right.Digest.String(), other.manifests[wrong.Digest.String()]
-	hanging := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	hanging := http.HandlerFunc(hang)
 	for name, test := range map[string]struct {
 		origin  http.Handler
 		mirrors []http.Handler

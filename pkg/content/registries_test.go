@@ -59,7 +59,6 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	hanging := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	dripping := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
 		drop := time.NewTicker(5 * time.Millisecond)
@@ -70,7 +69,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 			<-drop.C
 		}
 	}
-	for name, handler := range map[string]http.HandlerFunc{"nobody listens": nil, "it hangs": hanging, "it drips": dripping} {
+	for name, handler := range map[string]http.HandlerFunc{"nobody listens": nil, "it hangs": hang, "it drips": dripping} {
 		t.Run(name, func(t *testing.T) {
 			source, host, _ := serve(t, handler)
 			if handler == nil {

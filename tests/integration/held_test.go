@@ -13,10 +13,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// withVolume gives the pods of a module's Deployment a claim and a volume of the module.
-func withVolume(module string) testkit.Content {
+// addVolume gives the pods of a module's Deployment a claim and a volume of the module.
+func addVolume(content *testkit.Content, module string) {
 	GinkgoHelper()
-	content := testkit.Deployment(module, "1.0.0")
 	room := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}
 	class, modes := "", []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	volume := &corev1.PersistentVolume{
@@ -29,7 +28,7 @@ func withVolume(module string) testkit.Content {
 	}
 	claim := &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: module},
+		ObjectMeta: claimOf(module).ObjectMeta,
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: modes, StorageClassName: &class, VolumeName: module, Resources: corev1.VolumeResourceRequirements{Requests: room},
 		},
@@ -47,18 +46,22 @@ func withVolume(module string) testkit.Content {
 			}}, "spec", "template", "spec", "volumes")).To(Succeed())
 		}
 	}
-	return content
+}
+
+// claimOf is the claim that addVolume adds.
+func claimOf(module string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: module}}
 }
 
 var _ = Describe("A module whose objects are held", func() {
 	It("by its own pods, as a claim and a volume are, goes as a whole", func() {
 		env.FaultFree()
 		module := testkit.Unique("held")
-		content := withVolume(module)
+		content := testkit.Deployment(module, "1.0.0")
+		addVolume(&content, module)
 		env.Offer(module, "1.0.0", content, "regular")
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: module}}
-		Eventually(testkit.Live(env.Runtimes[0], claim)).Should(HaveField("Status.Phase", corev1.ClaimBound))
+		Eventually(testkit.Live(env.Runtimes[0], claimOf(module))).Should(HaveField("Status.Phase", corev1.ClaimBound))
 		disable(kyma, module)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady), testkit.HaveNoModule(module)))
 		expectGone(env.Runtimes[0], partsOf(content)...)

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -65,17 +66,28 @@ func deny(prefix string) (lift func()) {
 	return lift
 }
 
-// denyByWebhook makes the first runtime ask a webhook about ConfigMaps whose name begins like this, which says no.
-func denyByWebhook(prefix, words string) {
-	GinkgoHelper()
-	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, req *http.Request) {
+// admitter serves an admission webhook: what decide returns is the answer, and without one the webhook cannot be used.
+func admitter(decide func(context.Context) *admissionv1.AdmissionResponse) http.HandlerFunc {
+	return func(out http.ResponseWriter, req *http.Request) {
 		review := &admissionv1.AdmissionReview{}
 		if err := json.NewDecoder(req.Body).Decode(review); err != nil || review.Request == nil {
 			http.Error(out, "no review", http.StatusBadRequest)
 			return
 		}
-		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: words}}
+		if review.Response = decide(req.Context()); review.Response == nil {
+			http.Error(out, "no pod answers", http.StatusServiceUnavailable)
+			return
+		}
+		review.Response.UID = review.Request.UID
 		_ = json.NewEncoder(out).Encode(review)
+	}
+}
+
+// denyByWebhook makes the first runtime ask a webhook about ConfigMaps whose name begins like this, which says no.
+func denyByWebhook(prefix, words string) {
+	GinkgoHelper()
+	server := httptest.NewTLSServer(admitter(func(context.Context) *admissionv1.AdmissionResponse {
+		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: words}}
 	}))
 	DeferCleanup(server.Close)
 	none, fail, exact := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.Fail, admissionregistrationv1.Exact
