@@ -106,7 +106,7 @@ func TestCallsAreCountedAsThoseOfClientGo(t *testing.T) {
 		return n
 	}
 	eventually(t, "the probe, the list and the watch are counted", func() bool { return counted() == 3 }) // the watch when it is answered
-	_ = readMapOf(t.Context(), s.r, "a") // by client-go
+	_ = readMapOf(t.Context(), s.r, "a")                                                                  // by client-go
 	if n := counted(); n != 4 {
 		t.Errorf("%v calls are counted after one more", n)
 	}
