@@ -34,7 +34,7 @@ func TestFirstFileRefuses(t *testing.T) {
 		"a character device":            {[]entry{{name: "d", kind: tar.TypeChar}}, ReasonArchiveRefused, "neither file nor directory"},
 		"a block device":                {[]entry{{name: "d", kind: tar.TypeBlock}}, ReasonArchiveRefused, "neither file nor directory"},
 		"a pipe":                        {[]entry{{name: "p", kind: tar.TypeFifo}}, ReasonArchiveRefused, "neither file nor directory"},
-		"a type that nobody knows":      {[]entry{{name: "p", kind: 'Z'}}, ReasonArchiveRefused, "neither file nor directory"},
+		"an unknown type of an entry":   {[]entry{{name: "p", kind: 'Z'}}, ReasonArchiveRefused, "neither file nor directory"},
 		"too many entries":              {[]entry{manifest, {name: "b"}, {name: "c"}, {name: "d"}}, ReasonArchiveRefused, "more than 3 entries"},
 		"no entry":                      {nil, ReasonContentInvalid, "no regular file"},
 		"only folders and macOS' files": {[]entry{{name: "a/", kind: tar.TypeDir}, {name: "a/._b"}}, ReasonContentInvalid, "no regular file"},

@@ -69,7 +69,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 			<-drop.C
 		}
 	}
-	for name, handler := range map[string]http.HandlerFunc{"nobody listens": nil, "it hangs": hang, "it drips": dripping} {
+	for name, handler := range map[string]http.HandlerFunc{"the port is closed": nil, "it hangs": hang, "it drips": dripping} {
 		t.Run(name, func(t *testing.T) {
 			source, host, _ := serve(t, handler)
 			if handler == nil {
