@@ -38,6 +38,21 @@ func writeSignatures(rules ...rule) {
 	Expect(os.Rename(draft, signaturesFile)).To(Succeed())
 }
 
+// enforceSignatures replaces the file and waits until the manager follows it: what a spec leaves in force would judge the next one.
+func enforceSignatures(rules ...rule) {
+	GinkgoHelper()
+	inForce := func() int { return env.Log.Times("signatures", "File is in force") }
+	times := inForce()
+	before, err := os.ReadFile(signaturesFile)
+	Expect(err).NotTo(HaveOccurred())
+	writeSignatures(rules...)
+	after, err := os.ReadFile(signaturesFile)
+	Expect(err).NotTo(HaveOccurred())
+	if !bytes.Equal(before, after) { // the manager tells a change only
+		Eventually(inForce).Should(BeNumerically(">", times))
+	}
+}
+
 func signingKey() *rsa.PrivateKey {
 	GinkgoHelper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -79,11 +94,8 @@ var _ = Describe("A component that has to be signed", func() {
 	}
 	BeforeEach(func() {
 		module, key = testkit.Unique("signed"), signingKey()
-		inForce := func() int { return env.Log.Times("signatures", "File is in force") }
-		before := inForce()
-		writeSignatures(requiring("enforce", module, key))
-		Eventually(inForce).Should(BeNumerically(">", before))
-		DeferCleanup(func() { writeSignatures() })
+		enforceSignatures(requiring("enforce", module, key))
+		DeferCleanup(func() { enforceSignatures() })
 	})
 
 	// runs installs version 1.0.0, signed.
@@ -121,7 +133,7 @@ var _ = Describe("A component that has to be signed", func() {
 	})
 
 	It("is installed under audit, which tells what enforce would refuse", func() {
-		writeSignatures(requiring("audit", module, key))
+		enforceSignatures(requiring("audit", module, key))
 		offerUnsigned(module, "1.0.0")
 		env.Point(module, "1.0.0", "regular")
 		kyma := newKyma(env.Runtimes[0], testkit.OnChannel("regular"), testkit.WithModule(module))
@@ -173,15 +185,15 @@ var _ = Describe("A component that has to be signed", func() {
 		offerUnsigned(module, "1.1.0")
 		sign(module, "1.1.0", other)
 		keeps(kyma, v1beta2.ReasonSignatureUntrusted, "1.1.0")
-		writeSignatures(requiring("enforce", module, other))
+		enforceSignatures(requiring("enforce", module, other))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady), testkit.HaveModule(module, testkit.HaveVersion("1.1.0"))))
 		Eventually(installed).Should(Equal("1.1.0"))
 
 		By("asking for another signature of what runs")
-		writeSignatures(requiring("enforce", module, key))
+		enforceSignatures(requiring("enforce", module, key))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionFalse, v1beta2.ReasonSignatureUntrusted)))
 		Consistently(installed).Should(Equal("1.1.0"))
-		writeSignatures(requiring("enforce", module, other))
+		enforceSignatures(requiring("enforce", module, other))
 		Eventually(testkit.Live(env.Hub, kyma), atOnce).Should(And(testkit.HaveState(v1beta2.StateReady), signed(metav1.ConditionTrue, v1beta2.ReasonVerified)))
 		remove(kyma)
 	})
@@ -193,7 +205,7 @@ var _ = Describe("A component that has to be signed", func() {
 		offerUnsigned(module, "1.1.0")
 		sign(module, "1.1.0", other, leaf)
 		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Raw})
-		writeSignatures(rule{"components": ".*/" + module, "require": "enforce", "certificates": []string{string(text)}})
+		enforceSignatures(rule{"components": ".*/" + module, "require": "enforce", "certificates": []string{string(text)}})
 		keeps(kyma, v1beta2.ReasonSignatureUntrusted, "expired")
 		remove(kyma)
 	})
@@ -230,7 +242,7 @@ var _ = Describe("A component that has to be signed", func() {
 		Expect(installed()).To(Equal("1.0.0"))
 
 		By("until the policy asks for nothing")
-		writeSignatures()
+		enforceSignatures()
 		Eventually(testkit.Live(env.Hub, bad), atOnce).Should(ready())
 		Expect(settings(module + "-1")()).NotTo(BeNil())
 		remove(bad)
