@@ -59,7 +59,7 @@ export function Signature({ module: m }: { module: Module }) {
     case 'Revoked':
     case 'Incomplete':
       return (
-        <Tag tone="warn" means={m.signed.message || 'There is a signature, and it does not hold for everything that is installed.'}>
+        <Tag tone="warn" means={m.signed.message || 'The signature is not accepted, or does not cover everything that is to be installed.'}>
           Signature {m.signed.state.toLowerCase()}
         </Tag>
       )
