@@ -25,20 +25,26 @@ const (
 // Message tells what is wrong with the change of definitions, and what to do. It is below 8 KiB, and empty when there is no finding.
 //
 //  1. The rules to allow come first: what shows the message may cut it.
-//  2. The findings follow by rule, in the order of [Rules]: how many there are, and the first three places.
+//  2. The findings follow as [Describe] lists them.
 func Message(findings []Finding) string {
 	if len(findings) == 0 {
 		return ""
 	}
-	of, several := definitionsOf(findings)
+	of, _ := definitionsOf(findings)
+	text := fmt.Sprintf("the change of %s is not safe; publish a version that changes it compatibly,"+
+		" or allow it by name in allowCRDChanges: %s. What runs is kept. ", of, strings.Join(broken(findings), ", "))
+	return shorten(text+Describe(findings), messageBytes)
+}
+
+// Describe lists findings by rule, in the order of [Rules]: how many there are, and the first three places.
+func Describe(findings []Finding) string {
+	_, several := definitionsOf(findings)
 	var groups []string
 	for _, rule := range rulesOf(findings) {
 		same := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Rule != rule })
 		groups = append(groups, fmt.Sprintf("%s (%d): %s", rule, len(same), places(same, several)))
 	}
-	text := fmt.Sprintf("the change of %s is not safe; publish a version that changes it compatibly,"+
-		" or allow it by name in allowCRDChanges: %s. What runs is kept. ", of, strings.Join(broken(findings), ", "))
-	return shorten(text+strings.Join(groups, ". "), messageBytes)
+	return shorten(strings.Join(groups, ". "), messageBytes)
 }
 
 // places names the first places of one rule. What all of them say is said once.
@@ -86,7 +92,10 @@ func definitionsOf(findings []Finding) (text string, several bool) {
 	if len(names) > 1 {
 		return fmt.Sprintf("%d CustomResourceDefinitions", len(names)), true
 	}
-	return "CustomResourceDefinition " + shorten(findings[0].Definition, nameBytes), false
+	for name := range names {
+		return "CustomResourceDefinition " + shorten(name, nameBytes), false
+	}
+	return "", false
 }
 
 // String is "Rule: version path: message", without what is empty.
