@@ -71,7 +71,7 @@ func (e *Evidence) look(path string, value any, before, after *fieldSchema) {
 			return // which is a finding of its own
 		}
 		for _, item := range value {
-			e.field(path+"[*]", item, true, old, changed)
+			e.field(path+"[*]", item, old, changed)
 		}
 	}
 }
@@ -83,28 +83,25 @@ func (e *Evidence) fields(path string, object map[string]any, before, after *fie
 	}
 	maps.Copy(names, after.Properties)
 	for name := range names {
-		value, found := object[name]
-		e.field(child(path, name), value, found, member(before, name), member(after, name))
+		e.field(child(path, name), object[name], member(before, name), member(after, name))
 	}
 	for name, value := range object {
 		if _, named := names[name]; !named {
-			e.field(path+".*", value, true, others(before), others(after))
+			e.field(path+".*", value, others(before), others(after))
 		}
 	}
 }
 
-// field looks at one field, at an item of a list or at a value of a map.
-func (e *Evidence) field(path string, value any, found bool, before, after *fieldSchema) {
+// field looks at one field, at an item of a list or at a value of a map. A field that is left out is nil.
+func (e *Evidence) field(path string, value any, before, after *fieldSchema) {
 	if before == nil || after == nil {
 		return
 	}
-	if changes := before.Default != nil || after.Default != nil; changes && !same(before.Default, after.Default) &&
-		decides(before.Default, value) {
+	changes := (before.Default != nil || after.Default != nil) && !same(before.Default, after.Default)
+	if changes && decides(before.Default, value) {
 		e.affected[path] = true
 	}
-	if found {
-		e.look(path, value, before, after)
-	}
+	e.look(path, value, before, after)
 }
 
 // decides says whether a default stands in for a field, or may have put there what stands in it. A value that is no scalar may consist of
