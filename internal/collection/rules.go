@@ -59,7 +59,7 @@ func Rules() []finding.Rule {
 		{Name: RuleRelease, Text: "The channels of a release lead to versions that are there."},
 	}
 	for _, rule := range modulelint.Rules() {
-		if rule.Name != modulelint.RuleReachable {
+		if rule.Name != modulelint.RuleReachable && rule.Name != modulelint.RuleCRDChange {
 			own = append(own, rule)
 		}
 	}

@@ -226,6 +226,14 @@ func (p *Plan) mapping() descriptor.Mapping {
 	return at.Mapping
 }
 
+// Located says in which registry the component of a ModuleTemplate lies, and how its name becomes a repository; nil where the template
+// does not say. release may be nil.
+func Located(template *v1beta2.ModuleTemplate, release *v1beta2.ModuleReleaseMeta) (*Component, descriptor.Mapping, error) {
+	plan := &Plan{Template: template, Release: release}
+	where, err := componentOf(plan)
+	return where, plan.mapping(), err
+}
+
 // componentOf says which component version holds the content; nil when nothing names one.
 func componentOf(plan *Plan) (*Component, error) {
 	where := Component{}

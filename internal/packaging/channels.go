@@ -25,6 +25,8 @@ type Move struct {
 	To   string `json:"to"`
 	// Downgrade says that To is lower: clusters keep what they have then.
 	Downgrade bool `json:"downgrade,omitempty"`
+	// UnsafeCRDChanges are the rules of CRD safety that the upgrade breaks and does not allow, as far as the versions could be compared.
+	UnsafeCRDChanges []string `json:"unsafeCRDChanges,omitempty"`
 }
 
 // Changes tells whether anything happens.

@@ -18,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
 )
 
 func TestScaffold(t *testing.T) {
@@ -50,7 +51,7 @@ func TestScaffold(t *testing.T) {
 				t.Fatal(err)
 			}
 			source := load(t, dir)
-			found, err := source.Lint(t.Context(), nil, nil)
+			found, err := source.Lint(t.Context(), modulelint.Options{})
 			if err != nil || len(found) > 0 {
 				t.Errorf("%v %v", found, err)
 			}

@@ -116,7 +116,7 @@ func TestMoves(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || moves[0] != c.want {
+			if err != nil || !cmp.Equal(moves[0], c.want) {
 				t.Errorf("got %+v %v, want %+v", moves, err, c.want)
 			}
 		})

@@ -66,8 +66,8 @@ func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []
 	return source, findings, nil
 }
 
-// Lint judges the module by its files. links says why a link leads nowhere; nil leaves links alone.
-func (s *Source) Lint(ctx context.Context, rules []string, links modulelint.FetchFunc) ([]finding.Finding, error) {
+// Lint judges the module by its files.
+func (s *Source) Lint(ctx context.Context, options modulelint.Options) ([]finding.Finding, error) {
 	module := modulelint.Module{
 		Config: s.Config, Manifest: s.Manifest, ManifestFile: s.ManifestFile,
 		DefaultCR: s.DefaultCR, DefaultCRFile: s.DefaultCRFile,
@@ -79,7 +79,7 @@ func (s *Source) Lint(ctx context.Context, rules []string, links modulelint.Fetc
 		}
 		module.Objects = objects
 	}
-	return modulelint.Lint(module, modulelint.Options{Rules: rules, Fetch: links}), nil
+	return modulelint.Lint(module, options), nil
 }
 
 // reader reads what a configuration names.

@@ -20,8 +20,9 @@ import (
 const maxChecked = 5000
 
 // CheckDefinition holds a CustomResourceDefinition against the one in the cluster, and what exists of its kind against the new schema. It
-// returns what the change would break, and nothing for a definition that is new. Errors are *Error; ClassRefused means that the wanted
-// definition itself cannot be used.
+// returns what the change would break, and nothing for a definition that is new. Only a change that breaks something by its definitions
+// costs more than one call: then the objects are listed, live. Errors are *Error; ClassRefused means that the wanted definition itself
+// cannot be used.
 func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unstructured) ([]crdsafety.Finding, error) {
 	id := inventory.IDOf(wanted)
 	resource, err := c.Resource(ctx, wanted.GroupVersionKind())
@@ -49,43 +50,70 @@ func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unst
 	if len(findings) == 0 {
 		return nil, nil // then everything that the old schema accepted fits the new one too
 	}
-	broken, err := c.misfits(ctx, id, before, after)
-	return append(findings, broken...), err
+	return c.weigh(ctx, id, before, after, findings)
 }
 
 func unusable(id inventory.ID, err error) *Error {
 	return &Error{ID: id, Class: ClassRefused, Message: fmt.Sprintf("%s cannot be used: %v", id, err)}
 }
 
-// misfits holds what exists against the new schema, in the version that the API server stores. What does not fit the old one either is
-// not the change's fault.
-func (c *Cluster) misfits(ctx context.Context, id inventory.ID, before, after *apiextensionsv1.CustomResourceDefinition) (
-	found []crdsafety.Finding, err error,
-) {
+// weigh looks at the objects that exist. Those that do not fit the new schema are further findings, and findings that break none of them
+// do not count. What may not be listed, or is more than is looked at, may exist and may break.
+func (c *Cluster) weigh(
+	ctx context.Context, id inventory.ID, before, after *apiextensionsv1.CustomResourceDefinition, findings []crdsafety.Finding,
+) ([]crdsafety.Finding, error) {
 	validator, err := crdsafety.NewValidator(after)
 	if err != nil {
 		return nil, unusable(id, err)
 	}
-	resource := schema.GroupVersionResource{Group: before.Spec.Group, Resource: before.Spec.Names.Plural}
-	for i := range before.Spec.Versions {
-		if v := before.Spec.Versions[i]; v.Served && (v.Storage || resource.Version == "") {
+	resource := listedAt(before)
+	if resource.Version == "" || before.DeletionTimestamp != nil {
+		return findings, nil
+	}
+	evidence := crdsafety.NewEvidence(before, after, resource.Version, findings)
+	misfits, all, err := c.misfits(ctx, resource, before, validator, evidence)
+	switch {
+	case apierrors.IsForbidden(err):
+		return append(findings, crdsafety.Finding{
+			Rule: crdsafety.ObjectInvalid, Definition: before.Name, Version: resource.Version,
+			Message: "objects may exist that do not fit: listing " + resource.GroupResource().String() + " is forbidden, grant it",
+		}), nil
+	case apierrors.IsNotFound(err): // not served yet, or no longer
+		return findings, nil
+	case err != nil:
+		return nil, Explain("list objects of", id, err)
+	case all:
+		findings = evidence.Weigh()
+	}
+	return append(findings, misfits...), nil
+}
+
+// listedAt is the resource in the version in which objects are stored; in another one that is served, when that one is not.
+func listedAt(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupVersionResource {
+	resource := schema.GroupVersionResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
+	for i := range crd.Spec.Versions {
+		if v := crd.Spec.Versions[i]; v.Served && (v.Storage || resource.Version == "") {
 			resource.Version = v.Name
 		}
 	}
-	if resource.Version == "" || before.DeletionTimestamp != nil {
-		return nil, nil
-	}
+	return resource
+}
+
+// misfits holds what exists against the new schema, and says whether that was all there is. What does not fit the old one either is not
+// the change's fault.
+func (c *Cluster) misfits(
+	ctx context.Context, resource schema.GroupVersionResource, before *apiextensionsv1.CustomResourceDefinition,
+	validator *crdsafety.Validator, evidence *crdsafety.Evidence,
+) (found []crdsafety.Finding, all bool, err error) {
 	known, _ := crdsafety.NewValidator(before) // nil when the old schema cannot be asked
 	checked := 0
 	err = visit(ctx, c.Dynamic.Resource(resource), func(object *unstructured.Unstructured) bool {
+		evidence.Add(object)
 		if problems := validator.Validate(object); len(problems) > 0 && (known == nil || len(known.Validate(object)) == 0) {
 			found = append(found, problems...)
 		}
 		checked++
 		return checked < maxChecked
 	})
-	if err != nil && !apierrors.IsNotFound(err) { // not found: not served yet
-		return nil, Explain("list objects of", id, err)
-	}
-	return found, nil
+	return found, checked < maxChecked, err
 }

@@ -48,11 +48,15 @@ spec:
 	made = f.get(made)
 	check("the same", "size: {type: integer}", "")
 	check("a field more", "size: {type: integer}, name: {type: string}", "")
-	check("a field less", "", "FieldRemoved")
-	check("a bound without objects", "size: {type: integer, maximum: 5}", "BoundNarrowed")
-	f.cluster.Resource = f.resource
+	check("a field less, without objects", "", "")
+	check("a bound without objects", "size: {type: integer, maximum: 5}", "")
 	f.exists(f.object(fmt.Sprintf("{apiVersion: %s/v1, kind: Part, metadata: {name: big}, spec: {size: 7}}", group)), manager)
+	check("a field less", "", "FieldRemoved")
+	check("a bound that an object keeps", "size: {type: integer, maximum: 9}", "BoundNarrowed")
 	check("a bound that an object breaks", "size: {type: integer, maximum: 5}", "BoundNarrowed ObjectInvalid")
+	check("a default that no object depends on", "size: {type: integer, default: 7}", "")
+	f.exists(f.object(fmt.Sprintf("{apiVersion: %s/v1, kind: Part, metadata: {name: plain}, spec: {}}", group)), manager)
+	check("a default that an object depends on", "size: {type: integer, default: 7}", "DefaultChanged")
 	_, err := f.cluster.CheckDefinition(t.Context(), definition("size: {description: has no type}"))
 	var told *Error
 	if !errors.As(err, &told) || told.Class != ClassRefused || told.ID != inventory.IDOf(made) {

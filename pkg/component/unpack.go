@@ -90,6 +90,27 @@ func (o *Opened) unpack(ctx context.Context, resource *descriptor.Resource, root
 	return nil
 }
 
+// Tree reads the content of a resource as renderers take it: the files of an archive, or one file whose path is empty.
+func (o *Opened) Tree(ctx context.Context, layer descriptor.Layer) (tree *content.Tree, err error) {
+	file, err := o.fetched(ctx, layer.Resource)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file)) }()
+	if layer.Format != descriptor.FormatFile {
+		return content.Unpack(file, content.Limits{})
+	}
+	text, err := content.Plain(file, content.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(text)
+	if err := errors.Join(err, text.Close()); err != nil {
+		return nil, fmt.Errorf("read resource %s of %s: %w", layer.Resource, o.Ref, err)
+	}
+	return &content.Tree{Files: []content.File{{Data: data}}}, nil
+}
+
 // fetched is a temporary file with the content of a resource, which was verified.
 func (o *Opened) fetched(ctx context.Context, resource string) (name string, err error) {
 	blob, _, err := o.Blob(ctx, resource)

@@ -25,7 +25,7 @@ var counted = []struct {
 var wider = map[string]string{"int32": "int64", "float": "double"}
 
 // bounds reports what allows less than before. A bound that is gone, or allows more, is free. Of two patterns, and of two formats,
-// nobody can say here which allows more, so every other one counts.
+// it cannot be decided here which allows more, so every other one counts.
 func (c *comparison) bounds(path string, before, after *fieldSchema) {
 	for _, bound := range counted {
 		if old, changed := bound.of(before), bound.of(after); narrower(old, changed, bound.upper) {
@@ -46,15 +46,15 @@ func (c *comparison) bounds(path string, before, after *fieldSchema) {
 		c.bound(path, "multipleOf", before.MultipleOf, after.MultipleOf)
 	}
 	if after.Pattern != "" && after.Pattern != before.Pattern {
-		c.addf(BoundNarrowed, path, "the pattern changes from %s to %s", orNone(before.Pattern), orNone(after.Pattern))
+		c.changef(BoundNarrowed, path, "the pattern changes from %s to %s", before.Pattern, after.Pattern)
 	}
 	if after.Format != "" && after.Format != before.Format && (before.Format == "" || wider[before.Format] != after.Format) {
-		c.addf(BoundNarrowed, path, "the format changes from %s to %s", orNone(before.Format), orNone(after.Format))
+		c.changef(BoundNarrowed, path, "the format changes from %s to %s", before.Format, after.Format)
 	}
 }
 
 func (c *comparison) bound(path, name string, before, after any) {
-	c.addf(BoundNarrowed, path, "%s changes from %s to %s", name, orNone(number(before)), number(after))
+	c.changef(BoundNarrowed, path, name+" changes from %s to %s", number(before), number(after))
 }
 
 // narrower says whether a bound allows less than another one did.

@@ -10,9 +10,11 @@ import (
 
 // comparison collects the findings of one pair of definitions.
 type comparison struct {
-	findings []Finding
-	seen     map[Finding]bool
-	version  string // that is being compared
+	findings   []Finding
+	seen       map[Finding]bool
+	definition string // its name
+	version    string // that is being compared
+	values     bool   // what is compared says which values objects may have
 }
 
 // Compare names everything that can break when a definition becomes another one. Before is what the cluster has, with its status: that
@@ -28,8 +30,8 @@ func Compare(before, after *apiextensionsv1.CustomResourceDefinition) []Finding 
 	if before == nil || after == nil {
 		return nil
 	}
-	c := &comparison{seen: map[Finding]bool{}}
-	c.definition(&before.Spec, &after.Spec)
+	c := &comparison{seen: map[Finding]bool{}, definition: after.Name}
+	c.whole(&before.Spec, &after.Spec)
 	c.removedVersions(before, &after.Spec)
 	for i := range before.Spec.Versions {
 		old := &before.Spec.Versions[i]
@@ -44,18 +46,29 @@ func Compare(before, after *apiextensionsv1.CustomResourceDefinition) []Finding 
 
 // addf reports a rule at a place; once, when two comparisons come to the same.
 func (c *comparison) addf(rule, path, format string, args ...any) {
-	finding := Finding{Rule: rule, Version: c.version, Path: path, Message: fmt.Sprintf(format, args...)}
+	finding := Finding{
+		Rule: rule, Definition: c.definition, Version: c.version, Path: path, Message: fmt.Sprintf(format, args...), Values: c.values,
+	}
 	if !c.seen[finding] {
 		c.seen[finding] = true
 		c.findings = append(c.findings, finding)
 	}
 }
 
-func (c *comparison) definition(before, after *apiextensionsv1.CustomResourceDefinitionSpec) {
+// schemas compares the schemas of two versions: from here on, everything is about values.
+func (c *comparison) schemas(before, after *apiextensionsv1.CustomResourceDefinitionVersion) {
+	c.values = true
+	c.schema("", root(before), root(after))
+	c.values = false
+}
+
+// whole compares what is said outside of the versions.
+func (c *comparison) whole(before, after *apiextensionsv1.CustomResourceDefinitionSpec) {
 	if before.Scope != after.Scope {
 		c.addf(ScopeChanged, "", "the scope changes from %s to %s", quoted(string(before.Scope)), quoted(string(after.Scope)))
 	}
 	c.names(before, after)
+	c.values = true
 	switch {
 	case !before.PreserveUnknownFields:
 	case !after.PreserveUnknownFields:
@@ -63,6 +76,7 @@ func (c *comparison) definition(before, after *apiextensionsv1.CustomResourceDef
 	case !same(before.Versions, after.Versions): // any field may hold anything, so rules about fields say nothing
 		c.addf(UnknownChange, "", "versions change while spec.preserveUnknownFields is true")
 	}
+	c.values = false
 	if converts(before) && !converts(after) && len(after.Versions) > 1 {
 		c.addf(UnknownChange, "", "objects are no longer converted by a webhook, so that fields in which versions differ are lost")
 	}
@@ -77,7 +91,8 @@ func (c *comparison) names(before, after *apiextensionsv1.CustomResourceDefiniti
 		{"kind", old.Kind, changed.Kind}, {"list kind", old.ListKind, changed.ListKind},
 	} {
 		if name.old != name.changed {
-			differ = append(differ, fmt.Sprintf("the %s changes from %s to %s", name.what, quoted(name.old), quoted(name.changed)))
+			old, changed := contrast(name.old, name.changed)
+			differ = append(differ, fmt.Sprintf("the %s changes from %s to %s", name.what, old, changed))
 		}
 	}
 	for _, short := range old.ShortNames {
@@ -138,7 +153,7 @@ func (c *comparison) storage(before, after *apiextensionsv1.CustomResourceDefini
 		return
 	}
 	c.version = changed.Name
-	c.schema("", root(old), root(changed))
+	c.schemas(old, changed)
 }
 
 func versionOf(spec *apiextensionsv1.CustomResourceDefinitionSpec, name string) *apiextensionsv1.CustomResourceDefinitionVersion {

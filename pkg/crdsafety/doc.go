@@ -3,9 +3,10 @@
 //
 // [Compare] sets two definitions side by side and names everything that can break, each with a rule. It fails closed: what no rule
 // knows is an [UnknownChange]. The other way round, a change without findings accepts every object that the old definition accepted
-// (a fuzz test holds this against the API server's own validation), so nobody has to look at the objects then. A [Validator] says which
-// of the objects that exist do not fit a new definition; it adds to the findings and never clears one, because objects come and go and
-// a rule speaks of all of them. [Refuse] drops the rules that somebody has allowed by name; the names are API, see [Rules].
+// (a fuzz test holds this against the API server's own validation), so the objects need not be looked at then. Where there are findings,
+// the objects that exist decide further: a [Validator] says which of them do not fit a new definition, and adds to the findings; an
+// [Evidence] clears the findings that break none of them, provided that all of them are known. [Refuse] drops the rules that are allowed
+// by name; the names are API, see [Rules]. [Message] tells what is left.
 //
 // Free are: descriptions, titles, examples, printer columns, categories, deprecation notes, the address of a conversion webhook,
 // everything that is added as optional, and every bound that is widened.

@@ -32,6 +32,11 @@ func FuzzDefinitions(f *testing.F) {
 		}
 		u := &unstructured.Unstructured{}
 		if v, err := crdsafety.NewValidator(after); err == nil && json.Unmarshal([]byte(object), &u.Object) == nil {
+			evidence := crdsafety.NewEvidence(before, after, u.GroupVersionKind().Version, findings)
+			evidence.Add(u)
+			if left := evidence.Weigh(); len(left) > len(findings) {
+				t.Fatalf("of %d findings, %d are left", len(findings), len(left))
+			}
 			findings = append(findings, v.Validate(u)...)
 		}
 		for _, finding := range findings {
@@ -42,7 +47,7 @@ func FuzzDefinitions(f *testing.F) {
 		if len(crdsafety.Refuse(findings, crdsafety.Rules())) > 0 {
 			t.Fatal("a rule cannot be allowed")
 		}
-		if message := crdsafety.Message(after.Name, findings); len(message) > 8<<10 || !utf8.ValidString(message) || (message == "") != (len(findings) == 0) {
+		if message := crdsafety.Message(findings); len(message) > 8<<10 || !utf8.ValidString(message) || (message == "") != (len(findings) == 0) {
 			t.Fatalf("%d bytes: %s", len(message), message)
 		}
 	})

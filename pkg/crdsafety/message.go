@@ -8,35 +8,94 @@ import (
 )
 
 const (
-	// namedFindings is how many findings a message spells out. More do not help anybody to decide.
-	namedFindings = 10
-	// findingBytes and nameBytes bound the parts of a message, so that the whole stays below 8 KiB whatever the definition says.
-	findingBytes = 640
+	// namedPlaces is how many places a message names for each rule. More do not help anybody to decide.
+	namedPlaces = 3
+	// placeBytes and nameBytes bound the parts of a message, messageBytes the whole, whatever a definition says.
+	placeBytes   = 640
 	nameBytes    = 253
+	messageBytes = 8 << 10
 	// quotedBytes bounds what is quoted of a definition in one finding.
 	quotedBytes = 80
+	// sharedBytes is how much is shown of what two texts begin with alike.
+	sharedBytes = 20
+
+	ellipsis = "…"
 )
 
-// Message tells what is wrong with the change of a definition, and what to do: up to 10 findings in full, the rest by number. It is
-// below 8 KiB, and empty when there is no finding.
-func Message(crd string, findings []Finding) string {
+// Message tells what is wrong with the change of definitions, and what to do. It is below 8 KiB, and empty when there is no finding.
+//
+//  1. The rules to allow come first: what shows the message may cut it.
+//  2. The findings follow as [Describe] lists them.
+func Message(findings []Finding) string {
 	if len(findings) == 0 {
 		return ""
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "the change of CustomResourceDefinition %s is not safe: ", shorten(crd, nameBytes))
-	for i, finding := range findings[:min(len(findings), namedFindings)] {
-		if i > 0 {
-			text.WriteString("; ")
+	of, _ := definitionsOf(findings)
+	text := fmt.Sprintf("the change of %s is not safe; publish a version that changes it compatibly,"+
+		" or allow it by name in allowCRDChanges: %s. What runs is kept. ", of, strings.Join(broken(findings), ", "))
+	return shorten(text+Describe(findings), messageBytes)
+}
+
+// Describe lists findings by rule, in the order of [Rules]: how many there are, and the first three places.
+func Describe(findings []Finding) string {
+	_, several := definitionsOf(findings)
+	var groups []string
+	for _, rule := range rulesOf(findings) {
+		same := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Rule != rule })
+		groups = append(groups, fmt.Sprintf("%s (%d): %s", rule, len(same), places(same, several)))
+	}
+	return shorten(strings.Join(groups, ". "), messageBytes)
+}
+
+// places names the first places of one rule. What all of them say is said once.
+func places(of []Finding, several bool) string {
+	named := of[:min(len(of), namedPlaces)]
+	once := !slices.ContainsFunc(named, func(f Finding) bool { return f.Message != named[0].Message })
+	var texts []string
+	for _, finding := range named {
+		parts := []string{finding.place(several)}
+		if !once {
+			parts = append(parts, finding.Message)
 		}
-		text.WriteString(shorten(finding.String(), findingBytes))
+		texts = append(texts, shorten(joined(": ", parts...), placeBytes))
 	}
-	if rest := len(findings) - namedFindings; rest > 0 {
-		fmt.Fprintf(&text, "; and %d more", rest)
+	rest := ""
+	if len(of) > len(named) {
+		rest = fmt.Sprintf("and %d more", len(of)-len(named))
 	}
-	fmt.Fprintf(&text, ". What runs is kept. Publish a version that changes it compatibly, or allow it by name in allowCRDChanges: %s",
-		strings.Join(broken(findings), ", "))
-	return text.String()
+	if once {
+		return joined(": ", joined(" ", joined(", ", texts...), rest), shorten(named[0].Message, placeBytes))
+	}
+	return joined("; ", append(texts, rest)...)
+}
+
+// place is where a finding is; empty for the definition that the message names.
+func (f Finding) place(several bool) string {
+	definition := ""
+	if several {
+		definition = shorten(f.Definition, nameBytes)
+	}
+	return joined(" ", definition, f.Version, f.Path)
+}
+
+// joined leaves out what is empty.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
+}
+
+// definitionsOf names the definition, or says how many there are.
+func definitionsOf(findings []Finding) (text string, several bool) {
+	names := map[string]bool{}
+	for _, finding := range findings {
+		names[finding.Definition] = true
+	}
+	if len(names) > 1 {
+		return fmt.Sprintf("%d CustomResourceDefinitions", len(names)), true
+	}
+	for name := range names {
+		return "CustomResourceDefinition " + shorten(name, nameBytes), false
+	}
+	return "", false
 }
 
 // String is "Rule: version path: message", without what is empty.
@@ -56,13 +115,23 @@ func broken(findings []Finding) []string {
 	})
 }
 
+// rulesOf are those of broken, and the unknown ones behind them.
+func rulesOf(findings []Finding) []string {
+	named := broken(findings)
+	for _, finding := range findings {
+		if !slices.Contains(named, finding.Rule) {
+			named = append(named, finding.Rule)
+		}
+	}
+	return named
+}
+
 // shorten cuts a text to a number of bytes, at a whole character.
 func shorten(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "?")
 	if len(text) <= limit {
 		return text
 	}
-	const ellipsis = "…"
 	end := limit - len(ellipsis)
 	for !utf8.RuneStart(text[end]) {
 		end--

@@ -30,14 +30,33 @@ func (c *comparison) enum(path string, before, after *fieldSchema) {
 
 // validations reports rules that the old schema does not have word for word. Their messages are free.
 func (c *comparison) validations(path string, before, after *fieldSchema) {
-	for _, rule := range after.XValidations {
-		same := func(old apiextensionsv1.ValidationRule) bool {
-			return old.Rule == rule.Rule && isTrue(old.OptionalOldSelf) == isTrue(rule.OptionalOldSelf)
-		}
-		if !slices.ContainsFunc(before.XValidations, same) {
-			c.addf(ValidationRuleAdded, path, "a rule is new or reads differently: %s", quoted(rule.Rule))
+	gone := unmatched(before.XValidations, after.XValidations)
+	for _, rule := range unmatched(after.XValidations, before.XValidations) {
+		_, reads := contrast(closest(rule.Rule, gone), rule.Rule)
+		c.addf(ValidationRuleAdded, path, "a rule is new or reads differently: %s", reads)
+	}
+}
+
+// unmatched are the rules that others do not have word for word.
+func unmatched(rules, others []apiextensionsv1.ValidationRule) (found []apiextensionsv1.ValidationRule) {
+	for _, rule := range rules {
+		if !slices.ContainsFunc(others, func(other apiextensionsv1.ValidationRule) bool {
+			return other.Rule == rule.Rule && isTrue(other.OptionalOldSelf) == isTrue(rule.OptionalOldSelf)
+		}) {
+			found = append(found, rule)
 		}
 	}
+	return found
+}
+
+// closest is the rule that begins most like a text; empty when there is none.
+func closest(text string, rules []apiextensionsv1.ValidationRule) (found string) {
+	for _, rule := range rules {
+		if alike(text, rule.Rule) > alike(text, found) {
+			found = rule.Rule
+		}
+	}
+	return found
 }
 
 func isTrue(flag *bool) bool { return flag != nil && *flag }
@@ -56,7 +75,7 @@ func (c *comparison) combinations(path string, before, after *fieldSchema) {
 		{"not", before.Not, after.Not, after.Not == nil},
 	} {
 		if !combination.gone && !same(combination.old, combination.change) {
-			c.addf(UnknownChange, path, "%s changes, of which nobody can say here that it is safe", combination.name)
+			c.addf(UnknownChange, path, "%s changes; whether that is safe cannot be decided here", combination.name)
 		}
 	}
 }
@@ -69,7 +88,8 @@ func anyOf(schema *fieldSchema) []fieldSchema {
 	return schema.AnyOf
 }
 
-// defaults reports a default that a field gets, loses or changes: objects that leave the field out mean something else then.
+// defaults reports a default that a field gets, loses or changes: objects that leave the field out mean something else then. Whether there
+// are any, only the objects tell: see [Evidence].
 func (c *comparison) defaults(path string, before, after *fieldSchema) {
 	switch {
 	case same(before.Default, after.Default):
@@ -78,7 +98,7 @@ func (c *comparison) defaults(path string, before, after *fieldSchema) {
 	case after.Default == nil:
 		c.addf(DefaultChanged, path, "the default %s is gone", quoted(canonical(before.Default)))
 	default:
-		c.addf(DefaultChanged, path, "the default changes from %s to %s", quoted(canonical(before.Default)), quoted(canonical(after.Default)))
+		c.changef(DefaultChanged, path, "the default changes from %s to %s", canonical(before.Default), canonical(after.Default))
 	}
 }
 
@@ -89,8 +109,8 @@ func (c *comparison) merging(path string, before, after *fieldSchema) {
 		differ = append(differ, fmt.Sprintf("the list type changes from %s to %s", quoted(old), quoted(changed)))
 	}
 	if old, changed := sorted(before.XListMapKeys), sorted(after.XListMapKeys); !slices.Equal(old, changed) {
-		differ = append(differ, fmt.Sprintf("the list's keys change from [%s] to [%s]",
-			quoted(strings.Join(old, ", ")), quoted(strings.Join(changed, ", "))))
+		was, is := contrast(strings.Join(old, ", "), strings.Join(changed, ", "))
+		differ = append(differ, fmt.Sprintf("the list's keys change from [%s] to [%s]", was, is))
 	}
 	if old, changed := text(before.XMapType, "granular"), text(after.XMapType, "granular"); old != changed {
 		differ = append(differ, fmt.Sprintf("the map type changes from %s to %s", quoted(old), quoted(changed)))

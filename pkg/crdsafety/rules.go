@@ -32,7 +32,7 @@ const (
 	ListTypeChanged = "ListTypeChanged"
 	// NullableRemoved: null is no longer accepted.
 	NullableRemoved = "NullableRemoved"
-	// UnknownChange: something changed of which nobody can say here that it is safe.
+	// UnknownChange: something changed, and whether that is safe cannot be decided here.
 	UnknownChange = "UnknownChange"
 	// ObjectInvalid: an object that exists does not fit the new schema.
 	ObjectInvalid = "ObjectInvalid"
@@ -54,12 +54,16 @@ func Known(rule string) bool { return slices.Contains(rules, rule) }
 type Finding struct {
 	// Rule is one of the names of this package.
 	Rule string
+	// Definition is the name of the CustomResourceDefinition.
+	Definition string
 	// Version of the custom resource; empty when the finding is about the definition as a whole.
 	Version string
 	// Path of the field, such as spec.rules[*].name or spec.labels.* (the values of a map); empty for the whole object.
 	Path string
 	// Message says what happens, in one clause.
 	Message string
+	// Values says that the finding is about values in objects. Without an object it breaks nothing: see [Evidence.Weigh].
+	Values bool
 }
 
 // Refuse returns the findings whose rule is not allowed, in their order. Names that are no rule allow nothing: ask [Known].

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
@@ -81,29 +82,52 @@ func TestRefuse(t *testing.T) {
 }
 
 func TestMessage(t *testing.T) {
-	if got := crdsafety.Message("a", nil); got != "" {
-		t.Errorf("got %q without a finding", got)
+	at := func(rule, definition, path, message string) crdsafety.Finding {
+		return crdsafety.Finding{Rule: rule, Definition: definition, Version: "v1", Path: path, Message: message}
 	}
-	two := []crdsafety.Finding{
-		{Rule: crdsafety.TypeChanged, Version: "v1", Path: "spec.a", Message: "the type changes from string to integer"},
-		{Rule: crdsafety.ScopeChanged, Message: "the scope changes from Namespaced to Cluster"},
+	gone := "the field is gone"
+	for _, test := range []struct {
+		name     string
+		findings []crdsafety.Finding
+		want     string
+	}{
+		{"no finding", nil, ""},
+		{"one definition is named once, and the rules come first", []crdsafety.Finding{
+			at(crdsafety.TypeChanged, "widgets.example.com", "spec.a", "the type changes from string to integer"),
+			{Rule: crdsafety.ScopeChanged, Definition: "widgets.example.com", Message: "the scope changes from Namespaced to Cluster"},
+		}, "the change of CustomResourceDefinition widgets.example.com is not safe; publish a version that changes it compatibly, or allow it" +
+			" by name in allowCRDChanges: ScopeChanged, TypeChanged. What runs is kept. ScopeChanged (1): the scope changes from Namespaced to" +
+			" Cluster. TypeChanged (1): v1 spec.a: the type changes from string to integer"},
+		{"a rule is counted over all definitions, and what is the same is said once", []crdsafety.Finding{
+			at(crdsafety.FieldRemoved, "a", "spec.a", gone), at(crdsafety.FieldRemoved, "a", "spec.b", gone),
+			at(crdsafety.EnumNarrowed, "a", "spec.c", "no longer accepted: x"), at(crdsafety.FieldRemoved, "b", "spec.d", gone),
+			at(crdsafety.EnumNarrowed, "b", "spec.e", "no longer accepted: y"), at(crdsafety.FieldRemoved, "b", "spec.f", gone),
+		}, "the change of 2 CustomResourceDefinitions is not safe; publish a version that changes it compatibly, or allow it by name in" +
+			" allowCRDChanges: FieldRemoved, EnumNarrowed. What runs is kept. FieldRemoved (4): a v1 spec.a, a v1 spec.b, b v1 spec.d and 1 more:" +
+			" the field is gone. EnumNarrowed (2): a v1 spec.c: no longer accepted: x; b v1 spec.e: no longer accepted: y"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, crdsafety.Message(test.findings)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
-	want := "the change of CustomResourceDefinition widgets.example.com is not safe: TypeChanged: v1 spec.a: the type changes from string to integer; " +
-		"ScopeChanged: the scope changes from Namespaced to Cluster. What runs is kept. Publish a version that changes it compatibly, " +
-		"or allow it by name in allowCRDChanges: ScopeChanged, TypeChanged"
-	if diff := cmp.Diff(want, crdsafety.Message("widgets.example.com", two)); diff != "" {
-		t.Error(diff)
-	}
-	many := slices.Repeat(two, 6)
-	if got := crdsafety.Message("a", many); strings.Count(got, "; ") != 10 || !strings.Contains(got, "; and 2 more. ") {
-		t.Errorf("got %q", got)
-	}
+}
+
+// TestMessageIsCut: whatever the definitions say, the rules to allow are in what a status keeps.
+func TestMessageIsCut(t *testing.T) {
 	var huge []crdsafety.Finding
 	for i, rule := range slices.Repeat(crdsafety.Rules(), 100) {
-		huge = append(huge, crdsafety.Finding{Rule: rule, Version: strings.Repeat("ä", 1000), Path: strings.Repeat("\xff", 1000), Message: fmt.Sprint(i)})
+		huge = append(huge, crdsafety.Finding{
+			Rule: rule, Definition: strings.Repeat("ö", 10000), Version: strings.Repeat("ä", 1000), Path: strings.Repeat("\xff", 1000), Message: fmt.Sprint(i),
+		})
 	}
-	if got := crdsafety.Message(strings.Repeat("ö", 10000), huge); len(got) > 8<<10 || !utf8.ValidString(got) {
+	got := crdsafety.Message(huge)
+	if len(got) > 8<<10 || !utf8.ValidString(got) {
 		t.Errorf("%d bytes, valid: %t", len(got), utf8.ValidString(got))
+	}
+	if kept := conditions.Cut(got); !strings.Contains(kept, strings.Join(crdsafety.Rules(), ", ")) {
+		t.Errorf("a status keeps %s", kept)
 	}
 }
 

@@ -21,7 +21,7 @@ type fieldSchema = apiextensionsv1.JSONSchemaProps
 //  5. Whatever none of these looked at must be equal.
 func (c *comparison) schema(path string, before, after *fieldSchema) {
 	if old, changed := typeOf(before), typeOf(after); old != changed {
-		c.addf(TypeChanged, path, "the type changes from %s to %s", quoted(old), quoted(changed))
+		c.changef(TypeChanged, path, "the type changes from %s to %s", old, changed)
 		return
 	}
 	if before.Nullable && !after.Nullable {
@@ -73,6 +73,7 @@ func (c *comparison) required(path string, before, after *fieldSchema) {
 //  3. A field that the old schema did not keep cannot be in any object, so it is free.
 //     A default puts it into all of them, though, so it must not meet restrictions that look at which fields there are.
 //  4. Every other one is compared, also when it was a value of a map before, or anything.
+//     A field that every object had to have has no use for the default that it gets.
 func (c *comparison) members(path string, before, after *fieldSchema) {
 	if preserves(before) && !preserves(after) {
 		c.addf(PreserveUnknownFieldsRemoved, path, "fields that the schema does not name are dropped at the next write")
@@ -91,6 +92,9 @@ func (c *comparison) members(path string, before, after *fieldSchema) {
 			c.addf(UnknownChange, child(path, name), "the new field has a default, so every object has it, which the restrictions of %s"+
 				" may not accept", orWhole(path))
 		}
+		if old != nil && changed != nil && old.Default == nil && slices.Contains(before.Required, name) {
+			changed = withoutDefault(changed)
+		}
 		c.member(child(path, name), old, changed)
 	}
 	if before.AdditionalProperties != nil || after.AdditionalProperties != nil {
@@ -106,6 +110,12 @@ func (c *comparison) member(path string, before, after *fieldSchema) {
 	default:
 		c.schema(path, before, after)
 	}
+}
+
+func withoutDefault(schema *fieldSchema) *fieldSchema {
+	bare := *schema
+	bare.Default = nil
+	return &bare
 }
 
 // looksAtFields says whether a schema restricts which fields there may be at the same time.

@@ -114,6 +114,8 @@ func TestFieldRules(t *testing.T) {
 		{"a default is compared by meaning", "{type: object, default: {a: 1, b: 2}}", "{type: object, default: {b: 2, a: 1}}", nil, nil},
 		{"a default may not change", "{type: object, default: {a: 1}}", "{type: object, default: {a: 2}}",
 			[]string{"DefaultChanged: v1 spec: "}, []string{"DefaultChanged: v1 spec: "}},
+		{"a field that every object has may get a default, and not lose it", "{type: object, required: [a], properties: {a: {type: string}}}",
+			"{type: object, required: [a], properties: {a: {type: string, default: b}}}", nil, []string{"DefaultChanged: v1 spec.a: "}},
 		{"a rule may go", "{type: string, x-kubernetes-validations: [{rule: self == 'a'}, {rule: size(self) == 1}]}",
 			"{type: string, x-kubernetes-validations: [{rule: size(self) == 1}]}", nil, []string{"ValidationRuleAdded: v1 spec: "}},
 		{"two new rules are two findings", "{type: string}", "{type: string, x-kubernetes-validations: [{rule: self == 'a'}, {rule: size(self) == 1}]}",

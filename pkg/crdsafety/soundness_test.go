@@ -8,25 +8,29 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestCompareIsSound: what the old definition accepts, the new one accepts, when Compare found nothing. The API server's own validation
-// is the judge. Schemas, the change and the object are drawn from bytes.
+// TestCompareIsSound: what the old definition accepts, the new one accepts, when Compare found nothing, and an object means what it meant,
+// when it clears what was found about defaults. The API server's own validation, defaulting and pruning are the judge. Schemas, the change and the object are drawn from bytes.
 func TestCompareIsSound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
-	judged := 0
+	judged, weighed := 0, 0
 	for range 4000 {
 		data := make([]byte, 160)
 		for i := range data {
 			data[i] = byte(source.Uint32())
 		}
-		if judge(t, data) {
+		switch ended, cleared := judge(t, data); {
+		case cleared:
+			weighed++
+		case ended:
 			judged++
 		}
 	}
-	if judged < 100 {
-		t.Errorf("only %d draws got as far as the verdict", judged)
+	if judged < 100 || weighed < 10 {
+		t.Errorf("only %d draws got as far as the verdict, and %d with a default that the object clears", judged, weighed)
 	}
 }
 
@@ -45,9 +49,9 @@ func FuzzCompareIsSound(f *testing.F) {
 	})
 }
 
-// judge says whether there was anything to judge: definitions that are valid and differ, a change without findings, and an object that
-// the old one takes.
-func judge(t *testing.T, data []byte) bool {
+// judge says whether there was anything to judge: definitions that are valid and differ, an object that the old one takes, and a change
+// without findings, or with findings that the object clears.
+func judge(t *testing.T, data []byte) (judged, cleared bool) {
 	d := &draw{data: data}
 	old := d.schema(0)
 	before, after := d.crd(old), d.crd(d.changed(old))
@@ -55,25 +59,36 @@ func judge(t *testing.T, data []byte) bool {
 	if again := Compare(before, before); len(again) > 0 {
 		t.Fatalf("no change, and yet %v in %s", again, encoded(before))
 	}
-	if len(Compare(before, after)) > 0 || same(before, after) {
-		return false
+	findings := Compare(before, after)
+	if len(Refuse(findings, []string{DefaultChanged})) > 0 || same(before, after) {
+		return false, false
 	}
 	was, err := NewValidator(before)
 	if err != nil || !defaultsFit(was) {
-		return false
+		return false, false
 	}
 	is, err := NewValidator(after)
 	if err != nil || !defaultsFit(is) {
-		return false
+		return false, false
 	}
 	stored := &unstructured.Unstructured{Object: was.asRead(obj, "v1", was.versions["v1"])}
-	if len(was.Validate(stored)) > 0 {
-		return false
+	evidence := NewEvidence(before, after, "v1", findings)
+	evidence.Add(stored)
+	if len(was.Validate(stored)) > 0 || len(evidence.Weigh()) > 0 {
+		return false, false
 	}
 	if broken := is.Validate(stored); len(broken) > 0 {
 		t.Fatalf("Compare found nothing, and yet %v\nbefore %s\nafter  %s\nobject %s", broken, encoded(before), encoded(after), encoded(stored))
 	}
-	return true
+	if len(findings) == 0 {
+		return true, false
+	}
+	means := is.asRead(stored, "v1", is.versions["v1"])
+	pruning.Prune(means, was.versions["v1"].structural, true) // without the fields that are new
+	if !same(means, stored.Object) {
+		t.Fatalf("no default counts, and yet the object means %s\nbefore %s\nafter  %s\nobject %s", encoded(means), encoded(before), encoded(after), encoded(stored))
+	}
+	return true, true
 }
 
 // defaultsFit says whether the API server would take the defaults. It does not look below additionalProperties; a bad one there is as bad.

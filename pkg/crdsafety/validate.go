@@ -23,6 +23,7 @@ const objectFindings = 10
 
 // Validator says whether objects that exist fit a new definition. It may be used by several goroutines at once.
 type Validator struct {
+	name     string // of the definition
 	kind     schema.GroupKind
 	versions map[string]*versionSchema
 	storage  string
@@ -41,6 +42,7 @@ type versionSchema struct {
 func NewValidator(after *apiextensionsv1.CustomResourceDefinition) (*Validator, error) {
 	spec := &after.Spec
 	v := &Validator{
+		name:     after.Name,
 		kind:     schema.GroupKind{Group: spec.Group, Kind: spec.Names.Kind},
 		versions: map[string]*versionSchema{},
 		converts: converts(spec),
@@ -123,7 +125,9 @@ func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding
 	version := obj.GroupVersionKind().Version
 	report := func(path, message string) {
 		if len(findings) < objectFindings {
-			findings = append(findings, Finding{Rule: ObjectInvalid, Version: version, Path: path, Message: nameOf(obj) + " " + message})
+			findings = append(findings, Finding{
+				Rule: ObjectInvalid, Definition: v.name, Version: version, Path: path, Message: nameOf(obj) + " " + message,
+			})
 		}
 	}
 	defer func() {

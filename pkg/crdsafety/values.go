@@ -17,7 +17,7 @@ import (
 func (c *comparison) remainder(path string, before, after *fieldSchema) {
 	before, after = unjudged(before), unjudged(after)
 	if !same(before, after) {
-		c.addf(UnknownChange, path, "%s changes, of which nobody can say here that it is safe", strings.Join(differing(before, after), ", "))
+		c.addf(UnknownChange, path, "%s changes; whether that is safe cannot be decided here", strings.Join(differing(before, after), ", "))
 	}
 }
 
@@ -119,11 +119,4 @@ func values(all []apiextensionsv1.JSON) string {
 		texts = append(texts, "…")
 	}
 	return strings.Join(texts, ", ")
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return quoted(text)
 }

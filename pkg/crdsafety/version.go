@@ -14,7 +14,7 @@ import (
 //     depend. One that is added is free.
 //  3. A selectable field that is gone breaks who selects by it.
 func (c *comparison) servedVersion(before, after *apiextensionsv1.CustomResourceDefinitionVersion) {
-	c.schema("", root(before), root(after))
+	c.schemas(before, after)
 	c.subresources(before.Subresources, after.Subresources)
 	for _, field := range before.SelectableFields {
 		if !slices.Contains(after.SelectableFields, field) {

@@ -120,7 +120,7 @@ func (c *call) differences(ctx context.Context) ([]apply.Difference, error) {
 	found := c.engine.Diff(ctx, steps, decision.Prune, c.options())
 	for i, step := range steps {
 		if i < custom {
-			if err := c.checkDefinition(ctx, step); err != nil {
+			if err := c.checkDefinitions(ctx, []inventory.Step{step}); err != nil {
 				found[i].Change, found[i].Fields, found[i].Err = apply.ChangeRefused, nil, err
 			}
 		} else if found[i].Err == nil && found[i].Change != apply.ChangeCreate {

@@ -230,6 +230,9 @@ func TestDefinitionsChangeOnlySafely(t *testing.T) {
 	inst := f.installation(configMap("a"))
 	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}, name: {type: string}")}
 	f.installs(inst)
+	theirs := f.customResource("Sample", "theirs", "size: 7")
+	theirs.SetNamespace(f.namespace)
+	f.must(f.known(func() error { return f.other.Create(t.Context(), theirs) }))
 	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}")}
 	inst.Sources = f.installation(configMap("a", "k=2")).Sources
 	report, err := Install(t.Context(), inst)
@@ -242,7 +245,14 @@ func TestDefinitionsChangeOnlySafely(t *testing.T) {
 		t.Errorf("%v\n%s", err, pretty(differences))
 	}
 	inst.AllowCRDChanges = []string{"FieldRemoved"}
-	f.equal("allowed", actions(f.installs(inst)), []string{"CustomResourceDefinition samples." + f.namespace + ".example.com: Updated", "ConfigMap a: Updated"})
+	updated := []string{"CustomResourceDefinition samples." + f.namespace + ".example.com: Updated", "ConfigMap a: Updated"}
+	f.equal("allowed", actions(f.installs(inst)), updated)
+
+	f.must(f.other.Delete(t.Context(), theirs))
+	inst.AllowCRDChanges = nil
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: string}")}
+	inst.Sources = f.installation(configMap("a", "k=3")).Sources
+	f.equal("without an object", actions(f.installs(inst)), updated)
 }
 
 func TestContentMayUseKindsThatItDefines(t *testing.T) {

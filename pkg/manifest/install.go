@@ -81,28 +81,32 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 	return nil, c.save(ctx)
 }
 
-// checkDefinitions refuses changes of CustomResourceDefinitions that break somebody, unless their rules are allowed by name.
+// checkDefinitions refuses changes of CustomResourceDefinitions that break their users, all of them at once.
 func (c *call) checkDefinitions(ctx context.Context, steps []inventory.Step) error {
+	var left []crdsafety.Finding
 	for _, step := range steps {
-		if err := c.checkDefinition(ctx, step); err != nil {
+		findings, err := c.checkDefinition(ctx, step)
+		if err != nil {
 			return err
 		}
+		left = append(left, findings...)
 	}
-	return nil
+	if len(left) == 0 {
+		return nil
+	}
+	return &Error{Reason: ReasonCRDChangeRefused, Err: errors.New(crdsafety.Message(left))}
 }
 
-func (c *call) checkDefinition(ctx context.Context, step inventory.Step) error {
+// checkDefinition returns what the change of a CustomResourceDefinition breaks, without the rules that are allowed by name.
+func (c *call) checkDefinition(ctx context.Context, step inventory.Step) ([]crdsafety.Finding, error) {
 	if step.Entry.GroupKind() != definitionKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
-		return nil
+		return nil, nil
 	}
 	findings, err := c.engine.CheckDefinition(ctx, step.Object)
 	if err != nil {
-		return written(err)
+		return nil, written(err)
 	}
-	if left := crdsafety.Refuse(findings, c.inst.AllowCRDChanges); len(left) > 0 {
-		return &Error{Reason: ReasonCRDChangeRefused, Err: errors.New(crdsafety.Message(step.Object.GetName(), left))}
-	}
-	return nil
+	return crdsafety.Refuse(findings, c.inst.AllowCRDChanges), nil
 }
 
 // written is an error of pkg/apply with its class as the reason.

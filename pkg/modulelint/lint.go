@@ -39,6 +39,8 @@ type Options struct {
 	Rules []string
 	// Fetch asks for a link. Without it links are not looked at.
 	Fetch FetchFunc
+	// Against are the objects of an earlier version, which is upgraded to this one; nil compares with none.
+	Against []*unstructured.Unstructured
 }
 
 // FetchFunc says why a link does not lead anywhere; nil when it does.
@@ -59,7 +61,8 @@ type linter struct {
 //  1. A manifest that cannot be parsed is one finding, and nothing else in it is judged.
 //  2. Images, manager and definitions are judged in the manifest, images of the configuration too.
 //  3. The default custom resource is judged by its definition, which must be in the manifest and valid.
-//  4. Links are asked for last, if there is something to ask with.
+//  4. Definitions are compared with those of an earlier version, if there is one.
+//  5. Links are asked for last, if there is something to ask with.
 func Lint(module Module, options Options) []finding.Finding {
 	if module.Config == nil {
 		module.Config = &moduleconfig.Config{}
@@ -75,6 +78,7 @@ func Lint(module Module, options Options) []finding.Finding {
 		definitions := l.definitions(objects)
 		l.defaultCR(definitions)
 		l.associated(definitions)
+		l.changes(objects)
 	}
 	l.links()
 	return finding.Sort(finding.Select(l.findings, options.Rules))

@@ -18,6 +18,7 @@ const (
 	RuleDefaultCRKind  = "default-cr-kind"
 	RuleStateContract  = "state-contract"
 	RuleAssociated     = "associated"
+	RuleCRDChange      = "crd-change"
 	RuleReachable      = "reachable"
 )
 
@@ -34,6 +35,7 @@ func Rules() []finding.Rule {
 		{Name: RuleDefaultCRKind, Text: "The kind of the default custom resource is defined in the manifest."},
 		{Name: RuleStateContract, Text: "The module's custom resource tells its state in status.state, in the words of Kyma modules."},
 		{Name: RuleAssociated, Text: "Associated resources whose group the manifest defines are among its definitions."},
+		{Name: RuleCRDChange, Text: "CustomResourceDefinitions change so that clusters with an earlier version can upgrade."},
 		{Name: RuleReachable, Text: "Links lead somewhere."},
 	}
 }

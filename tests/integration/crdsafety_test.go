@@ -66,6 +66,8 @@ var _ = Describe("A change of a definition", func() {
 		old := widget(name, "1.0.0", nil)
 		manifest := standAlone(publish(testkit.RawManifest(old.YAML())))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
+		red := painted(old, "rose", "red")
+		env.Runtimes[0].Create(red)
 
 		writes := runtimeCalls.Snapshot()
 		next := publish(testkit.RawManifest(widget(name, "1.1.0", withoutColour).YAML()))
@@ -93,6 +95,13 @@ var _ = Describe("A change of a definition", func() {
 		})
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
 		Expect(fieldsOf(env.Runtimes[0], old)()).To(And(HaveKey("weight"), HaveKey("colour")))
+
+		By("without an object no field is missed")
+		env.Runtimes[0].Delete(red)
+		bare := publish(testkit.RawManifest(widget(name, "1.3.0", withoutColour).YAML()))
+		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) { m.Spec.Install.Source = testkit.Raw(bare) })
+		Eventually(fieldsOf(env.Runtimes[0], old)).ShouldNot(Or(HaveKey("weight"), HaveKey("colour")))
+		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
 		remove(manifest)
 	})
 

@@ -49,7 +49,9 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 	if channels := offered(t, c); channels != "regular=0.1.0 fast=0.1.0" {
 		t.Errorf("after dry runs there is %s", channels)
 	}
-	s.ok(append(set, "fast=0.2.0")...)
+	if _, said := s.ok(append(set, "fast=0.2.0")...); !strings.Contains(said, "0.1.0 and 0.2.0 are not compared: --registry") {
+		t.Errorf("templates that do not say where their components are: %q", said)
+	}
 	out, _ := s.ok(append([]string{"release", "promote", "notes", "fast", "regular"}, in...)...)
 	s.golden("promote.out", "", out)
 	if channels := offered(t, c); channels != "regular=0.2.0 fast=0.2.0" {

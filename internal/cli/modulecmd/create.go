@@ -128,7 +128,7 @@ func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, e
 	if c.skipValidation {
 		return a.load(ctx, c.config)
 	}
-	source, found, err := a.judged(ctx, c.config, nil, false)
+	source, found, err := a.judged(ctx, c.config, &judging{})
 	if err != nil {
 		return nil, err
 	}

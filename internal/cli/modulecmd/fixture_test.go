@@ -29,6 +29,8 @@ type shell struct {
 	*testing.T
 	target *target.Target
 	in     string
+	asks   bool // there is a terminal
+	yes    bool // --yes
 }
 
 // open makes a shell whose working directory is empty, and whose docker configuration is too.
@@ -45,7 +47,7 @@ func open(t *testing.T) *shell {
 func (s *shell) run(args ...string) (code int, out, said string) {
 	s.Helper()
 	var outBuffer, errBuffer bytes.Buffer
-	c := &console.Console{In: strings.NewReader(s.in), Out: &outBuffer, Err: &errBuffer}
+	c := &console.Console{In: strings.NewReader(s.in), Out: &outBuffer, Err: &errBuffer, Asks: s.asks, Yes: s.yes}
 	where := s.target
 	if where == nil {
 		where = target.New()

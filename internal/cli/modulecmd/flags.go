@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -107,6 +108,8 @@ func (t *trusting) trust() (*descriptor.Trust, error) {
 type place struct {
 	registry string
 	login    login.Options
+	// access is asked for once: a password may come from the standard input.
+	access *component.Access
 }
 
 func (p *place) addFlags(flags *pflag.FlagSet) {
@@ -120,15 +123,24 @@ func (p *place) ref(a *author, name, version string) (component.Ref, error) {
 	if p.registry == "" {
 		return component.Ref{}, console.Usage("which registry?").With("say --registry oci://HOST[:PORT][/PATH]")
 	}
-	access, err := p.login.Access(a.console.In, p.registry)
-	if err != nil {
-		return component.Ref{}, told(err)
-	}
-	ref, err := component.ParseRef(withScheme(p.registry)+"//"+name+":"+version, access)
-	if err != nil {
+	ref, err := p.at(a, p.registry, name, version)
+	var failure *console.Failure
+	if err != nil && !errors.As(err, &failure) {
 		return ref, console.Usage("--registry: %w", err)
 	}
-	return ref, nil
+	return ref, err
+}
+
+// at is a component version at a registry, whether a flag names that or not.
+func (p *place) at(a *author, registry, name, version string) (component.Ref, error) {
+	if p.access == nil {
+		access, err := p.login.Access(a.console.In, registry)
+		if err != nil {
+			return component.Ref{}, told(err)
+		}
+		p.access = &access
+	}
+	return component.ParseRef(withScheme(registry)+"//"+name+":"+version, *p.access)
 }
 
 // withScheme is a registry's address as ParseRef wants it.

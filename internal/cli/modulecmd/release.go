@@ -45,7 +45,8 @@ func (a *author) releaseSet() *cobra.Command {
 		Short: "Let channels offer versions of a module",
 		Long: "set lets channels offer versions. A version without a ModuleTemplate, or, with --registry, " +
 			"without a component version is refused, and\n" +
-			"so is a lower one than before. --component begins a ModuleReleaseMeta where there is none.",
+			"so is a lower one than before. Where the versions can be read, their CustomResourceDefinitions are compared: what clusters would\n" +
+			"refuse is told, and has to be confirmed. --component begins a ModuleReleaseMeta where there is none.",
 		Example: "  kyma release set notes fast=0.2.0\n" +
 			"  kyma release set notes regular=0.1.0 fast=0.2.0 -f release.yaml --component example.com/module/notes",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -78,8 +79,8 @@ func (a *author) releasePromote() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "promote NAME FROM TO",
 		Short: "Let a channel offer the version that another one offers",
-		Long: "promote lets channel TO offer the version that channel FROM offers, such as fast and regular. A " +
-			"lower version than before is refused.",
+		Long: "promote lets channel TO offer the version that channel FROM offers, such as fast and regular. A lower version than before is\n" +
+			"refused; changes of CustomResourceDefinitions that clusters would refuse are told, and have to be confirmed.",
 		Example: "  kyma release promote notes fast regular\n  kyma release promote notes fast regular -f release.yaml\n" +
 			"  kyma release promote notes fast regular --dry-run=client",
 		Args:              cobra.ExactArgs(3),
@@ -120,6 +121,9 @@ func (a *author) release(
 		return console.Usage("%w", err)
 	}
 	if err := r.accept(ctx, module, store, moves); err != nil {
+		return told(err)
+	}
+	if err := a.judgeUpgrades(ctx, r, store, moves); err != nil {
 		return told(err)
 	}
 	if r.dryRun != "client" {

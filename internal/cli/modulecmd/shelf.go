@@ -25,6 +25,8 @@ type releases interface {
 	channels() []v1beta2.ChannelVersion
 	// meta is all of it.
 	meta() *v1beta2.ModuleReleaseMeta
+	// template is the ModuleTemplate of a version; nil where there are none.
+	template(ctx context.Context, version string) (*v1beta2.ModuleTemplate, error)
 	// known says why a version cannot be offered; nil when it can.
 	known(ctx context.Context, version string) error
 	// write carries moves out.
@@ -101,6 +103,10 @@ func (f *fileReleases) channels() []v1beta2.ChannelVersion { return f.Meta.Spec.
 
 func (f *fileReleases) meta() *v1beta2.ModuleReleaseMeta { return f.Meta }
 
+func (f *fileReleases) template(context.Context, string) (*v1beta2.ModuleTemplate, error) {
+	return nil, nil //nolint:nilnil // a file has none
+}
+
 func (f *fileReleases) known(ctx context.Context, version string) error {
 	return f.lookup(ctx, version)
 }
@@ -152,13 +158,19 @@ func (c *clusterReleases) channels() []v1beta2.ChannelVersion { return c.found.S
 
 func (c *clusterReleases) meta() *v1beta2.ModuleReleaseMeta { return c.found }
 
-// known looks for the ModuleTemplate by its name.
+// template is found by its name.
+func (c *clusterReleases) template(ctx context.Context, version string) (*v1beta2.ModuleTemplate, error) {
+	found := &v1beta2.ModuleTemplate{}
+	key := client.ObjectKey{Namespace: c.found.Namespace, Name: packaging.TemplateName(c.found.Name, version)}
+	return found, c.client.Get(ctx, key, found)
+}
+
 func (c *clusterReleases) known(ctx context.Context, version string) error {
-	name := packaging.TemplateName(c.found.Name, version)
-	err := c.client.Get(ctx, client.ObjectKey{Namespace: c.found.Namespace, Name: name}, &v1beta2.ModuleTemplate{})
+	_, err := c.template(ctx, version)
 	if apierrors.IsNotFound(err) {
 		return console.NotFound("there is no ModuleTemplate %s in namespace %s: no cluster could install version %s",
-			name, c.found.Namespace, version).With("kyma module template REF | kubectl apply -f - brings it")
+			packaging.TemplateName(c.found.Name, version), c.found.Namespace, version).
+			With("kyma module template REF | kubectl apply -f - brings it")
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/login"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
@@ -88,25 +89,29 @@ func (a *author) templateOf(ctx context.Context, text string, logins *login.Opti
 		return nil, err
 	}
 	err = opened(ctx, ref, func(found *component.Opened) error {
-		made, err := packaging.TemplateOf(ctx, found.Component, namespace, func(resource string) ([]byte, error) {
-			content, _, err := found.Blob(ctx, resource)
-			if err != nil {
-				return nil, err
-			}
-			read, err := io.ReadAll(io.LimitReader(content, maxTemplate+1))
-			if closing := content.Close(); err == nil {
-				err = closing
-			}
-			if len(read) > maxTemplate {
-				return nil, fmt.Errorf("resource %s has more than %d bytes", resource, maxTemplate)
-			}
-			return read, err
-		})
-		if err != nil {
-			return err
+		made, err := templateIn(ctx, found, namespace)
+		if err == nil {
+			template, err = packaging.Encode(made)
 		}
-		template, err = packaging.Encode(made)
 		return err
 	})
 	return template, err
+}
+
+// templateIn is the ModuleTemplate that a component version brings, or one that is made of what it brings.
+func templateIn(ctx context.Context, found *component.Opened, namespace string) (*v1beta2.ModuleTemplate, error) {
+	return packaging.TemplateOf(ctx, found.Component, namespace, func(resource string) ([]byte, error) {
+		content, _, err := found.Blob(ctx, resource)
+		if err != nil {
+			return nil, err
+		}
+		read, err := io.ReadAll(io.LimitReader(content, maxTemplate+1))
+		if closing := content.Close(); err == nil {
+			err = closing
+		}
+		if len(read) > maxTemplate {
+			return nil, fmt.Errorf("resource %s has more than %d bytes", resource, maxTemplate)
+		}
+		return read, err
+	})
 }

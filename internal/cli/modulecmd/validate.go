@@ -6,9 +6,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/login"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
@@ -29,17 +33,20 @@ type findings struct {
 
 func (a *author) validate() *cobra.Command {
 	var s sources
-	var rules []string
-	var links, strict bool
+	var judging judging
+	var strict bool
+	judging.logins = logins()
 	output := console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML, sarif)
 	command := &cobra.Command{
 		Use:   "validate [DIR]",
 		Short: "Check a module: names, links, images, default CR",
 		Long: "validate reads the configuration of a module and what that names, and tells what is wrong by " +
 			"file, line and field, and what to do.\n" +
-			"It asks nobody: no cluster, and no web server unless --links is given. The default CR is checked against its definition, by schema\n" +
-			"and by rules. Exit code 1 says that there are errors; with --strict warnings count as errors.",
+			"It asks no cluster, and no registry or web server unless --against or --links is given. The default CR is checked against its\n" +
+			"definition, by schema and by rules. With --against, CustomResourceDefinitions are compared with those of an earlier version by the\n" +
+			"rules that a cluster goes by when it upgrades. Exit code 1 says that there are errors; with --strict warnings count as errors.",
 		Example: "  kyma module validate\n  kyma module validate notes -o json\n" +
+			"  kyma module validate notes --against oci://ghcr.io/example//example.com/module/notes:0.1.0\n" +
 			"  kyma module validate -c notes/module-config.yaml -o sarif > notes.sarif",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -47,10 +54,10 @@ func (a *author) validate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := checkRules(rules); err != nil {
+			if err := checkRules(judging.rules); err != nil {
 				return err
 			}
-			source, found, err := a.judged(command.Context(), file, rules, links)
+			source, found, err := a.judged(command.Context(), file, &judging)
 			if err != nil {
 				return err
 			}
@@ -64,32 +71,68 @@ func (a *author) validate() *cobra.Command {
 		},
 	}
 	s.addConfig(command.Flags())
-	command.Flags().StringArrayVar(&rules, "rule", nil, "check this rule only (can be repeated)")
-	command.Flags().BoolVar(&links, "links", false, "ask whether links lead anywhere")
+	judging.addFlags(command.Flags())
 	command.Flags().BoolVar(&strict, "strict", false, "let warnings count as errors")
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	return command
 }
 
+// judging are the flags that say what is judged.
+type judging struct {
+	rules   []string
+	links   bool
+	against string
+	logins  login.Options
+}
+
+func (j *judging) addFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&j.rules, "rule", nil, "check this rule only (can be repeated)")
+	flags.BoolVar(&j.links, "links", false, "ask whether links lead anywhere")
+	flags.StringVar(&j.against, "against", "", "component version (REF) that is upgraded to this one: compare CustomResourceDefinitions")
+	j.logins.AddFlags(flags)
+}
+
 // judged reads a module and judges it by all files that can be read.
-func (a *author) judged(ctx context.Context, file string, rules []string, links bool) (*packaging.Source, []finding.Finding, error) {
+func (a *author) judged(ctx context.Context, file string, j *judging) (*packaging.Source, []finding.Finding, error) {
 	fetcher := &packaging.Fetcher{}
 	source, found, err := packaging.Load(ctx, file, fetcher)
 	if err != nil {
 		return nil, nil, missingConfig(file, err)
 	}
-	if source != nil {
-		var check func(string) error
-		if links {
-			check = func(link string) error { return fetcher.Check(ctx, link) }
-		}
-		more, err := source.Lint(ctx, rules, check)
-		if err != nil {
+	if source == nil {
+		return nil, finding.Sort(finding.Select(found, j.rules)), nil
+	}
+	options := modulelint.Options{Rules: j.rules}
+	if j.links {
+		options.Fetch = func(link string) error { return fetcher.Check(ctx, link) }
+	}
+	if j.against != "" {
+		if options.Against, err = a.earlier(ctx, j, source.Config.Name); err != nil {
 			return nil, nil, err
 		}
-		found = append(found, more...)
 	}
-	return source, finding.Sort(finding.Select(found, rules)), nil
+	more, err := source.Lint(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return source, finding.Sort(finding.Select(append(found, more...), j.rules)), nil
+}
+
+// earlier are the objects of the version that --against names.
+func (a *author) earlier(ctx context.Context, j *judging, name string) (objects []*unstructured.Unstructured, err error) {
+	ref, err := a.reference(j.against, &j.logins)
+	if err != nil {
+		return nil, err
+	}
+	err = opened(ctx, ref, func(found *component.Opened) error {
+		if found.Component.Name != name {
+			return console.Usage("--against: %s is component %s, and the module is %s", j.against, found.Component.Name, name).
+				With("name an earlier version of the same module")
+		}
+		objects, err = packaging.Declared(ctx, found)
+		return err
+	})
+	return objects, told(j.logins.Explain(err, ""))
 }
 
 // allRules are those that validate knows.

@@ -15,13 +15,15 @@ import (
 const retryObjects = 15 * time.Second
 
 // checkCRDs holds every CustomResourceDefinition that is about to change against the one in the cluster, and what exists of its kind
-// against the new schema. A change that breaks somebody is refused before anything is written, unless the spec allows its rules by name.
+// against the new schema. Changes that break users are refused before anything is written, all of them at once, unless the spec allows
+// their rules by name.
 func (r *Reconciler) checkCRDs(ctx context.Context, w *work, steps []inventory.Step) error {
 	allowed := make([]string, 0, len(w.manifest.Spec.AllowCRDChanges))
 	for _, rule := range w.manifest.Spec.AllowCRDChanges {
 		allowed = append(allowed, string(rule))
 	}
 	relation := r.relation(ctx, w)
+	var left []crdsafety.Finding
 	for _, step := range steps {
 		if step.Entry.GroupKind() != crdKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
 			continue
@@ -33,12 +35,12 @@ func (r *Reconciler) checkCRDs(ctx context.Context, w *work, steps []inventory.S
 		if err != nil {
 			return w.clusterProblem(step.Entry.ID, err)
 		}
-		if left := crdsafety.Refuse(findings, allowed); len(left) > 0 {
-			message := crdsafety.Message(step.Object.GetName(), left)
-			return &Problem{Reason: v1beta2.ReasonCRDChangeRefused, Message: message, Retry: retryFindings(left)}
-		}
+		left = append(left, crdsafety.Refuse(findings, allowed)...)
 	}
-	return nil
+	if len(left) == 0 {
+		return nil
+	}
+	return &Problem{Reason: v1beta2.ReasonCRDChangeRefused, Message: crdsafety.Message(left), Retry: retryFindings(left)}
 }
 
 // retryFindings is soon where objects stand in the way, and late where only another content or spec helps.

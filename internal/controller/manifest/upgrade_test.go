@@ -154,43 +154,64 @@ func definedBy(name string, fields ...string) *unstructured.Unstructured {
 	return made
 }
 
-// One upgrade brings a definition and changes another one: the new one is no change, and the other is judged all the same.
-func TestAnUpgradeThatAddsADefinitionAndChangesAnother(t *testing.T) {
+// One upgrade brings a definition and changes two others: the new one is no change, and the others are judged together.
+func TestAnUpgradeThatAddsADefinitionAndChangesOthers(t *testing.T) {
 	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	lists := map[schema.GroupVersionResource]string{
-		resource: "CustomResourceDefinitionList", {Group: "example.com", Version: "v1", Resource: "things"}: "ThingList",
+		resource: "CustomResourceDefinitionList",
+		{Group: "example.com", Version: "v1", Resource: "things"}: "ThingList", {Group: "example.com", Version: "v1", Resource: "parts"}: "PartList",
 	}
-	before := definedBy("thing", "size", "colour")
+	before, part := definedBy("thing", "size", "colour"), definedBy("part", "size")
+	thing, other := object("example.com/v1", "thing", "one"), object("example.com/v1", "part", "one")
 	for name, test := range map[string]struct {
-		after *unstructured.Unstructured
-		allow []v1beta2.CRDRule
-		rule  string
+		after, part *unstructured.Unstructured
+		allow       []v1beta2.CRDRule
+		empty       bool
+		says        []string
 	}{
-		"a change that breaks nobody":          {after: definedBy("thing", "size", "colour", "weight")},
-		"one that takes a field away":          {after: definedBy("thing", "size"), rule: crdsafety.FieldRemoved},
-		"one whose rule is allowed by name":    {after: definedBy("thing", "size"), allow: []v1beta2.CRDRule{crdsafety.FieldRemoved}},
-		"one for which another one is allowed": {after: definedBy("thing", "size"), allow: []v1beta2.CRDRule{crdsafety.EnumNarrowed}, rule: crdsafety.FieldRemoved},
+		"a change that breaks no user":      {after: definedBy("thing", "size", "colour", "weight"), part: part},
+		"one that takes a field away":       {after: definedBy("thing", "size"), part: part, says: []string{"FieldRemoved (1)"}},
+		"one without an object":             {after: definedBy("thing", "size"), part: definedBy("part"), empty: true},
+		"one whose rule is allowed by name": {after: definedBy("thing", "size"), part: part, allow: []v1beta2.CRDRule{crdsafety.FieldRemoved}},
+		"one for which another one is allowed": {
+			after: definedBy("thing", "size"), part: part, allow: []v1beta2.CRDRule{crdsafety.EnumNarrowed}, says: []string{"FieldRemoved (1)"},
+		},
+		"two of them are told at once": {
+			after: definedBy("thing"), part: definedBy("part"),
+			says: []string{"2 CustomResourceDefinitions", "FieldRemoved (3)", "parts.example.com v1 size", "things.example.com v1 colour"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hub := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, before.DeepCopy())
+			exists := []runtime.Object{before.DeepCopy(), part.DeepCopy(), thing.DeepCopy(), other.DeepCopy()}
+			if test.empty {
+				exists = exists[:2]
+			}
+			hub := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, exists...)
 			r, w := newReconciler(t), newWork(newManifest(func(m *v1beta2.Manifest) { m.Spec.AllowCRDChanges = test.allow }), testTime)
 			w.runtime = defining{&cluster{}, &apply.Cluster{
 				Dynamic: hub, Resource: func(context.Context, schema.GroupVersionKind) (apply.Resource, error) {
 					return apply.Resource{GroupVersionResource: resource}, nil
 				},
 			}}
-			recorded := []inventory.Entry{{ID: inventory.IDOf(before), Version: "v1", UID: "uid", Hash: inventory.ContentHash(before)}}
-			desired := []*unstructured.Unstructured{definedBy("gadget", "size"), test.after}
+			var recorded []inventory.Entry
+			for _, old := range []*unstructured.Unstructured{before, part} {
+				recorded = append(recorded, inventory.Entry{ID: inventory.IDOf(old), Version: "v1", UID: "uid", Hash: inventory.ContentHash(old)})
+			}
+			desired := []*unstructured.Unstructured{definedBy("gadget", "size"), test.after, test.part}
 			steps := inventory.Decide(recorded, desired, func(inventory.ID) inventory.Live { return inventory.Live{} }).Apply
-			if len(steps) != 2 {
-				t.Fatalf("%d steps", len(steps))
-			}
 			problem := problemOf(r.checkCRDs(t.Context(), w, steps))
-			if (problem != nil) != (test.rule != "") {
-				t.Fatalf("problem %+v, want rule %q", problem, test.rule)
+			if (problem != nil) != (test.says != nil) {
+				t.Fatalf("problem %+v, want %q", problem, test.says)
 			}
-			if problem != nil && (problem.Reason != v1beta2.ReasonCRDChangeRefused || !strings.Contains(problem.Message, test.rule) ||
-				strings.Contains(problem.Message, "gadgets")) {
+			if problem == nil {
+				return
+			}
+			for _, words := range test.says {
+				if !strings.Contains(problem.Message, words) {
+					t.Errorf("no %q in %s", words, problem.Message)
+				}
+			}
+			if problem.Reason != v1beta2.ReasonCRDChangeRefused || strings.Contains(problem.Message, "gadgets") {
 				t.Errorf("problem %+v", problem)
 			}
 		})

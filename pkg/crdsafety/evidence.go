@@ -1,0 +1,117 @@
+package crdsafety
+
+import (
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Evidence is what the objects that exist say about the change of their definition. Findings speak of all objects that the old definition
+// accepts; some break nothing when it is known which there are.
+type Evidence struct {
+	findings      []Finding
+	version       string       // in which the objects are read
+	before, after *fieldSchema // nil when no default needs to be looked at
+	objects       bool
+	affected      map[string]bool // places whose default gives an object that exists another meaning
+}
+
+// NewEvidence returns the evidence about the findings of [Compare] before any object is seen. version is the one in which the objects are
+// read.
+func NewEvidence(before, after *apiextensionsv1.CustomResourceDefinition, version string, findings []Finding) *Evidence {
+	e := &Evidence{findings: findings, version: version, affected: map[string]bool{}}
+	old, changed := versionOf(&before.Spec, version), versionOf(&after.Spec, version)
+	// Were the objects stored in another version, findings of this one might come from the comparison of the two.
+	if old == nil || changed == nil || !old.Storage || !slices.ContainsFunc(findings, e.depends) {
+		return e
+	}
+	e.before, e.after = root(old), root(changed)
+	return e
+}
+
+// depends says whether a finding is about a default that the objects can clear.
+func (e *Evidence) depends(f Finding) bool { return f.Rule == DefaultChanged && f.Version == e.version }
+
+// Add notes an object that exists, as the API server returned it with the old definition.
+func (e *Evidence) Add(object *unstructured.Unstructured) {
+	e.objects = true
+	if e.before != nil {
+		e.look("", object.Object, e.before, e.after)
+	}
+}
+
+// Weigh returns the findings that count. It may be asked only after Add was told every object that exists: what was not looked at may be
+// there.
+//
+//  1. While there is no object, findings about values do not count, unless a version goes in which objects may be stored.
+//  2. A default counts where an object leaves the field out, or has the value that the old default may have put there.
+func (e *Evidence) Weigh() []Finding {
+	stored := slices.ContainsFunc(e.findings, func(f Finding) bool { return f.Rule == StoredVersionRemoved })
+	return slices.DeleteFunc(slices.Clone(e.findings), func(f Finding) bool {
+		if !e.objects {
+			return f.Values && !stored
+		}
+		return e.before != nil && e.depends(f) && !e.affected[f.Path]
+	})
+}
+
+// look walks through an object along the schemas, as the comparison of them does.
+func (e *Evidence) look(path string, value any, before, after *fieldSchema) {
+	switch value := value.(type) {
+	case map[string]any:
+		if before.XEmbeddedResource && after.XEmbeddedResource {
+			before, after = withTypeAndMetadata(before), withTypeAndMetadata(after)
+		}
+		e.fields(path, value, before, after)
+	case []any:
+		old, changed := itemsOf(before), itemsOf(after)
+		if old == nil || changed == nil {
+			return // which is a finding of its own
+		}
+		for _, item := range value {
+			e.field(path+"[*]", item, old, changed)
+		}
+	}
+}
+
+func (e *Evidence) fields(path string, object map[string]any, before, after *fieldSchema) {
+	names := maps.Clone(before.Properties)
+	if names == nil {
+		names = map[string]fieldSchema{}
+	}
+	maps.Copy(names, after.Properties)
+	for name := range names {
+		e.field(child(path, name), object[name], member(before, name), member(after, name))
+	}
+	for name, value := range object {
+		if _, named := names[name]; !named {
+			e.field(path+".*", value, others(before), others(after))
+		}
+	}
+}
+
+// field looks at one field, at an item of a list or at a value of a map. A field that is left out is nil.
+func (e *Evidence) field(path string, value any, before, after *fieldSchema) {
+	if before == nil || after == nil {
+		return
+	}
+	changes := (before.Default != nil || after.Default != nil) && !same(before.Default, after.Default)
+	if changes && decides(before.Default, value) {
+		e.affected[path] = true
+	}
+	e.look(path, value, before, after)
+}
+
+// decides says whether a default stands in for a field, or may have put there what stands in it. A value that is no scalar may consist of
+// the old default and more.
+func decides(old *apiextensionsv1.JSON, value any) bool {
+	switch value.(type) {
+	case nil:
+		return true
+	case map[string]any, []any:
+		return old != nil
+	}
+	return old != nil && canonical(value) == canonical(old)
+}

@@ -1,0 +1,133 @@
+package crdsafety_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+)
+
+// weighed are the places of the findings that are left when these objects exist, read in version v1.
+func weighed(t *testing.T, before, after *apiextensionsv1.CustomResourceDefinition, specs ...string) []string {
+	t.Helper()
+	evidence := crdsafety.NewEvidence(before, after, "v1", crdsafety.Compare(before, after))
+	for _, spec := range specs {
+		evidence.Add(widget(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}, spec: "+spec+"}"))
+	}
+	return places(evidence.Weigh())
+}
+
+// TestWithoutAnObject: rules about values say nothing then; what the definition says of itself stays.
+func TestWithoutAnObject(t *testing.T) {
+	v1 := "versions: [" + version("v1", "a", ", storage: true") + "]"
+	for _, test := range []struct {
+		name, before, after string
+		want                []string
+	}{
+		{"a field may go", v1, "versions: [" + version("v1", "b", ", storage: true") + "]", nil},
+		{"what is stored may be stored otherwise", v1, "versions: [" + version("v1", "a", "") + ", " + version("v2", "b", ", storage: true") + "]", nil},
+		{"the old way to keep unknown fields may stop", v1 + "\npreserveUnknownFields: true", v1, nil},
+		{"the scope may not change", "scope: Namespaced\n" + v1, "scope: Cluster\n" + v1, []string{"ScopeChanged: "}},
+		{"names may not change", names + "\n" + v1, "names: {plural: widgets, kind: Gadget}\n" + v1, []string{"NamesChanged: "}},
+		{"a version may not go that clients use", "versions: [" + version("v1", "a", ", storage: true") + ", " + version("v2", "a", "") + "]", v1,
+			[]string{"VersionRemoved: v2: "}},
+		{"a subresource may not go", "versions: [" + version("v1", "a", ", storage: true, subresources: {status: {}}") + "]", v1,
+			[]string{"UnknownChange: v1: "}},
+		{"a version may not go in which objects may be stored, and everything counts then",
+			"versions: [" + version("v1", "a", ", storage: true") + ", " + version("v2", "a", "") + "]",
+			"versions: [" + version("v2", "b", ", storage: true") + "]",
+			[]string{"StoredVersionRemoved: v1: ", "VersionRemoved: v1: ", "FieldRemoved: v2 a: "}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before, after := definition(t, "spec:\n"+indent(test.before)), definition(t, "spec:\n"+indent(test.after))
+			if diff := cmp.Diff(test.want, weighed(t, before, after)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEveryRuleOfASchemaIsAboutValues(t *testing.T) {
+	before := widgets(t, "{type: object, nullable: true, properties: {a: {type: string}, b: {type: integer}, c: {type: array, items: {type: string}}}}")
+	after := widgets(t, "{type: object, required: [d], oneOf: [{required: [b]}], x-kubernetes-validations: [{rule: has(self.b)}], properties:"+
+		" {b: {type: integer, maximum: 1, enum: [1], default: 1}, c: {type: array, x-kubernetes-list-type: set, items: {type: integer}}, d: {type: string}}}")
+	findings := crdsafety.Compare(before, after)
+	rules := map[string]bool{}
+	for _, finding := range findings {
+		rules[finding.Rule] = true
+	}
+	if len(rules) != 10 {
+		t.Errorf("%d rules: %v", len(rules), rules)
+	}
+	if left := weighed(t, before, after); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if left := weighed(t, before, after, "{b: 1}"); len(left) != len(findings)-1 {
+		t.Errorf("of %d findings, %d are left with an object that fits: all but the default should be", len(findings), len(left))
+	}
+}
+
+// TestDefaultsThatObjectsDependOn: a default counts where it can change what an object means that exists.
+func TestDefaultsThatObjectsDependOn(t *testing.T) {
+	const (
+		field   = "{type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}"
+		asked   = "{type: object, properties: {a: {type: object, properties: {b: {type: string, default: x}}}}}"
+		another = "{type: object, properties: {a: {type: object, properties: {b: {type: string, default: y}}}}}"
+		list    = "{type: object, properties: {l: {type: array, items: {type: object, properties: {b: {type: string}}}}}}"
+		listed  = "{type: object, properties: {l: {type: array, items: {type: object, properties: {b: {type: string, default: x}}}}}}"
+		values  = "{type: object, additionalProperties: {type: object, properties: {b: {type: string}}}}"
+		valued  = "{type: object, additionalProperties: {type: object, properties: {b: {type: string, default: x}}}}"
+		whole   = "{type: object, properties: {a: {type: object, default: {b: x}, properties: {b: {type: string}, c: {type: string}}}}}"
+		wholes  = "{type: object, properties: {a: {type: object, default: {b: y}, properties: {b: {type: string}, c: {type: string}}}}}"
+	)
+	counts := func(path string) []string { return []string{"DefaultChanged: v1 spec" + path + ": "} }
+	for _, test := range []struct {
+		name, before, after string
+		specs               []string
+		want                []string
+	}{
+		{"every object has the field", field, asked, []string{"{a: {b: z}}", "{a: {b: x}}"}, nil},
+		{"no object has what it belongs to", field, asked, []string{"{}"}, nil},
+		{"one object leaves the field out", field, asked, []string{"{a: {b: z}}", "{a: {}}"}, counts(".a.b")},
+		{"null is filled in", field, asked, []string{"{a: {b: null}}"}, counts(".a.b")},
+		{"another default, and objects have values of their own", asked, another, []string{"{a: {b: z}}"}, nil},
+		{"another default, which an object may have got", asked, another, []string{"{a: {b: x}}"}, counts(".a.b")},
+		{"a default goes, and objects have values of their own", asked, field, []string{"{a: {b: z}}"}, nil},
+		{"a default goes that an object may have got", asked, field, []string{"{a: {b: x}}"}, counts(".a.b")},
+		{"items of a list", list, listed, []string{"{l: [{b: z}, {b: x}]}"}, nil},
+		{"an item of a list leaves it out", list, listed, []string{"{l: [{b: z}, {}]}"}, counts(".l[*].b")},
+		{"values of a map", values, valued, []string{"{k: {b: z}}"}, nil},
+		{"a value of a map leaves it out", values, valued, []string{"{k: {}}"}, counts(".*.b")},
+		{"an object may consist of the default and more", whole, wholes, []string{"{a: {b: x, c: z}}"}, counts(".a")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, weighed(t, widgets(t, test.before), widgets(t, test.after), test.specs...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestDefaultsThatObjectsDoNotShow: what is stored, or written, in another version than the objects are read in is not cleared.
+func TestDefaultsThatObjectsDoNotShow(t *testing.T) {
+	crd := func(storage, value string) *apiextensionsv1.CustomResourceDefinition {
+		one := func(name string) string {
+			more := ""
+			if name == storage {
+				more = ", storage: true"
+			}
+			return "{name: " + name + ", served: true" + more + ", schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object," +
+				" properties: {a: {type: string" + value + "}}}}}}}"
+		}
+		return definition(t, "spec:\n  group: example.com\n  names: {plural: widgets, kind: Widget}\n  versions: ["+one("v1")+", "+one("v2")+"]")
+	}
+	if diff := cmp.Diff([]string{"DefaultChanged: v2 spec.a: "}, weighed(t, crd("v1", ""), crd("v1", ", default: x"), "{a: z}")); diff != "" {
+		t.Errorf("the other version: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"DefaultChanged: v1 spec.a: ", "DefaultChanged: v2 spec.a: "},
+		weighed(t, crd("v2", ""), crd("v2", ", default: x"), "{a: z}")); diff != "" {
+		t.Errorf("read in a version that is not stored: %s", diff)
+	}
+}

@@ -1,0 +1,50 @@
+package crdsafety
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// CompareAll compares the definitions that two contents both have, such as two versions of a module: what it finds is refused in a cluster
+// that has the first and gets the second, unless what exists there clears it.
+func CompareAll(before, after []*unstructured.Unstructured) (findings []Finding) {
+	old := map[string]*unstructured.Unstructured{}
+	for _, object := range before {
+		if isDefinition(object) {
+			old[object.GetName()] = object
+		}
+	}
+	for _, object := range after {
+		if known := old[object.GetName()]; known != nil && isDefinition(object) {
+			findings = append(findings, compareObjects(known, object)...)
+		}
+	}
+	return findings
+}
+
+func isDefinition(object *unstructured.Unstructured) bool {
+	kind := object.GroupVersionKind()
+	return kind.Group == apiextensionsv1.GroupName && kind.Kind == "CustomResourceDefinition"
+}
+
+func compareObjects(before, after *unstructured.Unstructured) []Finding {
+	old, changed := &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
+	for object, into := range map[*unstructured.Unstructured]*apiextensionsv1.CustomResourceDefinition{before: old, after: changed} {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+			message := "it cannot be read as a definition: " + quoted(err.Error())
+			return []Finding{{Rule: UnknownChange, Definition: after.GetName(), Message: message}}
+		}
+	}
+	return Compare(old, changed)
+}
+
+// RefusedWhere says which clusters refuse a change, for the end of a sentence: findings about values count only where objects exist.
+func RefusedWhere(findings []Finding) string {
+	for _, finding := range findings {
+		if !finding.Values {
+			return "in every cluster that has the definition"
+		}
+	}
+	return "in every cluster that has an object of the kind"
+}
