@@ -264,7 +264,7 @@ func (i Inspection) leader(ctx context.Context) Result {
 	case err != nil:
 		return r.bad(Warning, "the lease cannot be read: %v", err)
 	case lease == nil:
-		return r.bad(Warning, "nobody holds a lease in %s: the manager does not work yet", Namespace)
+		return r.bad(Warning, "no manager holds a lease in %s: none works yet", Namespace)
 	case !current:
 		return r.bad(Warning, "%s holds lease %s and has not renewed it since %s: the manager does not work",
 			*lease.Spec.HolderIdentity, lease.Name, lease.Spec.RenewTime.UTC().Format(time.RFC3339))

@@ -30,13 +30,13 @@ func TestAManagerOutsideOfTheCluster(t *testing.T) {
 		want    Verdict
 		says    string
 	}{
-		"it runs":                                     {[]client.Object{running}, false, Passed, "klm-replica-1 runs outside of this cluster"},
+		"it runs": {[]client.Object{running}, false, Passed, "klm-replica-1 runs outside of this cluster"},
 		"it runs, and another one is to be installed": {[]client.Object{running}, true, Warning, "stop it before you install a second one"},
-		"none runs":                           {nil, false, Failed, "kyma deploy brings one"},
-		"none runs yet":                       {nil, true, Passed, "none runs yet"},
-		"it ended long ago":                   {[]client.Object{lease("klm-replica-1", time.Hour)}, false, Failed, "kyma deploy brings one"},
-		"it ended long ago, before another":   {[]client.Object{lease("klm-replica-1", time.Hour)}, true, Passed, "none runs yet"},
-		"nobody holds what the table lies in": {[]client.Object{lease("", time.Second)}, false, Failed, "kyma deploy brings one"},
+		"none runs":                         {nil, false, Failed, "kyma deploy brings one"},
+		"none runs yet":                     {nil, true, Passed, "none runs yet"},
+		"it ended long ago":                 {[]client.Object{lease("klm-replica-1", time.Hour)}, false, Failed, "kyma deploy brings one"},
+		"it ended long ago, before another": {[]client.Object{lease("klm-replica-1", time.Hour)}, true, Passed, "none runs yet"},
+		"a lease without a holder":          {[]client.Object{lease("", time.Second)}, false, Failed, "kyma deploy brings one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := fake.NewClientBuilder().WithObjects(c.objects...).Build()
@@ -56,7 +56,7 @@ func TestALeaseThatIsNotRenewed(t *testing.T) {
 	}{
 		"renewed":     {[]client.Object{lease("klm-replica-1", time.Second)}, Passed, "holds lease klm-replica-1"},
 		"not renewed": {[]client.Object{lease("klm-replica-1", time.Hour)}, Warning, "has not renewed it since"},
-		"none":        {[]client.Object{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "other"}}}, Warning, "nobody holds a lease"},
+		"none":        {[]client.Object{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "other"}}}, Warning, "no manager holds a lease"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := Inspection{Client: fake.NewClientBuilder().WithObjects(c.objects...).Build()}.leader(t.Context())
