@@ -218,6 +218,10 @@ type ModuleStatus struct {
 	// +optional
 	Version string `json:"version,omitempty"`
 
+	// InstalledVersion is the version that was last brought up completely, where Version is another one.
+	// +optional
+	InstalledVersion string `json:"installedVersion,omitempty"`
+
 	// Message says why the module is not ready and what a person can do.
 	// +optional
 	Message string `json:"message,omitempty"`

@@ -226,6 +226,11 @@ type ManifestStatus struct {
 	// +optional
 	InventoryShards []string `json:"inventoryShards,omitempty"`
 
+	// InstalledVersion is the version of the module that was last brought up completely. It stays what it is while spec.version, which is
+	// asked for, is refused or under way.
+	// +optional
+	InstalledVersion string `json:"installedVersion,omitempty"`
+
 	// Resolved tells which content each source was resolved to.
 	// +listType=map
 	// +listMapKey=name

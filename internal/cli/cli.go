@@ -28,6 +28,7 @@ const (
 
 // Run runs one command line and returns the exit code.
 func Run(ctx context.Context, c *console.Console, args []string) int {
+	c = c.Within(ctx)
 	root := New(c, target.New())
 	root.SetArgs(args)
 	ctx, done := completing(ctx, args)

@@ -32,6 +32,9 @@ func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, t
 		entry.ResourceState, entry.ResourceMessage = manifest.Status.ResourceState, manifest.Status.ResourceMessage
 		entry.Manifest = track(v1beta2.GroupVersion.String(), kindManifest, manifest.ObjectMeta)
 		entry.Signature = manifest.Status.Signature.DeepCopy()
+		if before := manifest.Status.InstalledVersion; before != entry.Version {
+			entry.InstalledVersion = before
+		}
 	}
 	switch {
 	case v.Template != nil && result.Reason == "":

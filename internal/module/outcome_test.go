@@ -265,3 +265,14 @@ func TestAFailedUpgradeCanGoBack(t *testing.T) {
 		t.Errorf("verdict %s: %s", got.Kind, got.Message)
 	}
 }
+
+func TestAnEntryNamesTheVersionThatWasBroughtUpBefore(t *testing.T) {
+	for name, c := range map[string]struct{ before, want string }{
+		"another one": {"0.9.0", "0.9.0"}, "this one": {v1, ""}, "none is known": {"", ""},
+	} {
+		w := sampleWorld(installedAt("regular", v1), theManifest(func(m *v1beta2.Manifest) { m.Status.InstalledVersion = c.before }))
+		if entry := Rollup(w, Resolve(w), nil).Modules[0]; entry.InstalledVersion != c.want || entry.Version != v1 {
+			t.Errorf("%s: %s was brought up and %s is asked for, want %q", name, entry.InstalledVersion, entry.Version, c.want)
+		}
+	}
+}

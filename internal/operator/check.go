@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -66,14 +67,18 @@ type Inspection struct {
 	Objects []*unstructured.Unstructured
 	// Pre is before an installation: that nothing is there is well, and the rights to install are looked at.
 	Pre bool
+	// Brings is the command that brings what is missing; empty means kyma install.
+	Brings string
 }
+
+func (i Inspection) brings() string { return cmp.Or(i.Brings, "kyma install") }
 
 // Inspect looks at a cluster, and changes nothing.
 //
 //  1. does its API server answer, in a version that is new enough?
 //  2. with Pre: is everything allowed that an installation does?
 //  3. are the definitions those of this program, and established?
-//  4. does the manager run, and which one?
+//  4. does the manager run, in the cluster or outside of it, and which one?
 //  5. with the manager installed: does one hold the lease, and are conversions set up where they are asked for?
 func Inspect(ctx context.Context, i Inspection) []Result {
 	server := i.server()
@@ -173,11 +178,11 @@ func (i Inspection) definitions(ctx context.Context) (Result, []*apiextensionsv1
 	case len(found) == 0 && i.Pre:
 		return r.bad(Passed, "none is there yet"), found
 	case len(found) == 0:
-		return r.bad(Failed, "none is there: the lifecycle manager is not installed"), found
+		return r.bad(Failed, "none is there: the lifecycle manager is not installed; %s brings it", i.brings()), found
 	case len(missing) > 0 && i.Pre:
 		return r.bad(Warning, "some are there, and would be upgraded; missing: %s", strings.Join(missing, ", ")), found
 	case len(missing) > 0:
-		return r.bad(Failed, "missing: %s; kyma install puts them there", strings.Join(missing, ", ")), found
+		return r.bad(Failed, "missing: %s; %s puts them there", strings.Join(missing, ", "), i.brings()), found
 	}
 	return r.bad(Passed, "all %d are there, and established", len(found)), found
 }
@@ -209,10 +214,8 @@ func (i Inspection) manager(ctx context.Context) Result {
 	live := &appsv1.Deployment{}
 	err := i.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: deployment}, live)
 	switch {
-	case apierrors.IsNotFound(err) && i.Pre:
-		return r.bad(Passed, "none runs yet")
 	case apierrors.IsNotFound(err):
-		return r.bad(Failed, "there is no Deployment %s/%s: kyma install puts it there", Namespace, deployment)
+		return i.elsewhere(ctx, r)
 	case err != nil:
 		return r.bad(Failed, "cannot be read: %v", err)
 	}
@@ -236,19 +239,67 @@ func (i Inspection) manager(ctx context.Context) Result {
 	return r.bad(Passed, "%s runs in %d replicas", runs, status.AvailableReplicas)
 }
 
+// elsewhere looks for a manager without a Deployment: a process outside of the cluster, as in a sandbox. It holds a lease, too.
+func (i Inspection) elsewhere(ctx context.Context, r Result) Result {
+	lease, current, err := i.held(ctx)
+	works := err == nil && current
+	switch {
+	case works && i.Pre:
+		return r.bad(Warning, "%s runs outside of this cluster and holds lease %s: stop it before you install a second one",
+			*lease.Spec.HolderIdentity, lease.Name)
+	case works:
+		return r.bad(Passed, "%s runs outside of this cluster", *lease.Spec.HolderIdentity)
+	case i.Pre:
+		return r.bad(Passed, "none runs yet")
+	}
+	return r.bad(Failed, "there is no Deployment %s/%s, and no manager outside of this cluster holds a lease: %s brings one",
+		Namespace, deployment, i.brings())
+}
+
 // leader looks at the lease that the manager that works holds.
 func (i Inspection) leader(ctx context.Context) Result {
 	r := Result{Name: "leader"}
+	lease, current, err := i.held(ctx)
+	switch {
+	case err != nil:
+		return r.bad(Warning, "the lease cannot be read: %v", err)
+	case lease == nil:
+		return r.bad(Warning, "no manager holds a lease in %s: none works yet", Namespace)
+	case !current:
+		return r.bad(Warning, "%s holds lease %s and has not renewed it since %s: the manager does not work",
+			*lease.Spec.HolderIdentity, lease.Name, lease.Spec.RenewTime.UTC().Format(time.RFC3339))
+	}
+	return r.bad(Passed, "%s holds lease %s", *lease.Spec.HolderIdentity, lease.Name)
+}
+
+const (
+	// defaultTerm is that of a lease which names none, as client-go has it.
+	defaultTerm = 15 * time.Second
+	// clockSkew is how far this machine's clock may be from the manager's.
+	clockSkew = time.Minute
+)
+
+// held is a lease that a manager holds, nil without one; current says that it was renewed in time.
+func (i Inspection) held(ctx context.Context) (lease *coordinationv1.Lease, current bool, err error) {
 	var leases coordinationv1.LeaseList
 	if err := i.Client.List(ctx, &leases, client.InNamespace(Namespace)); err != nil {
-		return r.bad(Warning, "the lease cannot be read: %v", err)
+		return nil, false, err
 	}
-	for _, lease := range leases.Items {
-		if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
-			return r.bad(Passed, "%s holds lease %s", cmp.Or(*holder, "nobody"), lease.Name)
+	for at := range leases.Items {
+		spec := &leases.Items[at].Spec
+		if spec.HolderIdentity == nil || *spec.HolderIdentity == "" {
+			continue
+		}
+		term := defaultTerm
+		if spec.LeaseDurationSeconds != nil {
+			term = time.Duration(*spec.LeaseDurationSeconds) * time.Second
+		}
+		lease = &leases.Items[at]
+		if spec.RenewTime == nil || time.Since(spec.RenewTime.Time) < term+clockSkew {
+			return lease, true, nil
 		}
 	}
-	return r.bad(Warning, "nobody holds a lease in %s: the manager does not work yet", Namespace)
+	return lease, false, nil
 }
 
 // conversion looks at definitions that are converted by a webhook: without its CA no request for another version succeeds.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
@@ -96,7 +97,8 @@ func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
 // create writes a file, unless there is one and it is to be kept.
 func create(file string, text []byte, overwrite bool) (kept bool, err error) {
 	if overwrite {
-		return false, WriteFile(file, text)
+		_, err := userfile.Replace(file, text)
+		return false, err
 	}
 	opened, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a source file, as editors make it
 	if errors.Is(err, fs.ErrExist) {

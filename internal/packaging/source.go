@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
@@ -41,7 +42,7 @@ func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []
 	if info, err := os.Stat(configFile); err == nil && info.IsDir() {
 		configFile = filepath.Join(configFile, ConfigFile)
 	}
-	text, err := os.ReadFile(configFile)
+	text, err := userfile.Read(ctx, configFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the module's configuration: %w", err)
 	}
@@ -102,7 +103,7 @@ func (r *reader) file(ctx context.Context, location string) ([]byte, error) {
 	if moduleconfig.IsURL(location) {
 		return r.fetcher.Get(ctx, location)
 	}
-	text, err := os.ReadFile(r.place(location))
+	text, err := userfile.Read(ctx, r.place(location))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file %s", r.place(location))
 	}

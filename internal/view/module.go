@@ -34,8 +34,9 @@ type Module struct {
 	Signed    Signed `json:"signed"`
 	// Resource is the module's own custom resource: the default one, or the worst of those that there are.
 	Resource *Ref `json:"resource,omitempty"`
-	// Template that the version was taken from.
-	Template *Key `json:"template,omitempty"`
+	// Template that the version was taken from, and TemplateVersion is the version that it describes: it may be refused, while another one runs.
+	Template        *Key   `json:"template,omitempty"`
+	TemplateVersion string `json:"-"`
 	// Manifest that installs the module, or Record of a direct installation.
 	Manifest *Key `json:"manifest,omitempty"`
 	Record   *Key `json:"record,omitempty"`
@@ -117,6 +118,8 @@ type Installation struct {
 type Version struct {
 	Desired   string `json:"desired,omitempty"`
 	Installed string `json:"installed,omitempty"`
+	// Running is the version of the object that runs the module's operator, where that is another one than Installed.
+	Running   string `json:"running,omitempty"`
 	Available string `json:"available,omitempty"`
 	// Outdated says that Available is newer than Installed.
 	Outdated bool `json:"outdated"`

@@ -198,29 +198,47 @@ func (r *reader) choose(m *Module, e *entry) {
 		}
 	}
 	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
-	m.Version.Installed = r.installed(e)
+	if e.template != nil {
+		m.TemplateVersion = VersionOf(e.template)
+	}
+	m.Version.Running = r.running(e)
+	m.Version.Installed = installed(e, m.Version.Running)
 }
 
-// installed is the version that runs: what the record says (the Manifest, or where there is none what the Kyma's status says), else what
-// the operator's object says.
-func (r *reader) installed(e *entry) string {
+// running is the version of the object that runs the module's operator; "" where that is in another cluster, or says none.
+func (r *reader) running(e *entry) string {
+	of := (*v1beta2.Manager)(nil)
+	switch {
+	case !Here(e.kyma):
+		return ""
+	case e.template != nil:
+		of = e.template.Spec.Manager
+	case e.manifest != nil:
+		of = e.manifest.Spec.Manager
+	}
+	manager, _ := r.manager(of)
+	return managerVersion(manager)
+}
+
+// installed is the version that was brought up; the first that tells:
+//
+//  1. The Manifest, once its spec was seen running, or where there is none the status of the Kyma.
+//  2. While a version is brought up or refused: the object that runs the operator.
+//  3. What was brought up before.
+func installed(e *entry, running string) string {
 	switch {
 	case e.manifest != nil && settled(e.manifest):
 		return e.manifest.Spec.Version
 	case e.manifest == nil && e.status != nil && (e.status.State == v1beta2.StateReady || e.status.State == v1beta2.StateWarning):
 		return e.status.Version
+	case running != "":
+		return running
+	case e.manifest != nil && e.manifest.Status.InstalledVersion != "":
+		return e.manifest.Status.InstalledVersion
+	case e.status != nil:
+		return e.status.InstalledVersion
 	}
-	if !Here(e.kyma) {
-		return ""
-	}
-	of := (*v1beta2.Manager)(nil)
-	if e.template != nil {
-		of = e.template.Spec.Manager
-	} else if e.manifest != nil {
-		of = e.manifest.Spec.Manager
-	}
-	manager, _ := r.manager(of)
-	return managerVersion(manager)
+	return ""
 }
 
 // settled says that a Manifest's current spec was seen running.

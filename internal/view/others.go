@@ -59,7 +59,7 @@ func (r *reader) ofLone(manifest *v1beta2.Manifest, kyma Key) Module {
 	if kyma.Name != "" {
 		m.Kyma = kyma.String()
 	}
-	if settled(manifest) {
+	if m.Version.Installed = manifest.Status.InstalledVersion; settled(manifest) {
 		m.Version.Installed = manifest.Spec.Version
 	}
 	of := resourcesOf(nil, manifest)
@@ -89,11 +89,12 @@ func (r *reader) ofDirect(d *Direct) Module {
 	}
 	m.Beta = template != nil && template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
 	manager, known := r.manager(d.Manager)
-	switch deployed := managerVersion(manager); {
+	m.Version.Running = managerVersion(manager)
+	switch {
 	case d.Complete:
 		m.Version.Installed = d.Version
-	case deployed != "":
-		m.Version.Installed = deployed
+	case m.Version.Running != "":
+		m.Version.Installed = m.Version.Running
 	}
 	m.Version.Available = r.available(d, m.Version.Installed)
 	m.Installation = r.direct(d, template, manager, known)

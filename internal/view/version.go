@@ -46,8 +46,11 @@ func differ(a, b string) bool {
 	return leftErr != nil || rightErr != nil || left.Original() != right.Original() && left.String() != right.String()
 }
 
-// finish fills in what follows from the three versions.
+// finish fills in what follows from the versions.
 func (v Version) finish() Version {
+	if !differ(v.Running, v.Installed) {
+		v.Running = ""
+	}
 	v.Outdated = newer(v.Available, v.Installed)
 	v.Mismatch = differ(v.Desired, v.Installed)
 	return v

@@ -26,10 +26,13 @@ func openArchive(file string) (*archive, error) {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
 	found := &archive{path: file, blobs: map[digest.Digest]stored{}, close: func() error { return nil }}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
 		err = found.readDirectory()
-	} else {
+	case info.Mode().IsRegular():
 		err = found.readFile()
+	default: // opening a pipe would wait for another process
+		err = errors.New("it is neither a directory nor a regular file, and archives are read where they are written")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("archive %s: %w", file, err), found.close())

@@ -18,7 +18,7 @@ type layer struct {
 var middle = []string{
 	"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig", "internal/hubwatch",
 	"internal/cover",
-	"internal/egress",
+	"internal/egress", "internal/userfile",
 }
 
 // reading is what those may import that work on what a cluster says of modules.
@@ -38,6 +38,7 @@ var layers = []layer{
 	{"internal/shard", nil},
 	{"internal/turn", nil},
 	{"internal/egress", nil},
+	{"internal/userfile", nil},
 	{"internal/kubeconfig", []string{"api", "internal/egress"}},
 	{"internal/urgency", nil},
 	{"internal/hubwatch", nil},

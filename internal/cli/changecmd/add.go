@@ -69,7 +69,7 @@ func add(c *change) *cobra.Command {
 var policies = []string{string(v1beta2.CustomResourcePolicyCreateAndDelete), string(v1beta2.CustomResourcePolicyIgnore)}
 
 func (a *adding) run(ctx context.Context, args []string) error {
-	asked, err := a.wanted(args)
+	asked, err := a.wanted(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *adding) run(ctx context.Context, args []string) error {
 }
 
 // wanted reads arguments and flags.
-func (a *adding) wanted(args []string) ([]edit.Wish, error) {
+func (a *adding) wanted(ctx context.Context, args []string) ([]edit.Wish, error) {
 	if a.channel != "" && !edit.IsChannel(a.channel) {
 		return nil, console.Usage("--channel=%s: that is no channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
 	}
@@ -141,7 +141,7 @@ func (a *adding) wanted(args []string) ([]edit.Wish, error) {
 		asked[i].Policy = policy
 	}
 	if a.crFile != "" {
-		a.cr, err = oneObject(a.console.In, a.crFile)
+		a.cr, err = oneObject(ctx, a.console.In, a.crFile)
 	}
 	return asked, err
 }

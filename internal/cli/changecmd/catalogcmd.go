@@ -116,7 +116,7 @@ func (p *pulling) offered(ctx context.Context) ([]v1beta2.ModuleTemplate, error)
 		in, err := p.from.Read(ctx)
 		return in.Templates, err
 	}
-	documents, err := objects(p.console.In, p.from.Address())
+	documents, err := objects(ctx, p.console.In, p.from.Address())
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 )
 
 var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
@@ -63,7 +64,7 @@ func (k *connecting) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	kubeconfig, config, err := k.kubeconfig()
+	kubeconfig, config, err := k.kubeconfig(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,8 +100,8 @@ func (c *change) key(name string) (client.ObjectKey, error) {
 }
 
 // kubeconfig reads the file, down to the one context that counts, with the files that it names inside.
-func (k *connecting) kubeconfig() ([]byte, *rest.Config, error) {
-	data, err := readFile(k.console.In, k.runtime)
+func (k *connecting) kubeconfig(ctx context.Context) ([]byte, *rest.Config, error) {
+	data, err := readFile(ctx, k.console.In, k.runtime)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +123,7 @@ func (k *connecting) kubeconfig() ([]byte, *rest.Config, error) {
 	if err := clientcmdapi.MinifyConfig(file); err != nil {
 		return nil, nil, console.Usage("%s: %w", k.runtime, err).With("--runtime-context names one of its contexts")
 	}
-	if err := inline(file); err != nil {
+	if err := inline(ctx, file); err != nil {
 		return nil, nil, console.Usage("%s: %w", k.runtime, err)
 	}
 	kubeconfig, err := clientcmd.Write(*file)
@@ -134,7 +135,7 @@ func (k *connecting) kubeconfig() ([]byte, *rest.Config, error) {
 }
 
 // inline puts files into a kubeconfig and refuses what the lifecycle manager does not accept.
-func inline(file *clientcmdapi.Config) error {
+func inline(ctx context.Context, file *clientcmdapi.Config) error {
 	for name, user := range file.AuthInfos {
 		switch {
 		case user.Exec != nil || user.AuthProvider != nil:
@@ -142,7 +143,7 @@ func inline(file *clientcmdapi.Config) error {
 		case user.Impersonate != "":
 			return fmt.Errorf("user %q acts as somebody else, which is not accepted", name)
 		case user.TokenFile != "":
-			token, err := readFile(nil, user.TokenFile)
+			token, err := userfile.Read(ctx, user.TokenFile)
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
@@ -21,29 +21,26 @@ import (
 const maxFile = 4 << 20
 
 // readFile reads a file, or standard input for "-".
-func readFile(in io.Reader, name string) ([]byte, error) {
-	source := in
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, console.Usage("%w", err)
-		}
-		defer file.Close()
-		source = file
+func readFile(ctx context.Context, in io.Reader, name string) (data []byte, err error) {
+	if name == "-" {
+		data, err = io.ReadAll(io.LimitReader(in, maxFile+1))
+	} else {
+		data, err = userfile.Read(ctx, name)
 	}
-	data, err := io.ReadAll(io.LimitReader(source, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(data) > maxFile {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, console.Usage("%w", err)
+	case len(data) > maxFile:
 		return nil, fmt.Errorf("%s has more than %d bytes", name, maxFile)
 	}
 	return data, nil
 }
 
 // objects reads all objects of a file.
-func objects(in io.Reader, name string) ([]*unstructured.Unstructured, error) {
-	data, err := readFile(in, name)
+func objects(ctx context.Context, in io.Reader, name string) ([]*unstructured.Unstructured, error) {
+	data, err := readFile(ctx, in, name)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +52,8 @@ func objects(in io.Reader, name string) ([]*unstructured.Unstructured, error) {
 }
 
 // oneObject reads a file that has to hold one object.
-func oneObject(in io.Reader, name string) (*unstructured.Unstructured, error) {
-	found, err := objects(in, name)
+func oneObject(ctx context.Context, in io.Reader, name string) (*unstructured.Unstructured, error) {
+	found, err := objects(ctx, in, name)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (d *directFlags) templates(
 	where := "this cluster has no ModuleTemplate of it"
 	if d.template != "" {
 		where = d.template + " has no ModuleTemplate of it"
-		documents, err := objects(c.In, d.template)
+		documents, err := objects(ctx, c.In, d.template)
 		if err != nil {
 			return nil, err
 		}

@@ -1,12 +1,10 @@
 package collectioncmd
 
 import (
-	"bytes"
 	"context"
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,7 +16,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
-	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 )
@@ -84,11 +82,11 @@ func (b *building) run(ctx context.Context, dir string) error {
 	if b.check && b.push != "" {
 		return console.Usage("--check changes nothing, and --push does: which of the two?")
 	}
-	signer, err := b.signer()
+	signer, err := b.signer(ctx)
 	if err != nil {
 		return err
 	}
-	options, err := b.options(time.Now())
+	options, err := b.options(ctx, time.Now())
 	if err != nil {
 		return err
 	}
@@ -104,7 +102,7 @@ func (b *building) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	done, err := b.files(made, signer)
+	done, err := b.files(ctx, made, signer)
 	if err != nil {
 		return err
 	}
@@ -119,11 +117,11 @@ func (b *building) run(ctx context.Context, dir string) error {
 }
 
 // signer is the key of --key, nil where nobody signs.
-func (b *building) signer() (*rsa.PrivateKey, error) {
+func (b *building) signer(ctx context.Context) (*rsa.PrivateKey, error) {
 	if b.key == "" {
 		return nil, nil //nolint:nilnil // signing is asked for by a key
 	}
-	text, err := os.ReadFile(b.key)
+	text, err := userfile.Read(ctx, b.key)
 	if err != nil {
 		return nil, fmt.Errorf("read the private key: %w", err)
 	}
@@ -194,7 +192,7 @@ func publishedFiles(made collection.Built, signer *rsa.PrivateKey) ([]published,
 }
 
 // files writes all files, or compares them with those that are there.
-func (b *building) files(made collection.Built, signer *rsa.PrivateKey) ([]output, error) {
+func (b *building) files(ctx context.Context, made collection.Built, signer *rsa.PrivateKey) ([]output, error) {
 	all, err := publishedFiles(made, signer)
 	if err != nil {
 		return nil, err
@@ -209,17 +207,17 @@ func (b *building) files(made collection.Built, signer *rsa.PrivateKey) ([]outpu
 	for _, file := range all {
 		path := filepath.Join(b.to, file.name)
 		is := output{Name: filepath.ToSlash(path), Digest: digest(file.text), Action: "unchanged"}
-		there, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if err != nil || !bytes.Equal(there, file.text) {
+		_, same, err := userfile.Compare(path, file.text)
+		switch {
+		case err == nil && same:
+		case err == nil && b.check:
+			stale = append(stale, is.Name)
+		case err == nil:
 			is.Action = "written"
-			if b.check {
-				stale = append(stale, is.Name)
-			} else if err := packaging.WriteFile(path, file.text); err != nil {
-				return nil, err
-			}
+			_, err = userfile.Write(ctx, path, file.text)
+		}
+		if err != nil {
+			return nil, err
 		}
 		done = append(done, is)
 	}

@@ -1,7 +1,6 @@
 package collectioncmd
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
-	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -75,7 +74,7 @@ func (e *exporting) run(ctx context.Context, dir string) error {
 	if len(made.Files) == 0 {
 		return console.NotFound("there is no ModuleTemplate to export")
 	}
-	done, err := e.write(dir, made.Files)
+	done, err := e.write(ctx, dir, made.Files)
 	if err != nil {
 		return err
 	}
@@ -91,19 +90,21 @@ func (e *exporting) run(ctx context.Context, dir string) error {
 }
 
 // write looks at all files before it writes one: either all are written or none.
-func (e *exporting) write(dir string, made []content.File) ([]output, error) {
+func (e *exporting) write(ctx context.Context, dir string, made []content.File) ([]output, error) {
 	var done []output
 	for _, file := range made {
 		path := filepath.Join(dir, filepath.FromSlash(file.Path))
 		is := output{Name: filepath.ToSlash(path), Digest: digest(file.Data), Action: "written"}
-		there, err := os.ReadFile(path)
+		there, same, err := userfile.Compare(path, file.Data)
 		switch {
-		case err == nil && bytes.Equal(there, file.Data):
+		case err != nil:
+			return nil, err
+		case same:
 			is.Action = "unchanged"
-		case err == nil && !e.overwrite:
+		case there && !e.overwrite:
 			return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s is there with other content", is.Name)}).
 				With("--overwrite replaces it")
-		case err == nil:
+		case there:
 			is.Action = "replaced"
 		}
 		done = append(done, is)
@@ -116,7 +117,7 @@ func (e *exporting) write(dir string, made []content.File) ([]output, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
 			return nil, err
 		}
-		if err := packaging.WriteFile(path, file.Data); err != nil {
+		if _, err := userfile.Write(ctx, path, file.Data); err != nil {
 			return nil, err
 		}
 	}

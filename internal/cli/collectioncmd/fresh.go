@@ -2,6 +2,7 @@ package collectioncmd
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 )
 
 const (
@@ -23,18 +25,18 @@ const (
 )
 
 // options are what the catalog says of itself, at a time.
-func (b *building) options(now time.Time) (collection.BuildOptions, error) {
+func (b *building) options(ctx context.Context, now time.Time) (collection.BuildOptions, error) {
 	epoch := os.Getenv("SOURCE_DATE_EPOCH")
 	updated, err := day(b.updated, epoch)
 	if err != nil {
 		return collection.BuildOptions{}, err
 	}
-	fresh, err := b.freshness(epoch, now)
+	fresh, err := b.freshness(ctx, epoch, now)
 	return collection.BuildOptions{Source: b.source, Updated: updated, Version: fresh.Version, Expires: fresh.Expires}, err
 }
 
 // freshness is what the flags say; else what the files say that --check looks at; else, with a key, that of the clock.
-func (b *building) freshness(epoch string, now time.Time) (fresh collection.Freshness, err error) {
+func (b *building) freshness(ctx context.Context, epoch string, now time.Time) (fresh collection.Freshness, err error) {
 	if b.version < 0 || b.version > collection.MaxVersion {
 		return fresh, console.Usage("--version=%d is no version of a catalog", b.version).With("use a number from 1 to %d", collection.MaxVersion)
 	}
@@ -46,7 +48,7 @@ func (b *building) freshness(epoch string, now time.Time) (fresh collection.Fres
 	}
 	switch {
 	case b.check && epoch == "":
-		fresh = b.there()
+		fresh = b.there(ctx)
 	case b.key != "":
 		fresh.Version = clock.Unix()
 		fresh.Expires, _ = expiry(defaultExpiry, clock) // which is one
@@ -65,8 +67,8 @@ func (b *building) freshness(epoch string, now time.Time) (fresh collection.Fres
 }
 
 // there is what the catalog says that was built before; nothing where there is none.
-func (b *building) there() collection.Freshness {
-	text, err := os.ReadFile(filepath.Join(b.to, collection.FileYAML))
+func (b *building) there(ctx context.Context) collection.Freshness {
+	text, err := userfile.Read(ctx, filepath.Join(b.to, collection.FileYAML))
 	if err != nil {
 		return collection.Freshness{}
 	}

@@ -2,7 +2,6 @@ package collectioncmd
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -10,6 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -54,7 +54,7 @@ func (f *From) File() (bool, error) {
 
 // Read fetches the catalog: with the limits of package collection, and from public addresses only unless a flag allows others.
 func (f *From) Read(ctx context.Context) (view.Inputs, error) {
-	source, err := unnamed(f.address, f.digest, f.key)
+	source, err := unnamed(ctx, f.address, f.digest, f.key)
 	if err != nil {
 		return view.Inputs{}, told(err)
 	}
@@ -74,10 +74,10 @@ func (f *From) Origin() *view.Origin {
 }
 
 // unnamed is a source that nobody keeps; key is a file.
-func unnamed(address, digest, key string) (collection.Source, error) {
+func unnamed(ctx context.Context, address, digest, key string) (collection.Source, error) {
 	source := collection.Source{Name: "unnamed", URL: address, Digest: digest}
 	if key != "" {
-		text, err := os.ReadFile(key)
+		text, err := userfile.Read(ctx, key)
 		if err != nil {
 			return source, err
 		}

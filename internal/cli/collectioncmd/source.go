@@ -3,7 +3,6 @@ package collectioncmd
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/collection"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 )
 
 // sourceListed is what source list writes.
@@ -77,7 +77,7 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 	}
 	source := collection.Source{Name: name, URL: address, Digest: a.digest, RequireFreshness: a.require}
 	if a.key != "" {
-		text, err := os.ReadFile(a.key)
+		text, err := userfile.Read(ctx, a.key)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func sourceTest(c *call) *cobra.Command {
 
 func (t *trying) run(ctx context.Context, arg string) error {
 	if strings.Contains(arg, "://") {
-		source, err := unnamed(arg, t.digest, t.key)
+		source, err := unnamed(ctx, arg, t.digest, t.key)
 		if err != nil {
 			return err
 		}

@@ -71,10 +71,14 @@ func (h *host) inspect(ctx context.Context, options operator.Options, pre bool, 
 	if err != nil {
 		return nil, err
 	}
+	brings := ""
+	if owner, err := h.where(""); err == nil && owner != nil {
+		brings = "kyma deploy" // into a sandbox, whose manager is a process of this machine
+	}
 	var results []operator.Result
 	err = wait.PollUntilContextTimeout(ctx, checkInterval, max(timeout, time.Nanosecond), true, func(context.Context) (bool, error) {
 		// The context of the command: the last look is not cut short.
-		results = operator.Inspect(ctx, operator.Inspection{Config: config, Client: client, Objects: objects, Pre: pre})
+		results = operator.Inspect(ctx, operator.Inspection{Config: config, Client: client, Objects: objects, Pre: pre, Brings: brings})
 		return operator.Worst(results) == operator.Passed, nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/playground"
 	"github.com/kyma-project/lifecycle-manager/internal/provision"
 	"github.com/kyma-project/lifecycle-manager/internal/sandbox"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
@@ -144,7 +145,7 @@ func (d *deploying) policy(command *cobra.Command) (*sandbox.Policy, error) {
 	}
 	p := &sandbox.Policy{Level: d.signatures, Components: d.components}
 	for _, path := range d.trust {
-		data, err := os.ReadFile(path)
+		data, err := userfile.Read(command.Context(), path)
 		if err != nil {
 			return nil, console.Usage("--trust: %w", err)
 		}

@@ -93,6 +93,6 @@ func (a *author) prepared(
 		return version, console.Usage("which version of %s?", version.Name).With("say --version")
 	}
 	version.Access = access
-	version.Signer, err = signs.signer()
+	version.Signer, err = signs.signer(ctx)
 	return version, err
 }

@@ -1,6 +1,7 @@
 package modulecmd
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -55,16 +56,16 @@ func (a *author) sayIgnored(command *cobra.Command) {
 }
 
 // constructed writes the constructor, if one is asked for, and what it needs beside it.
-func (a *author) constructed(c *creation, source *packaging.Source, version component.Version) error {
+func (a *author) constructed(ctx context.Context, c *creation, source *packaging.Source, version component.Version) error {
 	if c.constructor == "" || c.dryRun {
 		return nil
 	}
 	at := packaging.Layout{File: c.constructor, Resources: map[string]string{}}
-	if c.template != standardOutput {
+	if !isStream(c.template) {
 		at.Template = c.template
 	}
 	for _, text := range c.resources {
-		resource, file, err := extraResource(text)
+		resource, file, err := extraResource(ctx, text)
 		if err != nil {
 			return err
 		}
@@ -81,5 +82,5 @@ func (a *author) constructed(c *creation, source *packaging.Source, version comp
 		}
 	}
 	files[c.constructor] = text
-	return a.writeFiles(files, append(order, c.constructor)...)
+	return a.writeFiles(ctx, files, append(order, c.constructor)...)
 }

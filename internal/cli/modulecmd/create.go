@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 
@@ -13,12 +12,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
 )
 
 // standardOutput is the name of a file that means standard output.
 const standardOutput = "-"
+
+// isStream reports whether a file takes everything that is written, one after the other, and has no folder for a second file beside it.
+func isStream(file string) bool { return file == standardOutput || userfile.IsStream(file) }
 
 // creation is one call of create.
 type creation struct {
@@ -56,7 +59,7 @@ func (a *author) create(old bool) *cobra.Command {
 	c.signing.addFlags(flags, "sign-key", "key")
 	c.place.addFlags(flags)
 	flags.StringVarP(&c.template, "output", "o", "template.yaml",
-		"file for the ModuleTemplate; - writes it and the ModuleReleaseMeta to standard output")
+		"file for the ModuleTemplate; - writes it and the ModuleReleaseMeta to standard output, and a device or a pipe takes both, too")
 	flags.StringVar(&c.release, "release-output", "", "file for the ModuleReleaseMeta (default release.yaml beside --output)")
 	flags.StringVar(&c.channel, "channel", "",
 		"channel that offers the version (default that of the configuration; regular in a new ModuleReleaseMeta)")
@@ -84,6 +87,9 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 			return err
 		}
 		c.config = file
+	}
+	if userfile.IsStandardOutput(c.template) {
+		c.template = standardOutput
 	}
 	if c.keepUnpublished {
 		c.registry = ""
@@ -117,7 +123,7 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 	if err := a.written(ctx, c, source, done); err != nil {
 		return err
 	}
-	return a.constructed(c, source, version)
+	return a.constructed(ctx, c, source, version)
 }
 
 // checked is the module, and ends the command when it has errors.
@@ -167,18 +173,23 @@ func (a *author) written(ctx context.Context, c *creation, source *packaging.Sou
 	if err != nil {
 		return err
 	}
-	release, file, err := a.releaseText(c, source, namespace)
+	release, file, err := a.releaseText(ctx, c, source, namespace)
 	if err != nil {
 		return err
 	}
-	if c.template == standardOutput {
-		_, err := a.console.Out.Write(bytes.Join([][]byte{text, release}, []byte("---\n")))
+	both := bytes.Join([][]byte{text, release}, []byte("---\n"))
+	switch {
+	case c.template == standardOutput:
+		_, err := a.console.Out.Write(both)
 		return err
+	case c.dryRun:
+	case file == c.template:
+		err = a.writeFiles(ctx, map[string][]byte{file: both}, file)
+	default:
+		err = a.writeFiles(ctx, map[string][]byte{c.template: text, file: release}, c.template, file)
 	}
-	if !c.dryRun {
-		if err := a.writeFiles(map[string][]byte{c.template: text, file: release}, c.template, file); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if done.Digest != "" {
 		_, err = fmt.Fprintln(a.console.Out, done.Digest)
@@ -187,16 +198,15 @@ func (a *author) written(ctx context.Context, c *creation, source *packaging.Sou
 }
 
 // writeFiles writes files that differ, and says so.
-func (a *author) writeFiles(texts map[string][]byte, order ...string) error {
+func (a *author) writeFiles(ctx context.Context, texts map[string][]byte, order ...string) error {
 	for _, file := range order {
-		before, err := os.ReadFile(file)
-		if err == nil && bytes.Equal(before, texts[file]) {
-			continue
-		}
-		if err := packaging.WriteFile(file, texts[file]); err != nil {
+		changed, err := userfile.Write(ctx, file, texts[file])
+		if err != nil {
 			return err
 		}
-		a.console.Sayf("%s is written.", file)
+		if changed {
+			a.console.Sayf("%s is written.", file)
+		}
 	}
 	return nil
 }

@@ -1,29 +1,36 @@
 package modulecmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 )
 
 // releaseText is the ModuleReleaseMeta with the new version, and the file that it belongs in.
-func (a *author) releaseText(c *creation, source *packaging.Source, namespace string) (text []byte, file string, err error) {
+func (a *author) releaseText(
+	ctx context.Context, c *creation, source *packaging.Source, namespace string,
+) (text []byte, file string, err error) {
 	channel := c.channel
 	if channel == "" {
 		channel = source.Config.Channel
 	}
-	if file = c.release; file == "" {
+	switch file = c.release; {
+	case file != "":
+	case isStream(c.template):
+		file = c.template
+	default:
 		file = filepath.Join(filepath.Dir(c.template), "release.yaml")
 	}
-	if c.template != standardOutput || c.release != "" {
-		there, err := os.ReadFile(file)
+	if !isStream(file) {
+		there, err := userfile.Read(ctx, file)
 		if err == nil {
 			text, err = a.releaseWith(file, there, source, channel)
 		}

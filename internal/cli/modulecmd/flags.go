@@ -6,13 +6,13 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/login"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
@@ -43,7 +43,7 @@ var (
 )
 
 // signer is nil when nobody is to sign.
-func (s *signing) signer() (*component.Signer, error) {
+func (s *signing) signer(ctx context.Context) (*component.Signer, error) {
 	if s.key == "" {
 		return nil, nil //nolint:nilnil // signing is asked for by a key
 	}
@@ -58,13 +58,13 @@ func (s *signing) signer() (*component.Signer, error) {
 	case !okH:
 		return nil, console.Usage("--hash %s is unknown", s.hash).With("use sha256 or sha512")
 	}
-	key, err := os.ReadFile(s.key)
+	key, err := userfile.Read(ctx, s.key)
 	if err != nil {
 		return nil, fmt.Errorf("read the private key: %w", err)
 	}
 	var chain []byte
 	if s.chain != "" {
-		if chain, err = os.ReadFile(s.chain); err != nil {
+		if chain, err = userfile.Read(ctx, s.chain); err != nil {
 			return nil, fmt.Errorf("read the certificates: %w", err)
 		}
 	}
@@ -89,10 +89,10 @@ func (t *trusting) addFlags(flags *pflag.FlagSet) {
 }
 
 // trust is nil when nobody is named.
-func (t *trusting) trust() (*descriptor.Trust, error) {
+func (t *trusting) trust(ctx context.Context) (*descriptor.Trust, error) {
 	var texts [][]byte
 	for _, file := range append(append([]string{}, t.keys...), t.certificates...) {
-		text, err := os.ReadFile(file)
+		text, err := userfile.Read(ctx, file)
 		if err != nil {
 			return nil, fmt.Errorf("read whom to trust: %w", err)
 		}

@@ -41,7 +41,7 @@ func (a *author) inspect() *cobra.Command {
 	logins.AddFlags(command.Flags())
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	command.RunE = func(command *cobra.Command, args []string) error {
-		trust, err := trusts.trust()
+		trust, err := trusts.trust(command.Context())
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (a *author) pushArchive(
 	if from.Registry != nil {
 		return done, console.Usage("%s is no archive", archive).With("kyma module copy goes from one registry to another")
 	}
-	signer, err := signs.signer()
+	signer, err := signs.signer(ctx)
 	if err != nil {
 		return done, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
@@ -36,11 +36,13 @@ type releases interface {
 // shelf are the flags that say where.
 type shelf struct {
 	file      string
+	edits     bool // the file is written, too
 	component string
 	place     place
 }
 
 func (s *shelf) addFlags(_ *author, command *cobra.Command) {
+	s.edits = true
 	command.Flags().StringVarP(&s.file, "file", "f", "", "file with the ModuleReleaseMeta; without it, the one in the cluster")
 	s.place.addFlags(command.Flags())
 	command.Flags().Lookup("registry").Usage = "registry that must have the version: oci://HOST[:PORT][/PATH]"
@@ -51,7 +53,12 @@ func (s *shelf) open(ctx context.Context, a *author, module string) (releases, e
 	if s.file == "" {
 		return s.openCluster(ctx, a, module)
 	}
-	text, err := os.ReadFile(s.file)
+	if s.edits {
+		if err := userfile.Editable(s.file); err != nil {
+			return nil, err
+		}
+	}
+	text, err := userfile.Read(ctx, s.file)
 	if errors.Is(err, fs.ErrNotExist) && s.component != "" {
 		namespace, err := a.namespace("")
 		if err != nil {
@@ -118,7 +125,8 @@ func (f *fileReleases) write(_ context.Context, moves []packaging.Move, dryRun b
 	if err := f.Move(moves); err != nil || dryRun {
 		return err
 	}
-	return packaging.WriteFile(f.Name, f.Text)
+	_, err := userfile.Replace(f.Name, f.Text)
+	return err
 }
 
 // clusterReleases is the object in a cluster.

@@ -25,7 +25,7 @@ func (a *author) sign() *cobra.Command {
 	signs.addFlags(command.Flags(), "key", "private-key")
 	logins.AddFlags(command.Flags())
 	command.RunE = func(command *cobra.Command, args []string) error {
-		signer, err := signs.signer()
+		signer, err := signs.signer(command.Context())
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (a *author) verify() *cobra.Command {
 			"  kyma module verify oci://ghcr.io/example//example.com/module/notes:0.1.0 --cert ca.pem -o json",
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			trust, err := trusts.trust()
+			trust, err := trusts.trust(command.Context())
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
@@ -126,7 +127,7 @@ func (a *author) componentVersion(
 	}
 	version.Schema = schema
 	for _, text := range s.resources {
-		resource, _, err := extraResource(text)
+		resource, _, err := extraResource(ctx, text)
 		if err != nil {
 			return version, err
 		}
@@ -192,7 +193,7 @@ func onTop(version, base component.Version) component.Version {
 }
 
 // extraResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it, and says which file it was.
-func extraResource(text string) (resource component.Resource, file string, err error) {
+func extraResource(ctx context.Context, text string) (resource component.Resource, file string, err error) {
 	head, file, ok := strings.Cut(text, "=")
 	if before, after, old := strings.Cut(text, "@"); old && (!ok || len(before) < len(head)) {
 		head, file, ok = before, after, true
@@ -201,7 +202,7 @@ func extraResource(text string) (resource component.Resource, file string, err e
 	if !ok || name == "" || file == "" {
 		return resource, "", console.Usage("--resource %s is no resource", text).With("write it as NAME=FILE")
 	}
-	data, err := os.ReadFile(file)
+	data, err := userfile.Read(ctx, file)
 	if err != nil {
 		return resource, "", fmt.Errorf("read resource %s: %w", name, err)
 	}

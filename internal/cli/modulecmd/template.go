@@ -11,6 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/login"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/userfile"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
@@ -44,11 +45,11 @@ func (a *author) template() *cobra.Command {
 			if err != nil {
 				return told(logins.Explain(err, ""))
 			}
-			if output == standardOutput {
+			if output == standardOutput || userfile.IsStandardOutput(output) {
 				_, err = a.console.Out.Write(text)
 				return err
 			}
-			return a.writeFiles(map[string][]byte{output: text}, output)
+			return a.writeFiles(command.Context(), map[string][]byte{output: text}, output)
 		},
 	}
 	s.addConfig(command.Flags())

@@ -160,11 +160,19 @@ func (s *show) explain(to io.Writer, m *view.Module) {
 		line("record", "Secret "+m.Record.String())
 	}
 	if m.Template != nil {
-		line("template", m.Template.String())
+		line("template", m.Template.String()+ofOther(m))
 	}
 	if m.Signed.State != view.SignatureUnknown {
 		line("signature", oneLine(m.Signed.State+" "+m.Signed.By))
 	}
+}
+
+// ofOther says that the template is not that of what is installed.
+func ofOther(m *view.Module) string {
+	if m.Version.Installed == "" || m.TemplateVersion == "" || m.TemplateVersion == m.Version.Installed {
+		return ""
+	}
+	return " (of " + m.TemplateVersion + ", which is not installed)"
 }
 
 // condition is a state, and where it is known why.
@@ -182,6 +190,9 @@ func versions(v view.Version) string {
 	var parts []string
 	if v.Installed != "" {
 		parts = append(parts, v.Installed+" installed")
+	}
+	if v.Running != "" {
+		parts = append(parts, "operator at "+v.Running)
 	}
 	if v.Desired != "" && v.Desired != v.Installed {
 		parts = append(parts, v.Desired+" asked for")

@@ -222,6 +222,9 @@ func (w *work) report(found finding) {
 // content is brought or it is removed: whoever shows modules can tell that from an installation that is not finished.
 func (w *work) reportInstallation(found finding) {
 	if found.state == v1beta2.StateReady {
+		if !w.wasReady() { // what was Ready before there was this field costs no write of its own
+			w.manifest.Status.InstalledVersion = w.manifest.Spec.Version
+		}
 		w.setCondition(v1beta2.ConditionInstallation, metav1.ConditionTrue, found.reason, v1beta2.MessageInstallationReady)
 		return
 	}

@@ -329,3 +329,23 @@ func TestClusterProblem(t *testing.T) {
 		t.Errorf("missing rights in the hub are told as %+v", problem)
 	}
 }
+
+func TestTheVersionThatWasBroughtUpIsKept(t *testing.T) {
+	ready := finding{state: v1beta2.StateReady, reason: v1beta2.ReasonReady, parsed: true}
+	refused := failed(&Problem{Reason: v1beta2.ReasonCRDChangeRefused})
+	w, _ := settledWork(func(m *v1beta2.Manifest) { m.Spec.Version = "1.0.0" })
+	if w.report(ready); w.manifest.Status.InstalledVersion != "" {
+		t.Error("what was Ready already is written once more")
+	}
+	w.before.Status.State = v1beta2.StateProcessing
+	for _, step := range []struct {
+		version string
+		found   finding
+		want    string
+	}{{"1.0.0", ready, "1.0.0"}, {"1.1.0", refused, "1.0.0"}, {"1.1.0", waitingFor("a"), "1.0.0"}, {"1.1.0", ready, "1.1.0"}} {
+		w.manifest.Spec.Version = step.version
+		if w.report(step.found); w.manifest.Status.InstalledVersion != step.want {
+			t.Errorf("%s, %s: %q was brought up, want %q", step.version, step.found.reason, w.manifest.Status.InstalledVersion, step.want)
+		}
+	}
+}

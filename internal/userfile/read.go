@@ -1,0 +1,58 @@
+package userfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// most is how many bytes Read takes: far above every key, manifest and catalog, far below what a device without an end would cost.
+const most = 64 << 20
+
+// Read returns the content of a file or of a pipe, such as the <(...) of a shell.
+func Read(ctx context.Context, file string) ([]byte, error) {
+	text, err := Await(ctx, func() ([]byte, error) { return upTo(file, most+1) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	case err != nil:
+		return nil, err
+	case len(text) > most:
+		return nil, fmt.Errorf("%s has more than %d MiB", file, most>>20)
+	}
+	return text, nil
+}
+
+// Compare reports whether something is there, and whether it is a regular file that holds exactly this text. Only a regular file of the
+// same size is read.
+func Compare(file string, text []byte) (there, same bool, err error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, err
+	}
+	if !info.Mode().IsRegular() || info.Size() != int64(len(text)) || IsStream(file) {
+		return true, false, nil
+	}
+	held, err := upTo(file, int64(len(text))+1)
+	return true, bytes.Equal(held, text), err
+}
+
+// upTo reads the beginning of a file.
+func upTo(file string, limit int64) ([]byte, error) {
+	opened, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(opened, limit))
+	if closing := opened.Close(); err == nil {
+		err = closing
+	}
+	return text, err
+}
