@@ -104,7 +104,8 @@ func decodeWindows(data []byte) (*windowsFile, []windowEntry, error) {
 	return &file, defaults, nil
 }
 
-// defaultWindows accepts one window or a list of them.
+// defaultWindows accepts one window or a list of them. An empty window is none: programs that write upstream's form, where the default is no
+// pointer, write {} when there is no default.
 func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -114,8 +115,14 @@ func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 		var list []windowEntry
 		return list, strictly(raw, &list)
 	}
-	one := make([]windowEntry, 1)
-	return one, strictly(raw, &one[0])
+	var one windowEntry
+	if err := strictly(raw, &one); err != nil {
+		return nil, err
+	}
+	if len(one.Days) == 0 && one.Begin == "" && one.End == "" {
+		return nil, nil
+	}
+	return []windowEntry{one}, nil
 }
 
 // strictly accepts known fields only, each written once.
