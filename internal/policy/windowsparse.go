@@ -56,6 +56,12 @@ func (d *day) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// CheckWindows says why a maintenance policy is not understood.
+func CheckWindows(data []byte) error {
+	_, err := parseWindows(data, 0)
+	return err
+}
+
 // parseWindows reads a maintenance policy. Everything that is wrong is told at once.
 func parseWindows(data []byte, least time.Duration) (*module.WindowPolicy, error) {
 	file, defaults, err := decodeWindows(data)
