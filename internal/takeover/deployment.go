@@ -22,8 +22,13 @@ const (
 // ManagerName is the Deployment of the manager, upstream's and ours.
 const ManagerName = "klm-controller-manager"
 
-// program is what upstream's image and ours run.
-const program = "/manager"
+const (
+	// program is what upstream's image and ours run.
+	program = "/manager"
+	// labelName and ourName are what our Deployment selects its pods by; upstream's does by another label.
+	labelName = "app.kubernetes.io/name"
+	ourName   = "lifecycle-manager"
+)
 
 // deployment judges the Deployment of upstream's manager with all that it names.
 func (j *judge) deployment() {
@@ -44,6 +49,10 @@ func (j *judge) deployment() {
 	}
 	if command := container.Command; len(command) > 0 && (len(command) > 1 || command[0] != program) {
 		j.say(subjectDeployment, Refused, "its container runs %q: remove command, or write [%q]", strings.Join(command, " "), program)
+	}
+	if selector := manager.Spec.Selector; selector != nil && selector.MatchLabels[labelName] != ourName {
+		j.say(subjectDeployment, Fine, "its selector is not that of this manager's, and the API server lets none be changed: keep the Deployment "+
+			"and change its image, or delete it before make deploy or kyma install")
 	}
 	j.sound(subjectDeployment, "runs %s", container.Image)
 	j.flags()
@@ -74,7 +83,7 @@ func (j *judge) flags() {
 		j.say(subjectFlags, Refused, "the manager would not start: it does not have %s; remove them", flagged(unknown))
 	}
 	if len(ours) > 0 {
-		j.say(subjectFlags, Differs, "%s are not upstream's: this manager runs already, or upstream's would not start", flagged(ours))
+		j.say(subjectFlags, Differs, "not upstream's: %s; this manager runs already, or upstream's would not start", flagged(ours))
 	}
 	j.meanings()
 	for _, reason := range slices.Sorted(maps.Keys(without)) {

@@ -41,6 +41,9 @@ func upstreams(t *testing.T) *Hub {
 	for _, definition := range rules(t).Definitions {
 		live := definition.DeepCopy()
 		live.Status.StoredVersions = []string{"v1beta1", "v1beta2"}
+		if live.Spec.Names.Kind == "ModuleReleaseMeta" { // which is younger
+			live.Status.StoredVersions = []string{"v1beta2"}
+		}
 		hub.Definitions.Items = append(hub.Definitions.Items, *live)
 	}
 	return hub

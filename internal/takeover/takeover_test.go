@@ -73,7 +73,7 @@ var ofTheDeployment = []finding{
 		subjectDeployment, Refused, `runs "sh -c"`, nil},
 	{"a flag of nobody's", arg("--fancy=1", "-old", "2"), subjectFlags, Refused, "it does not have --fancy, --old; remove them", nil},
 	{"an argument that is no flag", arg("serve", "--fancy"), subjectFlags, Refused, `"serve" is no flag`, nil},
-	{"a flag of ours", arg("--content-dir=/content"), subjectFlags, Differs, "--content-dir are not upstream's", nil},
+	{"a flag of ours", arg("--content-dir=/content"), subjectFlags, Differs, "not upstream's: --content-dir;", nil},
 	{"another namespace in the runtime", arg("--sync-namespace", "other"), subjectFlags, Differs, "--sync-namespace=other has no effect", nil},
 	{"webhooks", arg("--enable-webhooks"), subjectFlags, Differs, "conversion of v1alpha1", nil},
 	{"two registries", arg("--oci-registry-host=r.example.com"), subjectFlags, Refused, "exactly one of --oci-registry-host", nil},
@@ -127,8 +127,8 @@ var ofTheCluster = []finding{
 }
 
 var ofObjects = []finding{
-	{"a field of another type", func(t *testing.T, h *Hub) { set(t, &h.Templates.Items[0], "yes", "spec", "requiresDowntime") },
-		subjectTemplates, Refused, "", []string{"kcp-system/template-operator-1.0.0: spec.requiresDowntime"}},
+	{"a value that our definition refuses", func(t *testing.T, h *Hub) { set(t, &h.Manifests.Items[0], "Maybe", "spec", "customResourcePolicy") },
+		subjectManifests, Refused, "refuses the next write", []string{"kcp-system/sample-template-operator-2: spec.customResourcePolicy"}},
 	{"the label sync", func(t *testing.T, h *Hub) { label(t, &h.Kymas.Items[0], "operator.kyma-project.io/sync", "false") },
 		subjectKymas, Differs, "keeps everything but modules out", []string{"kcp-system/sample"}},
 	{"no access Secret", func(_ *testing.T, h *Hub) { h.Access.Items = nil }, subjectAccess, Differs, "no access Secret", []string{"kcp-system/sample"}},
@@ -137,7 +137,8 @@ var ofObjects = []finding{
 	{"a kubeconfig that reads files", func(_ *testing.T, h *Hub) {
 		data := h.Access.Items[0].Data
 		data["config"] = []byte(strings.Replace(string(data["config"]), "token: secret", "tokenFile: /var/run/token", 1))
-	}, subjectAccess, Refused, "write everything inline", nil},
+	}, subjectAccess, Refused, "write everything inline",
+		[]string{`kcp-system/kubeconfig-sample: the kubeconfig is refused: user "runtime" reads a file (tokenFile); write token instead`}},
 	{"customStateCheck", func(t *testing.T, h *Hub) {
 		set(t, &h.Templates.Items[0], []any{map[string]any{"jsonPath": "status.a", "value": "b", "mappedState": "Ready"}}, "spec", "customStateCheck")
 	}, subjectTemplates, Differs, "customStateCheck counts here", []string{"kcp-system/template-operator-1.0.0"}},
