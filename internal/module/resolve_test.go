@@ -75,9 +75,9 @@ var refusals = []struct {
 	{"the template is mandatory", []func(*World){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Mandatory = true })},
 		"Warning", "ModuleMandatory", `no templates were found: module "template-operator" is mandatory and cannot be enabled`},
 	{"the release selects Kymas and the operator does not list the module", []func(*World){selecting("region", "eu")},
-		"Error", "ModuleRestricted", `module has kymaSelector but is not in restricted modules list`},
+		"Error", "ModuleRestricted", `module template not allowed: module has kymaSelector but is not in restricted modules list`},
 	{"the operator lists the module and the release selects nobody", []func(*World){restricted}, "Error", "ModuleRestricted",
-		`module is in restricted modules list but has no kymaSelector`},
+		`module template not allowed: module is in restricted modules list but has no kymaSelector`},
 	{"the release's selector is empty", []func(*World){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{}
 	})}, "Error", "ModuleRestricted", saysUseless},
@@ -107,7 +107,7 @@ var refusals = []struct {
 		`something unforeseen happened: the registry says so`},
 }
 
-const saysUseless = `restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`
+const saysUseless = `module template not allowed: restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`
 
 // noLongerAllowed says that a verdict takes away what a Kyma may no longer have.
 func noLongerAllowed(v *Verdict) bool {

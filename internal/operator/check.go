@@ -44,6 +44,9 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 	// Message says what was found, and what to do where that is wrong.
 	Message string `json:"message"`
+	// Count is in how many places, where that is counted, and Places are the first of them.
+	Count  int      `json:"count,omitempty"`
+	Places []string `json:"places,omitempty"`
 }
 
 // Worst is the worst verdict.

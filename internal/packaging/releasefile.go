@@ -33,6 +33,19 @@ func ParseReleaseFile(name string, text []byte, module string) (*ReleaseFile, er
 	return file, file.parse()
 }
 
+// OtherModulesError says that a file has the ModuleReleaseMetas of other modules, and none of the one that was asked for.
+type OtherModulesError struct {
+	// File and Module that were asked for.
+	File, Module string
+	// Has are the modules that the file is for.
+	Has []string
+}
+
+// Error names them.
+func (e *OtherModulesError) Error() string {
+	return fmt.Sprintf("%s has no ModuleReleaseMeta %s: it has %s", e.File, e.Module, strings.Join(e.Has, ", "))
+}
+
 func (f *ReleaseFile) parse() error {
 	decoder := yamlnode.NewDecoder(bytes.NewReader(f.Text))
 	var names []string
@@ -58,7 +71,7 @@ func (f *ReleaseFile) parse() error {
 	}
 	switch {
 	case f.root == nil && len(names) > 0:
-		return fmt.Errorf("%s has no ModuleReleaseMeta %s: it has %s", f.Name, f.module, strings.Join(names, ", "))
+		return &OtherModulesError{File: f.Name, Module: f.module, Has: names}
 	case f.root == nil:
 		return fmt.Errorf("%s has no ModuleReleaseMeta", f.Name)
 	case f.module == "" && len(names) > 1:

@@ -28,20 +28,23 @@ const (
   ],
   "default": {"days": ["Sat"], "begin": "21:00:00+00:00", "end": "23:00:00+00:00"}
 }`
-	saturdays = `default: {days: [Sat], begin: "21:00:00+00:00", end: "23:00:00+00:00"}`
-	sundays   = `default: {days: [Sun], begin: "21:00:00+00:00", end: "23:00:00+00:00"}`
+	withoutDefault = `{"rules": [{"match": {"plan": "trial"}, "windows": [{"days": ["Sun"], "begin": "00:00:00Z", "end": "00:00:00Z"}]}], "default": {}}`
+	saturdays      = `default: {days: [Sat], begin: "21:00:00+00:00", end: "23:00:00+00:00"}`
+	sundays        = `default: {days: [Sun], begin: "21:00:00+00:00", end: "23:00:00+00:00"}`
 )
 
 func TestParseWindows(t *testing.T) {
-	const sunday = "2026-03-01T12:00:00Z"
+	const sunday, unknown = "2026-03-01T12:00:00Z", "0001-01-01T00:00:00Z"
 	for _, test := range []struct {
 		name, text string
 		labels     map[string]string
-		want       string // when the next window opens, or "open"
+		want       string // when the next window opens, "open" or unknown
 	}{
 		{"upstream's form, a rule for the plan", upstreams, map[string]string{"kyma-project.io/broker-plan-name": "trial"}, "open"},
 		{"upstream's form, a rule for the region", upstreams, map[string]string{"kyma-project.io/region": "eu-central-1"}, "2026-03-07T21:00:00Z"},
 		{"upstream's form, the default", upstreams, nil, "2026-03-07T21:00:00Z"},
+		{"upstream's generator writes no default as {}, a rule matches", withoutDefault, map[string]string{"kyma-project.io/broker-plan-name": "trial"}, "open"},
+		{"upstream's generator writes no default as {}, no rule matches", withoutDefault, nil, unknown},
 		{"YAML", saturdays, nil, "2026-03-07T21:00:00Z"},
 		{"a list of defaults", `default: [{days: [Sat], begin: "21:00:00Z", end: "23:00:00Z"}, {days: [Mon], begin: "21:00:00Z", end: "23:00:00Z"}]`, nil, "2026-03-02T21:00:00Z"},
 		{"days as whole words in any case", `default: {days: [mOnDay], begin: "21:00:00Z", end: "23:00:00Z"}`, nil, "2026-03-02T21:00:00Z"},
@@ -76,6 +79,8 @@ func TestParseWindowsRefuses(t *testing.T) {
 	for _, test := range []struct{ name, text, says string }{
 		{"nothing", ``, "it is empty"},
 		{"an empty object", `{}`, "it is empty"},
+		{"no rule and no default", `{"rules": [], "default": {}}`, "it is empty"},
+		{"a default that only ends", `default: {end: "23:00:00Z"}`, `begin "" is no moment`},
 		{"no YAML", "\t- x", "no YAML"},
 		{"two documents", saturdays + "\n---\n" + sundays, "several YAML documents"},
 		{"an unknown field", `{default: ` + weekly + `, extra: 1}`, `unknown field "extra"`},
@@ -105,6 +110,7 @@ func TestParseWindowsRefuses(t *testing.T) {
 func FuzzParseWindows(f *testing.F) {
 	f.Add([]byte(upstreams))
 	f.Add([]byte(saturdays))
+	f.Add([]byte(withoutDefault))
 	f.Add([]byte(`default: {begin: "2026-04-01T10:00:00+02:00", end: "2026-04-01T12:00:00Z"}`))
 	f.Add([]byte(`default: [{days: [7, "0"], begin: "24:00:00-23:59", end: "00:00:00+23:59"}]`))
 	labels := map[string]string{"kyma-project.io/broker-plan-name": "trial"}

@@ -56,6 +56,12 @@ func (d *day) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// CheckWindows says why a maintenance policy is not understood.
+func CheckWindows(data []byte) error {
+	_, err := parseWindows(data, 0)
+	return err
+}
+
 // parseWindows reads a maintenance policy. Everything that is wrong is told at once.
 func parseWindows(data []byte, least time.Duration) (*module.WindowPolicy, error) {
 	file, defaults, err := decodeWindows(data)
@@ -104,7 +110,8 @@ func decodeWindows(data []byte) (*windowsFile, []windowEntry, error) {
 	return &file, defaults, nil
 }
 
-// defaultWindows accepts one window or a list of them.
+// defaultWindows accepts one window or a list of them. An empty window is none: programs that write upstream's form, where the default is no
+// pointer, write {} when there is no default.
 func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -114,8 +121,14 @@ func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 		var list []windowEntry
 		return list, strictly(raw, &list)
 	}
-	one := make([]windowEntry, 1)
-	return one, strictly(raw, &one[0])
+	var one windowEntry
+	if err := strictly(raw, &one); err != nil {
+		return nil, err
+	}
+	if len(one.Days) == 0 && one.Begin == "" && one.End == "" {
+		return nil, nil
+	}
+	return []windowEntry{one}, nil
 }
 
 // strictly accepts known fields only, each written once.

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kyma-project/lifecycle-manager/internal/takeover"
 )
 
 var (
@@ -37,7 +41,7 @@ func TestEveryFlagIsOnThePage(t *testing.T) {
 		}
 	}
 	var known []string
-	ignored := strings.Fields(strings.Join(slices.Collect(maps.Values(ignoredFlags)), " "))
+	ignored := strings.Fields(strings.Join(slices.Collect(maps.Values(takeover.IgnoredFlags)), " "))
 	for _, match := range flagOfHelp.FindAllStringSubmatch(help.String(), -1) {
 		name := match[1]
 		known = append(known, name)
@@ -52,6 +56,34 @@ func TestEveryFlagIsOnThePage(t *testing.T) {
 	for name := range told {
 		if !slices.Contains(known, name) {
 			t.Errorf("docs/compatibility.md tells of --%s, which is no flag", name)
+		}
+	}
+}
+
+// The report on a hub of upstream's knows all flags of the manager and no others, and which defaults are not upstream's.
+func TestTheReportOnAHubOfUpstreamsKnowsEveryFlag(t *testing.T) {
+	var help bytes.Buffer
+	if _, err := ParseFlags([]string{"--help"}, &help); !IsHelp(err) {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, match := range flagOfHelp.FindAllStringSubmatch(help.String(), -1) {
+		have = append(have, match[1])
+	}
+	known := slices.Concat(takeover.SharedFlags, takeover.NewFlags)
+	for _, names := range takeover.IgnoredFlags {
+		known = append(known, strings.Fields(names)...)
+	}
+	slices.Sort(have)
+	slices.Sort(known)
+	if diff := cmp.Diff(have, known); diff != "" {
+		t.Errorf("flags of the manager (-), and those that package takeover knows (+):\n%s", diff)
+	}
+	for flag, value := range takeover.UpstreamDefaults {
+		var upstreams bytes.Buffer
+		c, err := ParseFlags([]string{"--oci-registry-host=r.example.com", "--" + flag + "=" + value}, &upstreams)
+		if without, _ := ParseFlags([]string{"--oci-registry-host=r.example.com"}, &upstreams); err == nil && cmp.Equal(c, without) {
+			t.Errorf("--%s=%s is the default here, too", flag, value)
 		}
 	}
 }

@@ -49,7 +49,7 @@ var layers = []layer{
 	{"internal/cli", append(slices.Clone(reading),
 		"internal/packaging", "internal/edit", "internal/follow", "internal/direct", "internal/login", "internal/sandbox",
 		"internal/operator", "internal/provision", "internal/playground", "internal/policy", "internal/collection", "internal/web",
-		"internal/task", "internal/reach", "samples")},
+		"internal/task", "internal/reach", "internal/takeover", "samples")},
 	{"internal/web", append(slices.Clone(reading), acting...)},
 	{"internal/task", append(slices.Clone(reading), "internal/edit", "internal/follow", "internal/direct", "internal/packaging",
 		"internal/reach", "internal/collection")},

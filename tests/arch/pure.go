@@ -10,6 +10,7 @@ import (
 // Pure are the packages that decide: on what they are given, the same way every time, and without waiting for anybody.
 var Pure = []string{
 	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "internal/module", "internal/shard/allot", "internal/view",
+	"internal/takeover",
 }
 
 // outside are the imports by which a package reaches the world; a trailing "/" means everything below.

@@ -96,7 +96,7 @@ func (s *scene) supplied() {
 	}
 	By("34: what is wrong with the hub's Secret is told, nobody else's may be taken, and every change of it gets through")
 	secret := hubCredentials("")
-	for label, text := range map[string]string{"": "does not carry the label", web: `for module "web"`} {
+	for label, text := range map[string]string{"": "is missing the required", web: "actual=web"} {
 		s.labelled(secret.DeepCopy(), v1beta2.LabelModuleName, label)
 		s.manifest(s.members[0], deployer, tells(v1beta2.StateError, v1beta2.ReasonHubSecretUnusable, text))
 		s.labelled(secret.DeepCopy(), v1beta2.LabelModuleName, deployer)

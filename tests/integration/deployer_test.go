@@ -97,7 +97,7 @@ var _ = Describe("The module deployer", func() {
 		unusable := func(text string) types.GomegaMatcher {
 			return tells(v1beta2.StateError, v1beta2.ReasonHubSecretUnusable, "kcp-system/"+name, text)
 		}
-		Eventually(manifest).Should(unusable("does not exist"))
+		Eventually(manifest).Should(unusable("not found"))
 		secret := hubSecret(name, "", "one")
 		env.Hub.Create(secret)
 		label := func(module string) {
@@ -106,12 +106,12 @@ var _ = Describe("The module deployer", func() {
 		label(deployer)
 		Eventually(manifest, atOnce).Should(testkit.HaveState(v1beta2.StateReady))
 		label("other")
-		Eventually(manifest, atOnce).Should(unusable(`for module "other"`))
+		Eventually(manifest, atOnce).Should(unusable("expected=deployer actual=other"))
 		testkit.Edit(env.Hub, secret, func(s *corev1.Secret) { s.Labels = nil })
 		label(deployer)
 		Eventually(manifest, atOnce).Should(testkit.HaveState(v1beta2.StateReady))
 		testkit.Edit(env.Hub, secret, func(s *corev1.Secret) { s.Labels = nil })
-		Eventually(manifest, atOnce).Should(unusable("does not carry the label"))
+		Eventually(manifest, atOnce).Should(unusable("is missing the required"))
 		testkit.Edit(env.Hub, secret, func(s *corev1.Secret) {
 			s.Labels, s.Data = map[string]string{v1beta2.LabelModuleName: deployer}, nil
 		})

@@ -2,6 +2,8 @@ package hostcmd
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,23 +25,31 @@ type checkList struct {
 // check is `kyma check`.
 func (h *host) check() *cobra.Command {
 	var flags installing
-	var pre bool
+	var pre, upstream bool
 	var timeout time.Duration
 	output := console.OutputFlag()
 	command := &cobra.Command{
 		Use:   "check",
-		Short: "Check whether the lifecycle manager runs, or with --pre whether it can be installed",
+		Short: "Check whether the lifecycle manager runs, whether it can be installed, or whether it can take over a hub of upstream's",
 		Long: "One line for each thing that is looked at: the API server and its version, your rights (--pre), the definitions, the manager " +
-			"and its version, its lease, and conversions. Nothing is changed. The exit code is 0 where everything is well, 2 for warnings and " +
-			"1 for errors.",
-		Example:           "  kyma check\n  kyma check --pre\n  kyma check --wait=2m -o json",
+			"and its version, its lease, and conversions. With --from-upstream, on a hub that upstream's manager runs on: what would be refused " +
+			"or be different once this one has taken its place (docs/from-upstream.md). Nothing is changed. The exit code is 0 where everything " +
+			"is well, 2 for warnings and 1 for errors.",
+		Example:           "  kyma check\n  kyma check --pre\n  kyma check --wait=2m -o json\n  kyma check --from-upstream",
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: noFiles,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := flags.check(); err != nil {
 				return err
 			}
-			results, err := h.inspect(command.Context(), flags.options, pre, timeout)
+			if upstream && (pre || timeout > 0) {
+				return console.Usage("--from-upstream looks once, at a hub where upstream's manager runs").With("leave out --pre and --wait")
+			}
+			look := func() ([]operator.Result, error) { return h.inspect(command.Context(), flags.options, pre, timeout) }
+			if upstream {
+				look = func() ([]operator.Result, error) { return h.fromUpstream(command.Context()) }
+			}
+			results, err := look()
 			if err != nil {
 				return err
 			}
@@ -52,6 +62,7 @@ func (h *host) check() *cobra.Command {
 	}
 	flags.addFlags(command.Flags())
 	command.Flags().BoolVar(&pre, "pre", false, "check whether the lifecycle manager can be installed")
+	command.Flags().BoolVar(&upstream, "from-upstream", false, "report what would be different on a hub that upstream's manager runs on")
 	command.Flags().DurationVar(&timeout, "wait", 0, "how long to look again while something is not well")
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	return command
@@ -93,8 +104,20 @@ func resultsOf(results []operator.Result) console.Document {
 		Columns: []console.Column{{Name: "CHECK"}, {Name: "RESULT", State: true}, {Name: "MESSAGE"}},
 	}
 	for _, r := range results {
-		d.Rows = append(d.Rows, []string{r.Name, string(r.Verdict), r.Message})
+		d.Rows = append(d.Rows, []string{r.Name, string(r.Verdict), r.Message + places(r)})
 		d.Names = append(d.Names, "check/"+r.Name)
 	}
 	return d
+}
+
+// places are where a result was found, with their number.
+func places(r operator.Result) string {
+	if r.Count == 0 {
+		return ""
+	}
+	more := ""
+	if r.Count > len(r.Places) {
+		more = ", ..."
+	}
+	return fmt.Sprintf(" [%d: %s%s]", r.Count, strings.Join(r.Places, ", "), more)
 }

@@ -60,7 +60,8 @@ func (a *author) create(old bool) *cobra.Command {
 	c.place.addFlags(flags)
 	flags.StringVarP(&c.template, "output", "o", "template.yaml",
 		"file for the ModuleTemplate; - writes it and the ModuleReleaseMeta to standard output, and a device or a pipe takes both, too")
-	flags.StringVar(&c.release, "release-output", "", "file for the ModuleReleaseMeta (default release.yaml beside --output)")
+	flags.StringVar(&c.release, "release-output", "",
+		"file for the ModuleReleaseMeta (default release.yaml beside --output, or release-MODULE.yaml where that is of another module)")
 	flags.StringVar(&c.channel, "channel", "",
 		"channel that offers the version (default that of the configuration; regular in a new ModuleReleaseMeta)")
 	flags.StringVar(&c.archive, "archive", "", "write the component version into this archive as well")

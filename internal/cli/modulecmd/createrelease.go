@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
@@ -27,7 +28,7 @@ func (a *author) releaseText(
 	case isStream(c.template):
 		file = c.template
 	default:
-		file = filepath.Join(filepath.Dir(c.template), "release.yaml")
+		file = a.releaseBeside(ctx, c.template, source.Config.ModuleName())
 	}
 	if !isStream(file) {
 		there, err := userfile.Read(ctx, file)
@@ -43,6 +44,23 @@ func (a *author) releaseText(
 	}
 	text, err = packaging.Encode(packaging.ReleaseMeta(source.Config, channel, namespace))
 	return text, file, err
+}
+
+// releaseBeside is the file for a ModuleReleaseMeta where none was named: release.yaml beside the template or, where that is of another
+// module, since several modules may be made in one folder, one with the module's name.
+func (a *author) releaseBeside(ctx context.Context, template, module string) string {
+	file := filepath.Join(filepath.Dir(template), "release.yaml")
+	there, err := userfile.Read(ctx, file)
+	if err != nil {
+		return file // what is wrong with it is told where it is used
+	}
+	var others *packaging.OtherModulesError
+	if _, err := packaging.ParseReleaseFile(file, there, module); !errors.As(err, &others) {
+		return file
+	}
+	own := filepath.Join(filepath.Dir(template), "release-"+module+".yaml")
+	a.console.Sayf("%s is of %s: the ModuleReleaseMeta of %s is kept in %s.", file, strings.Join(others.Has, ", "), module, own)
+	return own
 }
 
 // releaseWith changes a ModuleReleaseMeta that is there, if a channel was named.

@@ -131,6 +131,30 @@ func TestSecondVersionGoesIntoAChannel(t *testing.T) {
 	s.refused(1, "higher than 0.1.0", append(create, "--channel", "fast")...)
 }
 
+// Scripts for modulectl, which writes a ModuleTemplate alone, make one module after the other in one folder.
+func TestASecondModuleInTheSameFolder(t *testing.T) {
+	s := open(t)
+	_, address := registry(t)
+	s.ok("module", "init", "notes")
+	s.ok("module", "init", "other")
+	s.ok("module", "create", "notes", "-r", address, "--no-git", "-o", "notes.yaml")
+	first := read(t, "release.yaml")
+
+	create := []string{"module", "create", "other", "-r", address, "--no-git", "-o", "other.yaml"}
+	if _, said := s.ok(create...); !strings.Contains(said, "release.yaml is of notes: the ModuleReleaseMeta of other is kept in release-other.yaml.") {
+		t.Errorf("the second module: %q", said)
+	}
+	if read(t, "release.yaml") != first || !strings.Contains(read(t, "release-other.yaml"), "moduleName: other") {
+		t.Errorf("the ModuleReleaseMetas are\n%s---\n%s", read(t, "release.yaml"), read(t, "release-other.yaml"))
+	}
+	edit(t, "other/module-config.yaml", "version: 0.1.0", "version: 0.2.0")
+	s.ok(append(create, "--channel", "fast")...)
+	if text := read(t, "release-other.yaml"); !strings.Contains(text, "channel: regular") || !strings.Contains(text, "channel: fast") {
+		t.Errorf("the second version of the second module:\n%s", text)
+	}
+	s.refused(1, "release.yaml has no ModuleReleaseMeta other: it has notes", append(create, "--release-output", "release.yaml")...)
+}
+
 func TestStandardOutputHasBothObjects(t *testing.T) {
 	s := open(t)
 	s.ok("module", "init", "notes")

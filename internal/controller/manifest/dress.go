@@ -103,19 +103,25 @@ func (r *Reconciler) known(ctx context.Context, key types.NamespacedName) *corev
 	return r.HubSecrets.Get(ctx, key)
 }
 
-// hubSecret reads a Secret that is meant for module deployer. Only why there is none to use takes a call.
+// injectionFailed begins every message about a Secret that cannot be used, as upstream's do: people search for it.
+const injectionFailed = "inject-data-from-kcp transform failed: "
+
+// hubSecret reads a Secret that is meant for module deployer. Only why there is none to use takes a call. Up to the first semicolon its
+// messages are upstream's.
 func (r *Reconciler) hubSecret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
-	secret, unusable := r.known(ctx, key), unusable
+	secret, unusable := r.known(ctx, key), hubSecretUnusable
 	if secret == nil {
 		// What is not meant for the module is not watched, and so no event tells of the next change.
 		unusable = func(format string, args ...any) *Problem {
-			return &Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: fmt.Sprintf(format, args...), Retry: retryRefused}
+			problem := hubSecretUnusable(format, args...)
+			problem.Retry = retryRefused
+			return problem
 		}
 		secret = &corev1.Secret{}
 		err := r.Reader.Get(ctx, key, secret)
 		if apierrors.IsNotFound(err) {
-			return nil, unusable("Secret %s is to get its data from the hub's Secret %s, which does not exist: create it, with the label %s: %s",
-				key.Name, key, v1beta2.LabelModuleName, deployer)
+			return nil, unusable("failed to fetch kcp secret %q: failed to get secret %s-%s: secrets %q not found; create Secret %s on the hub, "+
+				"with the label %s: %s", key.Name, key.Name, key.Namespace, key.Name, key, v1beta2.LabelModuleName, deployer)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read Secret %s of the hub: %w", key, err)
@@ -124,18 +130,18 @@ func (r *Reconciler) hubSecret(ctx context.Context, key types.NamespacedName) (*
 	module, labelled := secret.Labels[v1beta2.LabelModuleName]
 	switch {
 	case !labelled:
-		return nil, unusable("the hub's Secret %s does not carry the label %s, so its data stays here: set it to %s if the module may have it",
-			key, v1beta2.LabelModuleName, deployer)
+		return nil, unusable("kcp source secret is missing the required %s label: secret=%s; set it to %s on Secret %s of the hub if the module "+
+			"may have its data", v1beta2.LabelModuleName, key.Name, deployer, key)
 	case module != deployer:
-		return nil, unusable("the hub's Secret %s is for module %q by its label %s, and not for %s: correct the label, or rename the Secret",
-			key, module, v1beta2.LabelModuleName, deployer)
+		return nil, unusable("kcp source secret %s label does not match the manifest module: secret=%s expected=%s actual=%s; correct the label "+
+			"of Secret %s of the hub, or rename the Secret", v1beta2.LabelModuleName, key.Name, deployer, module, key)
 	case len(secret.Data) == 0:
-		return nil, unusable("the hub's Secret %s holds no data: fill it", key)
+		return nil, unusable("Secret %s of the hub holds no data; fill it", key)
 	}
 	return secret, nil
 }
 
-// unusable waits for the Secret's event.
-func unusable(format string, args ...any) *Problem {
-	return &Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: fmt.Sprintf(format, args...)}
+// hubSecretUnusable waits for the Secret's event.
+func hubSecretUnusable(format string, args ...any) *Problem {
+	return &Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: injectionFailed + fmt.Sprintf(format, args...)}
 }

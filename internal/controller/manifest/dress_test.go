@@ -93,10 +93,13 @@ func TestAHubSecretThatIsOfNoUseIsTold(t *testing.T) {
 		secret *corev1.Secret
 		says   []string
 	}{
-		"it is not there":          {nil, []string{"kcp-system/pull", "does not exist", v1beta2.LabelModuleName, "deployer"}},
-		"it has no label":          {hubSecret("", password), []string{"kcp-system/pull", "does not carry the label " + v1beta2.LabelModuleName}},
-		"it is for another module": {hubSecret("other", password), []string{"kcp-system/pull", `for module "other"`, "deployer"}},
-		"it has no data":           {hubSecret("deployer", nil), []string{"kcp-system/pull", "holds no data"}},
+		"it is not there": {nil, []string{"kcp-system/pull", "with the label " + v1beta2.LabelModuleName + ": deployer",
+			`inject-data-from-kcp transform failed: failed to fetch kcp secret "pull": failed to get secret pull-kcp-system: secrets "pull" not found`}},
+		"it has no label": {hubSecret("", password), []string{"kcp-system/pull",
+			"inject-data-from-kcp transform failed: kcp source secret is missing the required " + v1beta2.LabelModuleName + " label: secret=pull"}},
+		"it is for another module": {hubSecret("other", password), []string{"kcp-system/pull", "inject-data-from-kcp transform failed: kcp source secret " +
+			v1beta2.LabelModuleName + " label does not match the manifest module: secret=pull expected=deployer actual=other"}},
+		"it has no data": {hubSecret("deployer", nil), []string{"kcp-system/pull", "inject-data-from-kcp transform failed: ", "holds no data"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var objects []client.Object
@@ -132,9 +135,9 @@ func TestTheCauseOfAHubSecretIsLookedAtAgainWhereNoEventTells(t *testing.T) {
 		says   string
 		change func(*corev1.Secret)
 	}{
-		{`for module "other"`, func(s *corev1.Secret) { s.Labels = nil }},
-		{"does not carry the label", nil},
-		{"does not exist", nil},
+		{"actual=other", func(s *corev1.Secret) { s.Labels = nil }},
+		{"is missing the required", nil},
+		{"not found", nil},
 	} {
 		problem := cause()
 		if problem == nil || !strings.Contains(problem.Message, step.says) || problem.Retry == 0 {

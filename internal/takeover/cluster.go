@@ -1,0 +1,126 @@
+package takeover
+
+import (
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// The subjects of findings about the hub.
+const (
+	subjectDefinitions = "definitions"
+	subjectWebhooks    = "webhooks"
+	subjectLeftovers   = "leftovers"
+)
+
+// definitions judges what is there against what replaces it.
+func (j *judge) definitions() {
+	if j.unread(subjectDefinitions, j.hub.Definitions.Err) {
+		return
+	}
+	var missing, stored, converted []string
+	for _, ours := range j.rules.Definitions {
+		at := slices.IndexFunc(j.hub.Definitions.Items, func(live apiextensionsv1.CustomResourceDefinition) bool {
+			return live.Name == ours.Name
+		})
+		if at < 0 {
+			missing = append(missing, ours.Name)
+			continue
+		}
+		live := &j.hub.Definitions.Items[at]
+		if c := live.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
+			converted = append(converted, live.Name)
+		}
+		for _, version := range live.Status.StoredVersions {
+			if !has(ours, version) {
+				stored = append(stored, live.Name+" "+version)
+			}
+		}
+	}
+	j.at(subjectDefinitions, Refused, missing, "missing: is this the cluster that upstream's manager runs on?")
+	j.at(subjectDefinitions, Refused, stored, "this manager's definition does not have the stored version, so that the API server refuses "+
+		"it: upgrade upstream first, migrate the objects, and take the version out of status.storedVersions")
+	j.at(subjectDefinitions, Differs, converted, "conversion by upstream's webhook ends: this manager's definitions have none, or their own")
+	j.sound(subjectDefinitions, "all %d can be replaced", len(j.rules.Definitions))
+}
+
+// has says whether a definition has a version, served or not.
+func has(definition *apiextensionsv1.CustomResourceDefinition, version string) bool {
+	return slices.ContainsFunc(definition.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == version
+	})
+}
+
+// hook is what counts of a webhook.
+type hook struct {
+	name   string
+	rules  []admissionv1.RuleWithOperations
+	client admissionv1.WebhookClientConfig
+}
+
+// webhooks judges who else is asked when the manager writes its objects.
+func (j *judge) webhooks() {
+	unread := j.unread(subjectWebhooks, j.hub.Validating.Err)
+	unread = j.unread(subjectWebhooks, j.hub.Mutating.Err) || unread
+	var own, others []string
+	for _, h := range j.hooks() {
+		if !h.concerns(v1beta2.GroupVersion.Group) {
+			continue
+		}
+		service := h.client.Service
+		if service != nil && service.Namespace == v1beta2.DefaultNamespace && strings.HasPrefix(service.Name, "klm-") {
+			own = append(own, h.name)
+			continue
+		}
+		others = append(others, h.name)
+	}
+	j.at(subjectWebhooks, Refused, own,
+		"upstream's manager serves the webhook: once that is gone, writes of its objects may fail; delete the webhook before the switch")
+	j.at(subjectWebhooks, Differs, others,
+		"the webhook judges or changes the manager's objects: see whether it accepts what this manager writes")
+	if !unread {
+		j.sound(subjectWebhooks, "none is asked about the manager's objects")
+	}
+}
+
+// hooks are all webhooks of the hub.
+func (j *judge) hooks() []hook {
+	var found []hook
+	for i := range j.hub.Validating.Items {
+		configuration := &j.hub.Validating.Items[i]
+		for k := range configuration.Webhooks {
+			w := &configuration.Webhooks[k]
+			found = append(found, hook{name: "validating " + configuration.Name + ": " + w.Name, rules: w.Rules, client: w.ClientConfig})
+		}
+	}
+	for i := range j.hub.Mutating.Items {
+		configuration := &j.hub.Mutating.Items[i]
+		for k := range configuration.Webhooks {
+			w := &configuration.Webhooks[k]
+			found = append(found, hook{name: "mutating " + configuration.Name + ": " + w.Name, rules: w.Rules, client: w.ClientConfig})
+		}
+	}
+	return found
+}
+
+// concerns says whether a webhook is asked about objects of a group.
+func (h hook) concerns(group string) bool {
+	return slices.ContainsFunc(h.rules, func(r admissionv1.RuleWithOperations) bool {
+		return slices.Contains(r.APIGroups, group) || slices.Contains(r.APIGroups, "*")
+	})
+}
+
+// leftovers are what only upstream needs.
+func (j *judge) leftovers() {
+	if j.unread("Watchers", j.hub.Watchers.Err) {
+		return
+	}
+	if number := len(j.hub.Watchers.Items); number > 0 {
+		j.say(subjectLeftovers, Fine, "%s without effect after the switch: keep them as long as you may want to go back, then delete them "+
+			"with their definition, the VirtualServices, Gateway klm-watcher and the certificates", counted(number, "Watcher"))
+	}
+}

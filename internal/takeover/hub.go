@@ -1,0 +1,148 @@
+package takeover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Level says how much a finding matters.
+type Level string
+
+// The levels, from the least to the most.
+const (
+	// Fine needs no action.
+	Fine Level = "OK"
+	// Differs works, and not as before.
+	Differs Level = "Warning"
+	// Refused would not work any more, would be taken away, or could not be read.
+	Refused Level = "Error"
+)
+
+// mostPlaces is how many places a finding names; the rest is in its count.
+const mostPlaces = 5
+
+// Finding is one thing that is worth knowing before the switch.
+type Finding struct {
+	// Subject is what was looked at.
+	Subject string
+	Level   Level
+	// Message says what was found, and what to do.
+	Message string
+	// Count is in how many places; zero for what is about the hub as a whole.
+	Count int
+	// Places are the first of them.
+	Places []string
+}
+
+// Read is what came of reading one kind of object.
+type Read[T any] struct {
+	Items []T
+	// Err says why the kind could not be read, so that Items say nothing. A kind that the hub does not serve has no objects and no Err.
+	Err string
+}
+
+// Hub is what was read of a hub, all of it of namespace kcp-system where it has a namespace.
+type Hub struct {
+	// Manager is the Deployment of upstream's manager.
+	Manager Read[appsv1.Deployment]
+	// Definitions are those of the group operator.kyma-project.io.
+	Definitions Read[apiextensionsv1.CustomResourceDefinition]
+	// Kymas and the others are as they are stored.
+	Kymas, Manifests, Templates, Releases, Watchers Read[unstructured.Unstructured]
+	// Access are the Secrets with the label kyma-name.
+	Access Read[corev1.Secret]
+	// Named are the Secrets that flags name, see Settings.Secrets.
+	Named Read[corev1.Secret]
+	// Policies are the ConfigMaps that hold the maintenance policy, see Settings.Policy.
+	Policies Read[corev1.ConfigMap]
+	// Validating and Mutating are the webhooks of the hub.
+	Validating Read[admissionv1.ValidatingWebhookConfiguration]
+	Mutating   Read[admissionv1.MutatingWebhookConfiguration]
+}
+
+// Rules are what other parts of the manager say of content.
+type Rules struct {
+	// Kubeconfig says why a kubeconfig is not used; empty when it is.
+	Kubeconfig func([]byte) string
+	// Policy says why a maintenance policy is not understood.
+	Policy func([]byte) error
+	// Definitions are this manager's.
+	Definitions []*apiextensionsv1.CustomResourceDefinition
+}
+
+// Judge says what would be different, or be refused.
+//
+//  1. Deployment: flags, environment, Secrets and maintenance policy that it names.
+//  2. Definitions and webhooks of the hub.
+//  3. Kymas with their access Secrets, ModuleTemplates, ModuleReleaseMetas, Manifests: each by itself.
+//  4. Modules: what Resolve makes of each one that upstream has installed.
+//  5. What only upstream needs, and stays behind.
+func Judge(hub *Hub, rules Rules) []Finding {
+	j := &judge{hub: hub, rules: rules}
+	j.deployment()
+	j.definitions()
+	j.webhooks()
+	j.objects()
+	j.modules()
+	j.leftovers()
+	return j.found
+}
+
+// judge collects findings.
+type judge struct {
+	hub      *Hub
+	rules    Rules
+	settings Settings
+	found    []Finding
+}
+
+// say adds a finding about the hub as a whole.
+func (j *judge) say(subject string, level Level, format string, args ...any) {
+	j.found = append(j.found, Finding{Subject: subject, Level: level, Message: fmt.Sprintf(format, args...)})
+}
+
+// at adds a finding about places; without any there is none.
+func (j *judge) at(subject string, level Level, places []string, format string, args ...any) {
+	if len(places) == 0 {
+		return
+	}
+	slices.Sort(places)
+	j.found = append(j.found, Finding{
+		Subject: subject, Level: level, Message: fmt.Sprintf(format, args...),
+		Count: len(places), Places: slices.Clone(places[:min(len(places), mostPlaces)]),
+	})
+}
+
+// unread adds a finding where something could not be read, and says whether it could.
+func (j *judge) unread(subject, reason string) bool {
+	if reason == "" {
+		return false
+	}
+	j.say(subject, Refused, "cannot be read, so that this report is incomplete: %s", reason)
+	return true
+}
+
+// sound adds that nothing is wrong with a subject, where nothing was found.
+func (j *judge) sound(subject, format string, args ...any) {
+	if !slices.ContainsFunc(j.found, func(f Finding) bool { return f.Subject == subject && f.Level != Fine }) {
+		j.say(subject, Fine, format, args...)
+	}
+}
+
+// counted is a number with its noun, of which an s makes the plural.
+func counted(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+// flagged writes flags as they stand on a command line.
+func flagged(names []string) string { return "--" + strings.Join(names, ", --") }

@@ -1,0 +1,191 @@
+package takeover
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+)
+
+const subjectModules = "modules"
+
+// modules judges what Resolve makes of the modules that upstream has installed.
+//
+// What a Kyma asks for stands in its runtime, which the hub does not show: what its status names and is not being deleted counts as asked
+// for. Components count as readable, and maintenance windows as open: both are as they were.
+func (j *judge) modules() {
+	read := j.hub
+	if cmp.Or(read.Kymas.Err, read.Manifests.Err, read.Templates.Err, read.Releases.Err) != "" {
+		j.say(subjectModules, Refused, "cannot be judged, since Kymas, Manifests, ModuleTemplates and ModuleReleaseMetas could not all be read")
+		return
+	}
+	offer := newOffer(read, restricted(j.settings))
+	kymas, _ := decoded[v1beta2.Kyma](read.Kymas)
+	found, examples, total := map[change][]string{}, map[change]string{}, 0
+	for i := range kymas {
+		kyma := &kymas[i]
+		if skipped(kyma.Labels) || !kyma.DeletionTimestamp.IsZero() {
+			continue
+		}
+		verdicts := offer.verdicts(kyma)
+		for k := range verdicts {
+			total++
+			c, changes := changeOf(kyma, &verdicts[k])
+			if !changes {
+				continue
+			}
+			found[c] = append(found[c], placeOf(kyma)+": "+verdicts[k].Module)
+			examples[c] = cmp.Or(examples[c], verdicts[k].Message)
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(found), func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.reason, b.reason), cmp.Compare(a.becomes, b.becomes))
+	})
+	for _, c := range order {
+		j.at(subjectModules, c.level, found[c], "%s (%s): %s", c.becomes, c.reason, examples[c])
+	}
+	j.sound(subjectModules, "%s of %s go on as they are", counted(total, "module"), counted(len(kymas), "Kyma"))
+}
+
+// skipped says that a Kyma is left alone.
+func skipped(labels map[string]string) bool {
+	return strings.EqualFold(labels[v1beta2.LabelSkipReconciliation], v1beta2.EnabledValue)
+}
+
+// restricted are the modules of the flag.
+func restricted(s Settings) []string {
+	var names []string
+	for name := range strings.SplitSeq(s.Flags["restricted-default-modules"], ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// offer is what the hub has for Kymas.
+type offer struct {
+	releases   map[string]*v1beta2.ModuleReleaseMeta
+	mandatory  []*v1beta2.ModuleReleaseMeta
+	templates  map[string]*v1beta2.ModuleTemplate
+	byKyma     map[string][]v1beta2.Manifest
+	byName     map[string]v1beta2.Manifest
+	restricted []string
+}
+
+func newOffer(hub *Hub, restricted []string) *offer {
+	o := &offer{
+		releases: map[string]*v1beta2.ModuleReleaseMeta{}, templates: map[string]*v1beta2.ModuleTemplate{},
+		byKyma: map[string][]v1beta2.Manifest{}, byName: map[string]v1beta2.Manifest{}, restricted: restricted,
+	}
+	releases, _ := decoded[v1beta2.ModuleReleaseMeta](hub.Releases)
+	for i := range releases {
+		o.releases[releases[i].Name] = &releases[i]
+		if releases[i].Spec.Mandatory != nil {
+			o.mandatory = append(o.mandatory, &releases[i])
+		}
+	}
+	templates, _ := decoded[v1beta2.ModuleTemplate](hub.Templates)
+	for i := range templates {
+		o.templates[templates[i].Name] = &templates[i]
+	}
+	manifests, _ := decoded[v1beta2.Manifest](hub.Manifests)
+	for i := range manifests {
+		name := module.KymaName(&manifests[i])
+		o.byKyma[name] = append(o.byKyma[name], manifests[i])
+		o.byName[manifests[i].Name] = manifests[i]
+	}
+	return o
+}
+
+// verdicts are what this manager decides about a Kyma.
+func (o *offer) verdicts(kyma *v1beta2.Kyma) []module.Verdict {
+	asked := kyma.DeepCopy()
+	asked.Spec.SkipMaintenanceWindows = true
+	asked.Spec.Modules = installed(kyma)
+	world := module.World{
+		Kyma: asked, Releases: o.releases, Mandatory: o.mandatory, Templates: o.templates, Manifests: slices.Clone(o.byKyma[kyma.Name]),
+		Restricted: o.restricted, Components: map[module.ComponentKey]module.Component{},
+	}
+	for _, name := range module.Names(world) {
+		if other, is := o.byName[name]; is && module.KymaName(&other) != kyma.Name {
+			world.Manifests = append(world.Manifests, other)
+		}
+	}
+	for _, key := range module.Needed(world) {
+		world.Components[key] = module.Component{Source: &v1beta2.ImageSpec{Name: key.Name, Ref: key.Version, Type: v1beta2.RefTypeOCI}}
+	}
+	return module.Resolve(world)
+}
+
+// installed are the modules that upstream takes care of for a Kyma, as its spec would ask for them.
+func installed(kyma *v1beta2.Kyma) []v1beta2.Module {
+	var modules []v1beta2.Module
+	for i := range kyma.Status.Modules {
+		entry := &kyma.Status.Modules[i]
+		if entry.State == v1beta2.StateDeleting {
+			continue
+		}
+		asked := v1beta2.Module{Name: entry.Name, Channel: entry.Channel}
+		if entry.State == v1beta2.StateUnmanaged {
+			asked.Managed = new(bool)
+		}
+		modules = append(modules, asked)
+	}
+	return modules
+}
+
+// change is what becomes of some modules.
+type change struct {
+	level           Level
+	reason, becomes string
+}
+
+// The words for what becomes of modules.
+const (
+	orphaned = "no status of a Kyma names the module of this Manifest, which upstream calls orphaned: this manager takes it away, " +
+		"with all that it installed, unless its Kyma asks for it"
+	takenAway = "taken away by this manager"
+	refused   = "refused by this manager"
+	kept      = "kept in the version that runs, and told as an Error or a Warning by this manager"
+)
+
+// changeOf says what the switch changes for a module, if anything. What upstream refuses as well, or removes already, is no change.
+func changeOf(kyma *v1beta2.Kyma, v *module.Verdict) (c change, changes bool) {
+	c = change{reason: v.Reason}
+	state := stateOf(kyma, v)
+	switch {
+	case state == v1beta2.StateError, state == v1beta2.StateWarning, state == v1beta2.StateDeleting,
+		v.Manifest != nil && !v.Manifest.DeletionTimestamp.IsZero():
+		return c, false
+	case v.Kind == module.Removed && v.Origin.Manifest && !v.Origin.Spec && !v.Origin.Release:
+		c.level, c.becomes = Refused, orphaned
+	case v.Kind == module.Removed:
+		c.level, c.becomes = Refused, takenAway
+	case v.Kind == module.Refused:
+		c.level, c.becomes = Refused, refused
+	case v.Kind == module.Keep:
+		c.level, c.becomes = Differs, kept
+	default:
+		return c, false
+	}
+	return c, true
+}
+
+// stateOf is what upstream says of a module: in the status of the Kyma, or of a mandatory one in its Manifest's.
+func stateOf(kyma *v1beta2.Kyma, v *module.Verdict) v1beta2.State {
+	if !v.Mandatory {
+		for i := range kyma.Status.Modules {
+			if kyma.Status.Modules[i].Name == v.Module {
+				return kyma.Status.Modules[i].State
+			}
+		}
+	}
+	if v.Mandatory && v.Manifest != nil {
+		return v.Manifest.Status.State
+	}
+	return ""
+}
