@@ -36,13 +36,13 @@ func TestChanges(t *testing.T) {
 		"one bad name of two changes nothing":                     {nil, "add notes nobody", 4, "", "there is no module nobody"},
 		"the Kyma's channel does not offer it":                    {nil, "add beacon", 4, "", "module beacon has no channel regular; there is fast (0.1.0)"},
 		"no name is no command":                                   {nil, "add", 64, "", "NAME[@VERSION|:CHANNEL] is missing"},
-		"two wishes about one module are refused":                 {nil, "add notes notes:fast", 64, "", "which of the two?"},
+		"two wishes about one module are refused":                 {nil, "add notes notes:fast", 64, "", "name the same module"},
 		"a policy that there is not":                              {nil, "add notes --policy Sometimes", 64, "", "use CreateAndDelete or Ignore"},
 		"a dry run that there is not":                             {nil, "add notes --dry-run=maybe", 64, "", "none, client and server"},
 		"a dry run in the client writes nothing":                  {nil, "add notes --dry-run=client", 0, "", "+  - "},
 		"a dry run on the server writes nothing":                  {nil, "add notes --dry-run=server", 0, "", "name: notes"},
 		"a module is taken out":                                   {[]v1beta2.Module{{Name: "notes"}, {Name: "beacon", Channel: "fast"}}, "delete notes --yes", 0, "beacon:fast", ""},
-		"nothing is taken out without being asked for":            {[]v1beta2.Module{{Name: "notes"}}, "delete notes", 64, "notes", "say --yes"},
+		"nothing is taken out without being asked for":            {[]v1beta2.Module{{Name: "notes"}}, "delete notes", 64, "notes", "--yes confirms it"},
 		"what is not there need not be taken out":                 {nil, "delete notes", 0, "", ""},
 		"what nobody knows is not found":                          {[]v1beta2.Module{{Name: "notes"}}, "disable nobody --yes", 4, "notes", "it has notes"},
 		"a version is upgraded to the newest":                     {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "upgrade notes", 0, "notes@1.2.0", ""},
@@ -52,7 +52,7 @@ func TestChanges(t *testing.T) {
 		"an upgrade of nothing":                                   {nil, "upgrade", 64, "", "say --all"},
 		"an upgrade of what is not there":                         {nil, "upgrade notes", 4, "", "kyma add notes"},
 		"a module is taken back":                                  {[]v1beta2.Module{{Name: "notes", Managed: &no}}, "manage notes", 0, "notes", ""},
-		"to let go of a module wants an answer":                   {[]v1beta2.Module{{Name: "notes"}}, "unmanage notes", 64, "notes", "say --yes"},
+		"to let go of a module wants an answer":                   {[]v1beta2.Module{{Name: "notes"}}, "unmanage notes", 64, "notes", "--yes confirms it"},
 		"a module that is not there is not managed":               {nil, "manage notes", 4, "", "kyma add notes enables it"},
 		"a channel that does not offer a module is refused":       {[]v1beta2.Module{{Name: "beacon"}}, "kyma set-channel regular", 4, "beacon", "module beacon has no channel regular"},
 		"a module without a Manifest cannot be suspended":         {[]v1beta2.Module{{Name: "notes"}}, "suspend notes", 4, "notes", "has no Manifest yet"},
@@ -163,7 +163,7 @@ func TestExitCodesOfWaiting(t *testing.T) {
 	}{
 		"Ready is 0":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Ready", Version: "1.0.0"}, "", 0, "Ready        notes: version 1.0.0"},
 		"Warning is 2":           {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Warning", Message: "lower"}, "Downgrade", 2, "Downgrade: lower"},
-		"Error is 1":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Error", Message: "not signed"}, "SignatureMissing", 1, "notes is in state Error: SignatureMissing: not signed"},
+		"Error is 1":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Error", Message: "not signed"}, "SignatureMissing", 1, "Error: notes is in state Error\n"},
 		"gone is 0":              {"delete beacon --yes", nil, "", 0, "Gone         beacon"},
 		"what is let go of is 0": {"unmanage beacon --yes", &v1beta2.ModuleStatus{Name: "beacon", State: "Unmanaged"}, "", 0, "Unmanaged    beacon"},
 	} {
@@ -180,6 +180,9 @@ func TestExitCodesOfWaiting(t *testing.T) {
 			if !strings.HasPrefix(out, "NAME ") || strings.Count(out, "\n") != 2 {
 				t.Errorf("standard output is for what changed: %q", out)
 			}
+			if c.reason != "" && strings.Count(said, c.reason) != 1 {
+				t.Errorf("the reason %s is to be said once:\n%s", c.reason, said)
+			}
 		})
 	}
 	t.Run("a timeout is 3", func(t *testing.T) {
@@ -188,7 +191,7 @@ func TestExitCodesOfWaiting(t *testing.T) {
 		// What it waits for is there before it begins, so that its time is all for the first look.
 		b.manager("demo", 1, &v1beta2.ModuleStatus{Name: "notes", State: "Processing", Message: "Deployment x"}, "WaitingForObjects")
 		code, out, said := b.run("add", "notes", "--timeout", "10s")
-		if code != 3 || !strings.Contains(said, "notes is still Processing within 10s") {
+		if code != 3 || !strings.Contains(said, "notes is still Processing after 10s") {
 			t.Errorf("exit code %d, said:\n%s", code, said)
 		}
 		if !strings.HasPrefix(out, "NAME ") || strings.Count(out, "\n") != 2 {

@@ -96,7 +96,7 @@ func (d *directFlags) carried(
 	ctx context.Context, c *console.Console, where direct.Component, wish edit.Wish,
 ) ([]v1beta2.ModuleTemplate, error) {
 	if wish.Version == "" {
-		return nil, console.Usage("which version of module %s? Nothing but a component offers it", wish.Name).
+		return nil, console.Usage("the version of module %s is missing: only a component offers it", wish.Name).
 			With("say %s@VERSION, or --to VERSION to upgrade it", wish.Name)
 	}
 	access, err := d.access(c)

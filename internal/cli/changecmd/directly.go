@@ -67,7 +67,7 @@ func (d *directFlags) allowed(ctx context.Context, c *change, asks view.Wish) er
 			return nil
 		}
 		question := fmt.Sprintf("%s without the lifecycle manager: %s.", asks.Module, why)
-		return c.console.ConfirmTyped(ctx, question, asks.Module, "--unmanaged --yes", c.console.Yes)
+		return c.console.ConfirmTyped(ctx, "installing "+asks.Module+" directly", question, asks.Module, "--unmanaged --yes", c.console.Yes)
 	case view.ViaKyma, view.NoWay:
 		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s", why)}
 	}
@@ -260,7 +260,7 @@ func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
 		return err
 	}
 	if d.keep {
-		return console.Usage("--keep-resources: %s was installed directly, and nobody else knows what it consists of",
+		return console.Usage("--keep-resources: %s was installed directly, and only its record says what it consists of",
 			strings.Join(modules, ", "))
 	}
 	for _, name := range modules {
@@ -301,7 +301,7 @@ func (d *deleting) previewed(module string, resources []direct.Resource) []userO
 func (d *deleting) deleteOne(ctx context.Context, removal direct.Removal) error {
 	if !d.dry() {
 		question := fmt.Sprintf("Delete module %s, which was installed directly?", removal.Module)
-		if err := d.console.Confirm(ctx, question); err != nil {
+		if err := d.console.Confirm(ctx, "deleting module "+removal.Module, question); err != nil {
 			return err
 		}
 	}

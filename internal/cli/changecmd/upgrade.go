@@ -87,7 +87,7 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 func (u *upgrading) goal(args []string) (edit.Wish, error) {
 	switch {
 	case u.all == (len(args) > 0):
-		return edit.Wish{}, console.Usage("which modules?").With("name some, or say --all")
+		return edit.Wish{}, console.Usage("no module is named").With("name some, or say --all")
 	case u.to == "":
 		return edit.Wish{}, nil
 	}

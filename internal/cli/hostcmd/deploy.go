@@ -195,14 +195,14 @@ func (h *host) deploySandbox(ctx context.Context, s *sandbox.Sandbox, d *deployi
 	}
 	progress := h.console.Progress()
 	defer progress.End()
-	progress.Set("definitions", "Installing", "and the rights of the manager")
+	progress.Set("CRDs and RBAC", "Installing", "")
 	report, err := operator.Install(ctx, operator.Installation{
 		Config: config, Objects: playground.WithoutPods(objects), Wait: d.timeout,
 	})
 	if err != nil {
 		return explainInstall(report, err)
 	}
-	progress.Set("definitions", "Ready", "and the rights of the manager")
+	progress.Set("CRDs and RBAC", "Ready", "")
 	err = s.Deploy(ctx, hub, sandbox.Deployment{
 		Order: order, Policy: policy, Samples: d.samples, Kyma: d.kyma, Channel: d.channel, Modules: d.modules, Wait: patience(d.wait, d.timeout),
 	}, progress.Set)
@@ -271,14 +271,14 @@ func (h *host) deployCluster(ctx context.Context, d *deploying) error {
 		return err
 	}
 	if d.install.options.Registry == "" {
-		return console.Usage("the current cluster is no sandbox: which registry has the modules?").
+		return console.Usage("the current cluster is no sandbox, and --registry is missing").
 			With("say --registry and --image, or --sandbox NAME; kyma provision list shows the sandboxes")
 	}
 	config, err := h.target.Config()
 	if err != nil {
 		return err
 	}
-	if err := h.console.Confirm(ctx, "Install the lifecycle manager and a Kyma into "+config.Host+"?"); err != nil {
+	if err := h.console.Confirm(ctx, "installing into "+config.Host, "Install the lifecycle manager and a Kyma into "+config.Host+"?"); err != nil {
 		return err
 	}
 	hub, err := h.target.Client()

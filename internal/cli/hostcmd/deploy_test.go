@@ -120,7 +120,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		"no sandbox to deploy to":               {console.CodeNotFound, "no sandbox runs on this machine", "deploy"},
 		"a sandbox that there is not":           {console.CodeNotFound, "kyma provision local other makes it", "deploy --sandbox other"},
 		"the usual sandbox that there is not":   {console.CodeNotFound, "kyma provision local makes it", "deploy --sandbox local"},
-		"signatures without anybody trusted":    {console.CodeUsage, "nobody is trusted", "deploy --signatures enforce"},
+		"signatures without anybody trusted":    {console.CodeUsage, "no key is trusted", "deploy --signatures enforce"},
 		"a level that there is not":             {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
 		"somebody trusted without a level":      {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},
 		"a key that cannot be read":             {console.CodeUsage, "--trust: open", "deploy --signatures warn --trust no-such-file"},

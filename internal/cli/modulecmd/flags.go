@@ -93,7 +93,7 @@ func (t *trusting) trust() (*descriptor.Trust, error) {
 	for _, file := range append(append([]string{}, t.keys...), t.certificates...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("read whom to trust: %w", err)
+			return nil, fmt.Errorf("read what is trusted: %w", err)
 		}
 		texts = append(texts, text)
 	}
@@ -118,7 +118,7 @@ func (p *place) addFlags(flags *pflag.FlagSet) {
 // ref is a component version at that registry.
 func (p *place) ref(a *author, name, version string) (component.Ref, error) {
 	if p.registry == "" {
-		return component.Ref{}, console.Usage("which registry?").With("say --registry oci://HOST[:PORT][/PATH]")
+		return component.Ref{}, console.Usage("--registry is missing").With("say --registry oci://HOST[:PORT][/PATH]")
 	}
 	access, err := p.login.Access(a.console.In, p.registry)
 	if err != nil {

@@ -37,7 +37,7 @@ func (a *author) validate() *cobra.Command {
 		Short: "Check a module: names, links, images, default CR",
 		Long: "validate reads the configuration of a module and what that names, and tells what is wrong by " +
 			"file, line and field, and what to do.\n" +
-			"It asks nobody: no cluster, and no web server unless --links is given. The default CR is checked against its definition, by schema\n" +
+			"It needs no cluster, and no web server unless --links is given. The default CR is checked against its definition, by schema\n" +
 			"and by rules. Exit code 1 says that there are errors; with --strict warnings count as errors.",
 		Example: "  kyma module validate\n  kyma module validate notes -o json\n" +
 			"  kyma module validate -c notes/module-config.yaml -o sarif > notes.sarif",
@@ -106,7 +106,7 @@ func checkRules(names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return console.Usage("there is no rule %s", name).With("there are %s", strings.Join(known, ", "))
+			return console.Usage("there is no rule %s", name).With("known rules: %s", strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -154,7 +154,7 @@ func unreadKind(in *view.Inputs, kind string) bool {
 func blind(in *view.Inputs, shown int, kinds ...string) error {
 	for _, kind := range kinds {
 		if shown == 0 && unreadKind(in, kind) {
-			return errors.New("nothing can be said: what there is cannot be read")
+			return errors.New("nothing can be shown: what there is cannot be read")
 		}
 	}
 	return nil

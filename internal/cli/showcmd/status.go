@@ -62,7 +62,7 @@ func pick(in *view.Inputs, modules []view.Module, names []string) ([]view.Module
 			continue
 		}
 		if unreadKind(in, "Kyma") {
-			return nil, fmt.Errorf("nobody knows whether there is a module %s: Kymas cannot be read", name)
+			return nil, fmt.Errorf("module %s cannot be looked up: Kymas cannot be read", name)
 		}
 		return nil, missing(in, modules, name)
 	}
