@@ -215,7 +215,7 @@ func (b *bench) communityModule() {
 		step{"delete widget --yes", 1, []string{"Widget kyma-system/mine", "--cascade=preview"}},
 		step{"delete widget --keep-resources --yes", 64, []string{"--keep-resources"}},
 		step{"delete widget --cascade=preview -o name", 0, []string{"Widget/mine"}},
-		step{"delete widget --cascade", 64, []string{"Widget kyma-system/mine", "say --yes"}},
+		step{"delete widget --cascade", 64, []string{"Widget kyma-system/mine", "--yes confirms it"}},
 	)
 	if b.color("mine") == "" {
 		b.Fatal("it is gone without a yes")

@@ -27,15 +27,15 @@ func TestExitCodes(t *testing.T) {
 		code int
 		said string
 	}{
-		"no error is 0 and says nothing":                    {nil, 0, ""},
-		"any error is 1":                                    {errors.New("boom"), 1, "Error: boom\n"},
-		"a wrapped failure keeps its code":                  {fmt.Errorf("add notes: %w", NotFound("no module notes")), 4, "Error: add notes: no module notes\n"},
-		"a usage error is 64 and has its hint on a line":    {Usage("which Kyma?").With("say --kyma"), 64, "Error: which Kyma?\nHint: say --kyma\n"},
-		"a timeout is 3":                                    {TimedOut("not ready within 1 s"), 3, "Error: not ready within 1 s\n"},
-		"a deadline is a timeout":                           {fmt.Errorf("get kyma: %w", context.DeadlineExceeded), 3, "Error: get kyma: context deadline exceeded\n"},
-		"Ctrl-C is 130 and no error":                        {fmt.Errorf("watch: %w", context.Canceled), 130, "Interrupted.\n"},
-		"a quiet end has a code and no word":                {Quiet(CodeWarning), 2, ""},
-		"a quiet end with code 0 is none":                   {Quiet(CodeOK), 0, ""},
+		"no error is 0 and says nothing":                 {nil, 0, ""},
+		"any error is 1":                                 {errors.New("boom"), 1, "Error: boom\n"},
+		"a wrapped failure keeps its code":               {fmt.Errorf("add notes: %w", NotFound("no module notes")), 4, "Error: add notes: no module notes\n"},
+		"a usage error is 64 and has its hint on a line": {Usage("which Kyma?").With("say --kyma"), 64, "Error: which Kyma?\nHint: say --kyma\n"},
+		"a timeout is 3":                                 {TimedOut("not ready within 1 s"), 3, "Error: not ready within 1 s\n"},
+		"a deadline is a timeout":                        {fmt.Errorf("get kyma: %w", context.DeadlineExceeded), 3, "Error: get kyma: context deadline exceeded\n"},
+		"Ctrl-C is 130 and no error":                     {fmt.Errorf("watch: %w", context.Canceled), 130, "Interrupted.\n"},
+		"a quiet end has a code and no word":             {Quiet(CodeWarning), 2, ""},
+		"a quiet end with code 0 is none":                {Quiet(CodeOK), 0, ""},
 		"a file that does not exist is 4, whatever it was for": {
 			Usage("--trust: %w", &fs.PathError{Op: "open", Path: "x.pem", Err: syscall.ENOENT}), 4, "Error: --trust: open x.pem: no such file or directory\n",
 		},

@@ -25,8 +25,6 @@ import (
 )
 
 const (
-	// noCluster is where a connection leads when no kubeconfig names a cluster.
-	noCluster = "http://localhost:8080"
 	// managerProgram is the manager's own program.
 	managerProgram = "manager"
 	sandboxFlag    = "KYMA_SANDBOX"
@@ -162,11 +160,11 @@ func (h *host) where(name string) (*sandbox.Sandbox, error) {
 		return runningSandbox(name)
 	}
 	config, err := h.target.Config()
+	if errors.Is(err, target.ErrNoCluster) {
+		return runningSandbox("")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if config.Host == noCluster {
-		return runningSandbox("")
 	}
 	all, err := sandboxes()
 	if err != nil {
