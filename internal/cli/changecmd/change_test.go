@@ -60,7 +60,7 @@ func TestChanges(t *testing.T) {
 		"--keep-resources has to wait":                            {[]v1beta2.Module{{Name: "notes"}}, "delete notes --keep-resources --yes --wait=false", 64, "notes", "has to wait"},
 		"what is not there needs the lifecycle manager's catalog": {nil, "add nobody --community", 4, "", "there is no module nobody"},
 		"a manageable module is no community module":              {nil, "add notes --community --template-namespace HERE", 1, "", "is no community module"},
-		"a manageable module without its manager wants an answer": {nil, "add notes --unmanaged --template-namespace HERE", 64, "", "say --unmanaged --yes"},
+		"a manageable module without its manager wants an answer": {nil, "add notes --unmanaged --template-namespace HERE", 64, "", "--unmanaged --yes confirms it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -87,6 +87,8 @@ func TestOutput(t *testing.T) {
 	for name, c := range map[string]struct{ args, want string }{
 		"a table": {"add notes:fast beacon@0.1.0 --wait=false", "NAME            ACTION      CHANNEL   VERSION   KYMA\n" +
 			"module/notes    unchanged   fast      1.1.0     NS/demo\nmodule/beacon   enabled     -         0.1.0     NS/demo\n"},
+		"an upgrade of what follows a channel is the lifecycle manager's": {"upgrade notes --wait=false",
+			"NAME           ACTION      CHANNEL   VERSION   KYMA\nmodule/notes   upgrading   fast      1.1.0     NS/demo\n"},
 		"names": {"add beacon:fast --wait=false -o name", "module/beacon\n"},
 		"json": {"add notes:regular --wait=false -o json --dry-run=server", `{
   "apiVersion": "cli.kyma-project.io/v1",

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
@@ -34,6 +35,9 @@ type change struct {
 	dryRun  string
 	output  *console.Formats
 	again   bool // nothing is edited: what is refused may be what was refused before
+	// unchanged is what tables say of a module whose entry in a spec stays as it is; nil says just that. Of a module that is installed
+	// directly s is nil.
+	unchanged func(s *session, spec *v1beta2.KymaSpec, module string) string
 }
 
 // flags adds those that all such commands have.

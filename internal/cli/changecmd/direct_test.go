@@ -198,7 +198,7 @@ func (b *bench) communityModule() {
 	b.steps(
 		step{"diff widget@0.2.0" + from, 1, []string{"Update Deployment.apps kyma-system/widget-manager", "widget:0.2.0", "Delete ConfigMap kyma-system/only-0.1.0"}},
 		step{"upgrade widget" + from, 0, []string{"module/widget   changed", "0.2.0"}},
-		step{"upgrade widget" + from, 0, []string{"module/widget   unchanged", "0.2.0"}},
+		step{"upgrade widget" + from, 0, []string{"module/widget   up to date", "0.2.0"}},
 		step{"upgrade widget --to 0.1.0" + from, 1, []string{"0.2.0", "higher"}},
 		step{"add widget --community" + from, 0, []string{"module/widget   unchanged"}},
 	)
@@ -257,7 +257,7 @@ func (b *bench) ownResource() {
 	from := " --template " + templates + " --registry-ca-file " + ca
 	b.steps(
 		step{"add widget --community --cr " + b.file("cr.yaml", widget("own", "green")) + from, 0, []string{"enabled"}},
-		step{"upgrade widget" + from, 0, []string{"unchanged"}},
+		step{"upgrade widget" + from, 0, []string{"up to date"}},
 	)
 	if b.color("own") != "green" || b.color("default") != "" {
 		b.Errorf("own is %q, default %q", b.color("own"), b.color("default"))

@@ -120,6 +120,9 @@ func (c *change) directly(
 		}
 	}
 	i := c.direct(report)
+	if i.Action == edit.Unchanged && c.unchanged != nil {
+		i.word = c.unchanged(nil, nil, report.Module)
+	}
 	if plan.Template.Namespace != "" {
 		i.Template = plan.Template.Namespace + "/" + plan.Template.Name
 	}

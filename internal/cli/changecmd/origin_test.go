@@ -57,7 +57,7 @@ func TestAnUpgradeAsksTheCatalogAgain(t *testing.T) {
 		step{"catalog pull " + module + " --allow-private-catalogs --ca-file " + ca + " --from " + url, 0, []string{"pulled"}},
 		step{"catalog pull " + module + " --allow-private-catalogs --ca-file " + ca + " --from " + url, 0, []string{"unchanged"}},
 		step{"add " + module + " --community --registry-ca-file " + ca, 0, []string{"enabled", "0.1.0"}},
-		step{"upgrade " + module + again, 0, []string{"unchanged", "0.1.0"}},
+		step{"upgrade " + module + again, 0, []string{"up to date", "0.1.0"}},
 	)
 	if first := installed(); first.Origin.URL != url || first.Origin.Digest == "" || first.Origin.Pinned || first.Origin.Name != "" {
 		t.Errorf("%+v", first.Origin)
