@@ -88,6 +88,24 @@ func TestCredentialsThatAreRejected(t *testing.T) {
 	}
 }
 
+// TestAFileThatIsNotThere has one exit code, whatever the file is for.
+func TestAFileThatIsNotThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("KUBECONFIG", "")
+	for _, line := range []string{
+		"list --kubeconfig none.yaml", "add notes --cr none.yaml", "kyma connect demo --runtime none.yaml",
+		"module create none --registry http://127.0.0.1:1", "module sign notes.tgz --key none.pem", "module verify notes.tgz --key none.pem",
+		"release show --file none.yaml", "catalog lint none", "catalog build none --to out",
+		"catalog source add ours https://example.com/x --key none.pem", "deploy --signatures enforce --trust none.pem",
+		"module copy notes.tgz http://127.0.0.1:1 --ca-file none.pem",
+	} {
+		code, out, said := run(t, strings.Fields(line)...)
+		if code != console.CodeNotFound || !strings.Contains(said, "none") && !strings.Contains(said, "notes.tgz") || out != "" {
+			t.Errorf("%s: exit code %d, want %d; said %q, wrote %q", line, code, console.CodeNotFound, said, out)
+		}
+	}
+}
+
 // commands calls do for every command that help texts show.
 func commands(t *testing.T, do func(t *testing.T, command *cobra.Command)) {
 	t.Helper()

@@ -28,6 +28,11 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 	if err != nil {
 		return err
 	}
+	where, err := a.target.Where()
+	if err != nil {
+		return err
+	}
+	a.console.Sayf("Cluster: %s", where)
 	for _, wish := range asked {
 		before := recorded(ctx, cluster, wish.Name)
 		module, err := d.find(ctx, a.console, cluster, before, wish)

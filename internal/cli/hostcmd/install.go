@@ -141,6 +141,9 @@ func (h *host) bring(ctx context.Context, options operator.Options, how bringing
 	if options.Registry == "" && !slices.ContainsFunc(options.Arguments, namesRegistry) {
 		h.console.Sayf("Warning: the manager does not start without a registry: say --registry, or --manager-arg=--oci-registry-cred-secret=NAME")
 	}
+	if err := h.sayCluster(); err != nil {
+		return err
+	}
 	report, err := operator.Install(ctx, installation)
 	if err != nil {
 		return explainInstall(report, err)
@@ -240,6 +243,9 @@ func (h *host) remove(ctx context.Context, cascade bool, timeout time.Duration, 
 	}
 	client, err := h.target.Client()
 	if err != nil {
+		return err
+	}
+	if err := h.sayCluster(); err != nil {
 		return err
 	}
 	if cascade {
