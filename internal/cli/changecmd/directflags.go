@@ -140,12 +140,19 @@ func (d *directFlags) templates(
 		}
 		all = list.Items
 	}
-	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != name })
-	if len(all) == 0 {
-		return nil, console.NotFound("there is no module %s: %s", name, where).
-			With("--template takes a file, kyma catalog pull %s --from URL puts one into the cluster", name)
+	var known []string
+	for i := range all {
+		known = append(known, view.ModuleOf(&all[i]))
 	}
-	return all, nil
+	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != name })
+	if len(all) > 0 {
+		return all, nil
+	}
+	failure := console.NotFound("there is no module %s: %s", name, where)
+	if similar := edit.Similar(name, known); len(similar) > 0 {
+		return nil, failure.With("did you mean %s?", strings.Join(similar, " or "))
+	}
+	return nil, failure.With("--template takes a file, kyma catalog pull %s --from URL puts one into the cluster", name)
 }
 
 // templatesIn are the ModuleTemplates among the objects of a file.

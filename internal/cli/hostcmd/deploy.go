@@ -230,7 +230,7 @@ func kymaName(name string, index int) string {
 // explainDeploy gives the exit code of a Kyma that did not become Ready.
 func explainDeploy(err error) error {
 	if late := (*sandbox.NotReadyError)(nil); errors.As(err, &late) && errors.Is(err, context.DeadlineExceeded) {
-		return console.TimedOut("%w", err).With("kyma status says more; --timeout waits longer")
+		return console.TimedOut("Kyma %s is not Ready in time", late.Kyma).With("kyma status says more; --timeout waits longer")
 	}
 	return err
 }
