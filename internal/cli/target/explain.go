@@ -60,18 +60,18 @@ func (t *Target) nowhere(config *rest.Config) error {
 	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
 		for _, file := range clientcmd.NewDefaultClientConfigLoadingRules().Precedence {
 			if _, err := os.Stat(file); err != nil && file != "" {
-				return unreadable(file, noCluster{err})
+				return unreadable(file, noClusterError{err})
 			}
 		}
 	}
 	return console.NotFound("%w", ErrNoCluster).With(sayWhich)
 }
 
-// noCluster is why a file could not be read, and an ErrNoCluster too.
-type noCluster struct{ error }
+// noClusterError is why a file could not be read, and an ErrNoCluster too.
+type noClusterError struct{ error }
 
 // Error is the reason without the file, which stands in front of it.
-func (e noCluster) Error() string {
+func (e noClusterError) Error() string {
 	if file, is := errors.AsType[*fs.PathError](e.error); is {
 		return file.Err.Error()
 	}
@@ -79,10 +79,10 @@ func (e noCluster) Error() string {
 }
 
 // Is says that it is an ErrNoCluster.
-func (e noCluster) Is(err error) bool { return err == ErrNoCluster }
+func (e noClusterError) Is(err error) bool { return err == ErrNoCluster }
 
 // Unwrap gives the reason.
-func (e noCluster) Unwrap() error { return e.error }
+func (e noClusterError) Unwrap() error { return e.error }
 
 // context is the name of the one that counts.
 func (t *Target) context(raw *clientcmdapi.Config) string {
