@@ -31,7 +31,7 @@ const sayWhich = "set KUBECONFIG, or say --kubeconfig and --context"
 
 // unusable returns the error of a kubeconfig that leads to no cluster: the file is missing, the context is, or something else is wrong.
 func (t *Target) unusable(err error) error {
-	if file, is := errors.AsType[*fs.PathError](err); is {
+	if file, is := errors.AsType[*fs.PathError](err); is && slices.Contains(t.files(), file.Path) { // else it is one that a kubeconfig names
 		return unreadable(file.Path, file.Err)
 	}
 	if raw, unread := t.flags.ToRawKubeConfigLoader().RawConfig(); unread == nil {
@@ -41,6 +41,14 @@ func (t *Target) unusable(err error) error {
 		}
 	}
 	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the kubeconfig cannot be used: %w", err)}).With(sayWhich)
+}
+
+// files are the kubeconfigs that are read.
+func (t *Target) files() []string {
+	if t.flags.KubeConfig != nil && *t.flags.KubeConfig != "" {
+		return []string{*t.flags.KubeConfig}
+	}
+	return clientcmd.NewDefaultClientConfigLoadingRules().Precedence
 }
 
 func unreadable(file string, why error) error {
@@ -58,7 +66,7 @@ func (t *Target) nowhere(config *rest.Config) error {
 		return err
 	}
 	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
-		for _, file := range clientcmd.NewDefaultClientConfigLoadingRules().Precedence {
+		for _, file := range t.files() {
 			if _, err := os.Stat(file); err != nil && file != "" {
 				return unreadable(file, noClusterError{err})
 			}

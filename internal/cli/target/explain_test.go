@@ -49,10 +49,14 @@ func TestAKubeconfigThatLeadsNowhere(t *testing.T) {
 		said           string
 		none           bool
 	}{
-		"a file that is named and missing":       {"", "", []string{"--kubeconfig", "FILE"}, 4, "cannot read kubeconfig FILE: no such file or directory", false},
-		"a file of KUBECONFIG that is missing":   {"", "FILE", nil, 4, "cannot read kubeconfig FILE: no such file or directory", true},
-		"an empty one":                           {"{apiVersion: v1, kind: Config}", "FILE", nil, 4, "no kubeconfig names a cluster", true},
-		"a context that there is not":            {kubeconfig("https://127.0.0.1:1"), "FILE", []string{"--context", "test"}, 4, `has no context "test"`, false},
+		"a file that is named and missing":     {"", "", []string{"--kubeconfig", "FILE"}, 4, "cannot read kubeconfig FILE: no such file or directory", false},
+		"a file of KUBECONFIG that is missing": {"", "FILE", nil, 4, "cannot read kubeconfig FILE: no such file or directory", true},
+		"an empty one":                         {"{apiVersion: v1, kind: Config}", "FILE", nil, 4, "no kubeconfig names a cluster", true},
+		"a context that there is not":          {kubeconfig("https://127.0.0.1:1"), "FILE", []string{"--context", "test"}, 4, `has no context "test"`, false},
+		"a file that it names and that is missing": {
+			strings.Replace(kubeconfig("https://127.0.0.1:1"), "{token: x}", "{client-certificate: /none.pem, client-key: /none.key}", 1), "FILE", nil, 4,
+			"the kubeconfig cannot be used: ", false,
+		},
 		"no YAML":                                {"{", "FILE", nil, 1, "the kubeconfig cannot be used: ", false},
 		"a server by a flag needs no kubeconfig": {"", "FILE", []string{"--server", "http://localhost:8080"}, 0, "", false},
 		"one that works":                         {kubeconfig("https://127.0.0.1:1"), "FILE", nil, 0, "", false},
