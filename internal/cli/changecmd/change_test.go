@@ -57,7 +57,7 @@ func TestChanges(t *testing.T) {
 		"a channel that does not offer a module is refused":       {[]v1beta2.Module{{Name: "beacon"}}, "kyma set-channel regular", 4, "beacon", "module beacon has no channel regular"},
 		"a module without a Manifest cannot be suspended":         {[]v1beta2.Module{{Name: "notes"}}, "suspend notes", 4, "notes", "has no Manifest yet"},
 		"to suspend nothing":                                      {nil, "suspend", 64, "", "say --all"},
-		"--keep-resources has to wait":                            {[]v1beta2.Module{{Name: "notes"}}, "delete notes --keep-resources --yes --wait=false", 64, "notes", "has to wait"},
+		"--keep-resources has to wait":                            {[]v1beta2.Module{{Name: "notes"}}, "delete notes --keep-resources --yes --wait=false", 64, "notes", "waits until the modules are no longer managed"},
 		"a mistyped name is recognised where there is no Kyma":    {nil, "add note --community", 4, "", "did you mean notes?"},
 		"what is not there needs the lifecycle manager's catalog": {nil, "add nobody --community", 4, "", "there is no module nobody"},
 		"a manageable module is no community module":              {nil, "add notes --community --template-namespace HERE", 1, "", "is no community module"},

@@ -177,7 +177,7 @@ func (b *bench) communityModule() {
 	b.steps(
 		step{"add widget --community", 4, []string{"there is no module widget", "--template takes a file"}},
 		step{"add widget@0.1.0" + from, 4, []string{"no Kyma", "--community"}},
-		step{"add widget@9.0.0 --community" + from, 4, []string{"there is 0.2.0, 0.1.0"}},
+		step{"add widget@9.0.0 --community" + from, 4, []string{"it has 0.2.0, 0.1.0"}},
 		step{"add widget@0.1.0 --community --dry-run=client" + from, 0, []string{"Create Deployment.apps kyma-system/widget-manager", "enabled (dry run)"}},
 	)
 	if b.seen("apps/v1", "Deployment", "widget-manager") != nil {
@@ -284,7 +284,7 @@ func (b *bench) fromRegistry() {
 	}
 	from := " --registry http://" + registry.Host + "//example.com/module/widget"
 	b.steps(
-		step{"add widget --community" + from, 64, []string{"which version", "widget@VERSION"}},
+		step{"add widget --community" + from, 64, []string{"the version of module widget is missing", "widget@VERSION"}},
 		step{"add gadget@0.1.0 --community" + from, 4, []string{"holds module widget"}},
 		step{"add widget@0.3.0 --community" + from, 4, []string{"0.3.0"}},
 		step{"add widget@0.1.0 --community --timeout 1m" + from, 0, []string{"enabled"}},

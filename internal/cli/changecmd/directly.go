@@ -72,7 +72,8 @@ func (d *directFlags) allowed(ctx context.Context, c *change, asks view.Wish) er
 			return nil
 		}
 		question := fmt.Sprintf("%s without the lifecycle manager: %s.", asks.Module, why)
-		return c.console.ConfirmTyped(ctx, "installing "+asks.Module+" directly", question, asks.Module, "--unmanaged --yes", c.console.Yes)
+		deed := fmt.Sprintf("installing %s without the lifecycle manager (%s)", asks.Module, why)
+		return c.console.ConfirmTyped(ctx, deed, question, asks.Module, "--unmanaged --yes", c.console.Yes)
 	case view.ViaKyma, view.NoWay:
 		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s", why)}
 	}

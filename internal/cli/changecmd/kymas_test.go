@@ -30,7 +30,7 @@ func TestCreateKyma(t *testing.T) {
 		{"kyma create away --module notes", "created", "kyma kyma connect away", 0},
 		{"kyma set-channel demo fast --wait=false", "changed", "", 0},
 		{"kyma set-channel demo fast --wait=false", "unchanged", "", 0},
-		{"kyma set-channel demo Fast", "", "is no channel", 64},
+		{"kyma set-channel demo Fast", "", "is not a channel", 64},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)
 		if code != step.code || !strings.Contains(out, step.out) || !strings.Contains(said, step.said) {

@@ -104,5 +104,5 @@ func TestSourcesWithoutACluster(t *testing.T) {
 	s.says(4, "catalog source test "+strings.Replace(url, "all-", "no-", 1)+near, "404")
 	s.says(64, "catalog source add A https://example.com/x", "no name for a source")
 	s.says(64, "catalog source add a https://example.com/x --dry-run perhaps", "is unknown")
-	s.says(1, "catalog source list", "kcp-system")
+	s.says(4, "catalog source list", "cannot read kubeconfig")
 }

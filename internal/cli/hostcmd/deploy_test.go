@@ -123,7 +123,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		"signatures without anybody trusted":    {console.CodeUsage, "no key is trusted", "deploy --signatures enforce"},
 		"a level that there is not":             {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
 		"somebody trusted without a level":      {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},
-		"a key that cannot be read":             {console.CodeUsage, "--trust: open", "deploy --signatures warn --trust no-such-file"},
+		"a key that is not there":               {console.CodeNotFound, "--trust: open", "deploy --signatures warn --trust no-such-file"},
 		"a name that leads elsewhere":           {console.CodeUsage, "is no name for a sandbox", "provision local ../x"},
 		"delete without a name":                 {console.CodeUsage, "NAME is missing", "provision delete"},
 		"an argument too much":                  {console.CodeUsage, "takes no argument \"b\"", "provision local a b"},
