@@ -10,8 +10,8 @@ import (
 // +kubebuilder:storageversion
 // +kubebuilder:resource:path=modulereleasemetas,shortName=mrm
 // +kubebuilder:printcolumn:name="Component",type=string,JSONPath=".spec.ocmComponentName"
-// +kubebuilder:printcolumn:name="Channels",type=string,JSONPath=".spec.channels[*].channel"
-// +kubebuilder:printcolumn:name="Versions",type=string,JSONPath=".spec.channels[*].version"
+// +kubebuilder:printcolumn:name="Mandatory",type=string,JSONPath=".spec.mandatory.version"
+// +kubebuilder:printcolumn:name="Channels",type=string,JSONPath=".spec.channels"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
 type ModuleReleaseMeta struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -29,11 +29,12 @@ const (
 // Run runs one command line and returns the exit code.
 func Run(ctx context.Context, c *console.Console, args []string) int {
 	c = c.Within(ctx)
-	root := New(c, target.New())
+	to := target.New()
+	root := New(c, to)
 	root.SetArgs(args)
 	ctx, done := completing(ctx, args)
 	defer done()
-	return c.Fail(root.ExecuteContext(ctx))
+	return c.Fail(to.Explain(root.ExecuteContext(ctx)))
 }
 
 // New is the root command with everything below it.
@@ -46,7 +47,9 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          help,
+		Version:       build().line(),
 	}
+	root.SetVersionTemplate("kyma {{.Version}}\n")
 	root.SetIn(c.In)
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)

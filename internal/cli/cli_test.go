@@ -2,6 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -45,6 +49,60 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("wrote %q to standard output", out)
 			}
 		})
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	code, out, said := run(t, "--version")
+	if code != 0 || !strings.HasPrefix(out, "kyma dev") || strings.Count(out, "\n") != 1 || said != "" {
+		t.Errorf("exit code %d, wrote %q, said %q", code, out, said)
+	}
+	if code, _, said := run(t, "version", "--version"); code != console.CodeUsage || !strings.Contains(said, "unknown flag") {
+		t.Errorf("it is a flag of the program and of no command: exit code %d, said %q", code, said)
+	}
+}
+
+// TestCredentialsThatAreRejected: what the cluster says of itself is one word, for every command.
+func TestCredentialsThatAreRejected(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`))
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	text := "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: ro}}], " +
+		"clusters: [{name: a, cluster: {server: '" + server.URL + "'}}], users: [{name: ro, user: {token: x}}]}"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", file)
+	for line, code := range map[string]int{
+		"list": 1, "status": 1, "add notes": 1, "delete notes --yes": 1, "upgrade --all": 1, "catalog list": 1, "kyma list": 1, "kyma get": 1,
+		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1,
+	} {
+		got, _, said := run(t, strings.Fields(line)...)
+		if got != code || !strings.Contains(said, "Error: the cluster rejected your credentials (user ro)\nHint: log in") {
+			t.Errorf("%s: exit code %d, want %d; said %q", line, got, code, said)
+		}
+	}
+}
+
+// TestAFileThatIsNotThere has one exit code, whatever the file is for.
+func TestAFileThatIsNotThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("KUBECONFIG", "")
+	for _, line := range []string{
+		"list --kubeconfig none.yaml", "add notes --cr none.yaml", "kyma connect demo --runtime none.yaml",
+		"module create none --registry http://127.0.0.1:1", "module sign notes.tgz --key none.pem", "module verify notes.tgz --key none.pem",
+		"release show --file none.yaml", "catalog lint none", "catalog build none --to out",
+		"catalog source add ours https://example.com/x --key none.pem", "deploy --signatures enforce --trust none.pem",
+		"module copy notes.tgz http://127.0.0.1:1 --ca-file none.pem",
+	} {
+		code, out, said := run(t, strings.Fields(line)...)
+		if code != console.CodeNotFound || !strings.Contains(said, "none") && !strings.Contains(said, "notes.tgz") || out != "" {
+			t.Errorf("%s: exit code %d, want %d; said %q, wrote %q", line, code, console.CodeNotFound, said, out)
+		}
 	}
 }
 

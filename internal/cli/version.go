@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 
@@ -20,6 +21,30 @@ type versionDocument struct {
 	Platform string `json:"platform"`
 }
 
+// build is which kyma this is.
+func build() versionDocument {
+	d := versionDocument{
+		Versioned: console.Kind("Version"), Version: cmp.Or(Version, "dev"),
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				d.Commit = setting.Value
+			}
+		}
+	}
+	return d
+}
+
+// line is what --version says of it.
+func (d versionDocument) line() string {
+	if d.Commit == "" {
+		return d.Version
+	}
+	return d.Version + " (commit " + d.Commit + ")"
+}
+
 // version says which kyma this is. It asks no cluster, so that it always answers.
 func version(c *console.Console) *cobra.Command {
 	output := console.OutputFlag(console.Table, console.JSON, console.YAML)
@@ -29,20 +54,7 @@ func version(c *console.Console) *cobra.Command {
 		Example: "  kyma version\n  kyma version -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d := versionDocument{
-				Versioned: console.Kind("Version"), Version: Version,
-				Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, setting := range info.Settings {
-					if setting.Key == "vcs.revision" {
-						d.Commit = setting.Value
-					}
-				}
-			}
-			if d.Version == "" {
-				d.Version = "dev"
-			}
+			d := build()
 			return c.Print(output.Format, console.Document{
 				Data:    d,
 				Columns: []console.Column{{Name: "VERSION"}, {Name: "COMMIT"}, {Name: "GO"}, {Name: "PLATFORM"}},

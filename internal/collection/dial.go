@@ -26,7 +26,7 @@ func (e *addressError) Error() string {
 		return "it leads to an address that no catalog is read from (link-local, multicast, unspecified or a cloud's " +
 			"metadata service)"
 	}
-	return "it leads to a private address, and catalogs are read from public ones only: whoever runs this can allow it by " +
+	return "it leads to a private address, and catalogs are read from public ones only: it can be allowed by " +
 		"--allow-private-catalogs"
 }
 

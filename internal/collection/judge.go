@@ -20,7 +20,7 @@ func (l *linter) template(e *entry) {
 	l.labels(e)
 	l.data(e)
 	if e.template.Spec.Manager == nil {
-		l.warn(e, RuleOperator, "spec.manager", "is missing: nobody can tell which version runs, nor delete it last",
+		l.warn(e, RuleOperator, "spec.manager", "is missing: without it the running version is unknown, and the operator is not deleted last",
 			"name group, version, kind, namespace and name of the operator's Deployment or StatefulSet")
 	}
 	if len(e.template.Spec.AssociatedResources) == 0 && e.template.Spec.Data != nil {
@@ -54,7 +54,7 @@ func (l *linter) identity(e *entry) {
 	}
 	want := module + "-" + version
 	if name := e.template.Name; name != want {
-		l.err(e, RuleName, "metadata.name", fmt.Sprintf("%q is not %q, by which everybody looks for it", name, want), "rename it")
+		l.err(e, RuleName, "metadata.name", fmt.Sprintf("%q is not %q, by which it is looked for", name, want), "rename it")
 	}
 	if e.template.Namespace != "" {
 		l.warn(e, RuleName, "metadata.namespace", "says where it goes, which is for whoever takes it", "remove it")
@@ -81,7 +81,7 @@ func (l *linter) links(e *entry) {
 	spec := &e.template.Spec
 	link, _ := linkOf(e.template)
 	if link == "" {
-		l.err(e, RuleRequired, "spec.resources", "there is no link rawManifest: nobody can install the module",
+		l.err(e, RuleRequired, "spec.resources", "there is no link rawManifest: the module cannot be installed",
 			"add {name: rawManifest, link: https://...}")
 	}
 	for i, named := range spec.Resources {
@@ -145,7 +145,7 @@ func (l *linter) moving(e *entry, field, link string) {
 func (l *linter) texts(e *entry) {
 	info := e.template.Spec.Info
 	if info == nil {
-		l.warn(e, RuleDocumentation, "spec.info", "is missing: nobody learns what the module is for",
+		l.warn(e, RuleDocumentation, "spec.info", "is missing: users do not learn what the module is for",
 			"add repository, documentation and icons")
 		return
 	}

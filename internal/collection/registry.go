@@ -219,5 +219,5 @@ func (a *artifact) signed(ctx context.Context, digest string, key crypto.PublicK
 		return unsigned("%s has a signature by that key that was made for %s: sign it for this repository, or a copy by "+
 			"cosign sign --sign-container-identity %s/%s", a.where, short(elsewhere), a.image.Registry, a.image.Repository)
 	}
-	return unsigned("%s has no signature by that key: it was changed, or somebody else signed it", a.where)
+	return unsigned("%s has no signature by that key: it was changed, or another key signed it", a.where)
 }

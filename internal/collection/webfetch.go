@@ -38,7 +38,7 @@ func ofWeb(ctx context.Context, source Source, key crypto.PublicKey, limits Limi
 	case err != nil:
 		return got, err
 	case !verified(key, data, signature):
-		return got, unsigned("%s%s is no signature of the catalog by that key: it was changed, or somebody else signed it",
+		return got, unsigned("%s%s is no signature of the catalog by that key: it was changed, or another key signed it",
 			source.URL, SignatureSuffix)
 	}
 	return got, nil

@@ -146,13 +146,13 @@ func TestCheck(t *testing.T) {
 		"another channel offers it":                         {Wish{Name: "notes", Channel: "fast"}, ""},
 		"there is that version":                             {Wish{Name: "notes", Version: "1.9.0"}, ""},
 		"an entry with a channel of its own is enough":      {Wish{Name: "beacon"}, ""},
-		"an unknown module lists those that look like it":   {Wish{Name: "note"}, "there is no module note; there is notes, beacon"},
-		"an unknown channel lists channels and versions":    {Wish{Name: "notes", Channel: "slow"}, "module notes has no channel slow; there is fast (1.10.0), regular (1.0.0)"},
-		"an unknown version lists versions, newest first":   {Wish{Name: "notes", Version: "3.0.0"}, "there is 2.0.0-rc, 1.10.0, 1.9.0, 1.0.0"},
+		"an unknown module lists those that look like it":   {Wish{Name: "note"}, "there is no module note; did you mean notes? Known modules: notes, beacon"},
+		"an unknown channel lists channels and versions":    {Wish{Name: "notes", Channel: "slow"}, "module notes has no channel slow; it has fast (1.10.0), regular (1.0.0)"},
+		"an unknown version lists versions, newest first":   {Wish{Name: "notes", Version: "3.0.0"}, "it has 2.0.0-rc, 1.10.0, 1.9.0, 1.0.0"},
 		"a version without a template is unknown":           {Wish{Name: "beacon", Version: "0.1.0"}, "module beacon has no version 0.1.0, nor any other"},
 		"a template without a release cannot be asked for":  {Wish{Name: "stranger"}, "there is no module stranger"},
 		"a mandatory module comes by itself":                {Wish{Name: "warden"}, "mandatory"},
-		"mandatory modules are nothing that could be meant": {Wish{Name: "wardens"}, "; there is notes, beacon"},
+		"mandatory modules are nothing that could be meant": {Wish{Name: "wardens"}, "; known modules: notes, beacon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Check(offered(), pinned, c.wish)
@@ -167,6 +167,21 @@ func TestCheck(t *testing.T) {
 	}
 	if err := Check(offered(), &v1beta2.KymaSpec{Channel: "regular"}, Wish{Name: "beacon"}); err == nil || !strings.Contains(err.Error(), "no channel regular") {
 		t.Errorf("a module that the Kyma's channel does not offer: %v", err)
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	among := []string{"notes", "hello", "beacon", "docker-registry", "hello"}
+	for name, want := range map[string]string{
+		"helo": "hello", "hell": "hello", "registry": "docker-registry", "notes-system": "notes", "baecon": "beacon",
+		"unicorn": "", "": "", "e": "", "he": "",
+	} {
+		if got := strings.Join(Similar(name, among), " "); got != want {
+			t.Errorf("%q may mean %q, want %q", name, got, want)
+		}
+	}
+	if got := Similar("aaaa", []string{"aaad", "aaab", "aaac", "aaae", "aaaa"}); strings.Join(got, " ") != "aaaa aaab aaac" {
+		t.Errorf("the likeliest three are %q", got)
 	}
 }
 

@@ -123,7 +123,13 @@ func (e *UnknownError) Error() string {
 	if more := len(e.Candidates) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return text + "; there is " + list
+	if e.What != "module" {
+		return text + "; it has " + list
+	}
+	if similar := Similar(e.Name, e.Candidates); len(similar) > 0 {
+		return text + "; did you mean " + strings.Join(similar, " or ") + "? Known modules: " + list
+	}
+	return text + "; known modules: " + list
 }
 
 // Check says whether a wish leads to something: nil, or an *UnknownError that lists what there is.
@@ -181,6 +187,26 @@ func likely(name string, offers map[string]Offer) []string {
 		return cmp.Or(cmp.Compare(distance(name, a), distance(name, b)), cmp.Compare(a, b))
 	})
 	return names
+}
+
+// mistyped is how many letters may differ between a name and the one that was meant.
+const mistyped = 2
+
+// Similar returns the names that somebody may have meant by another one, the likeliest first, three at most.
+func Similar(name string, among []string) []string {
+	if len(name) <= mistyped { // that is near to every short name, and part of many
+		return nil
+	}
+	var similar []string
+	for _, candidate := range among {
+		if distance(name, candidate) <= mistyped && !slices.Contains(similar, candidate) {
+			similar = append(similar, candidate)
+		}
+	}
+	slices.SortFunc(similar, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(name, a), distance(name, b)), cmp.Compare(a, b))
+	})
+	return similar[:min(len(similar), 3)]
 }
 
 // distance is how many letters have to be put in, taken out or exchanged to make one word of the other; a part of it is near.

@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -90,7 +91,7 @@ func awaitOne(ctx context.Context, c client.WithWatch, object Object, report fun
 func leaving(object Object, there client.Object) Line {
 	line := Line{Key: object.String(), State: v1beta2.StateDeleting}
 	if finalizers := there.GetFinalizers(); len(finalizers) > 0 {
-		line.Text = fmt.Sprintf("waits for whoever set %v", finalizers)
+		line.Text = "waits for the finalizers " + strings.Join(finalizers, ", ")
 	}
 	return line
 }

@@ -104,7 +104,7 @@ func judgeEntry(line Line, want Want, s seen, entry *v1beta2.ModuleStatus) verdi
 	case v1beta2.StateReady:
 		switch {
 		case want.Unmanaged:
-			return open(line, "the lifecycle manager is letting go of it")
+			return open(line, "the lifecycle manager stops managing it")
 		case entry.Maintenance:
 			return end(line, v1beta2.StateWarning, text)
 		case current:

@@ -38,11 +38,21 @@ func (o Outcome) End() (end End, why string, line *Line) {
 			return Open, fmt.Sprintf("%s is still %s", o.Lines[i].Key, o.Lines[i].State), &o.Lines[i]
 		}
 	}
-	return Open, "nothing came", nil
+	return Open, "nothing happened", nil
 }
 
-// summary names the first line in the state of the whole and counts the others.
-func (o Outcome) summary() string {
+// Standing is what End says without the text of the line, for people who have just read that.
+func (o Outcome) Standing() string {
+	if end, why, _ := o.End(); end == Done || end == Open {
+		return why
+	}
+	return o.named(false)
+}
+
+// summary names the first line in the state of the whole, with its text, and counts the others.
+func (o Outcome) summary() string { return o.named(true) }
+
+func (o Outcome) named(withText bool) string {
 	first, count := Line{}, 0
 	for _, line := range o.Lines {
 		if line.State != o.State {
@@ -53,7 +63,7 @@ func (o Outcome) summary() string {
 		}
 	}
 	text := fmt.Sprintf("%s is in state %s", first.Key, o.State)
-	if first.Text != "" {
+	if withText && first.Text != "" {
 		text += ": " + first.Text
 	}
 	if count > 1 {

@@ -13,6 +13,8 @@ func TestEnd(t *testing.T) {
 		End  End
 		Why  string
 		Line string
+		// Standing is what is said to people who have read the lines; the same as Why where it is empty.
+		Standing string
 	}
 	line := func(key string, state v1beta2.State, text string) Line {
 		return Line{Key: key, State: state, Text: text}
@@ -28,13 +30,13 @@ func TestEnd(t *testing.T) {
 		"it went, as was asked": {Outcome{State: StateGone, Lines: []Line{line("notes", StateGone, "")}}, said{End: Done}},
 		"a warning names the line that warns and not the first one": {
 			Outcome{State: v1beta2.StateWarning, Lines: []Line{line("beacon", v1beta2.StateReady, ""), line("notes", v1beta2.StateWarning, "no data")}},
-			said{End: Warned, Why: "notes is in state Warning: no data"},
+			said{End: Warned, Why: "notes is in state Warning: no data", Standing: "notes is in state Warning"},
 		},
 		"of several errors the first is told, and the others are counted": {
 			Outcome{State: v1beta2.StateError, Lines: []Line{
 				line("a", v1beta2.StateWarning, ""), line("b", v1beta2.StateError, "no template"), line("c", v1beta2.StateError, "x"),
 			}},
-			said{End: Failed, Why: "b is in state Error: no template (and 1 more)"},
+			said{End: Failed, Why: "b is in state Error: no template (and 1 more)", Standing: "b is in state Error (and 1 more)"},
 		},
 		"an error without a text": {
 			Outcome{State: v1beta2.StateError, Lines: []Line{line("b", v1beta2.StateError, "")}}, said{End: Failed, Why: "b is in state Error"},
@@ -49,13 +51,16 @@ func TestEnd(t *testing.T) {
 			Outcome{State: v1beta2.StateDeleting, Lines: []Line{line("notes", v1beta2.StateDeleting, "")}},
 			said{End: Open, Why: "notes is still Deleting", Line: "notes"},
 		},
-		"the time was over before anything was seen": {Outcome{State: v1beta2.StateProcessing}, said{End: Open, Why: "nothing came"}},
+		"the time was over before anything was seen": {Outcome{State: v1beta2.StateProcessing}, said{End: Open, Why: "nothing happened"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			end, why, line := c.outcome.End()
 			got := said{End: end, Why: why}
 			if line != nil {
 				got.Line = line.Key
+			}
+			if got.Standing = c.outcome.Standing(); c.want.Standing == "" {
+				c.want.Standing = c.want.Why
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -98,7 +98,7 @@ func unsuitable(err error, host string) string {
 	case named && unknown.Cert != nil && unknown.Cert.Issuer.CommonName != "":
 		return where + " has a certificate of " + unknown.Cert.Issuer.CommonName + ", which is not trusted here: give that one's with --ca-file"
 	case named || strings.Contains(text, "certificate signed by unknown authority"):
-		return where + " has a certificate that nobody signed who is trusted here: give the signer's with --ca-file"
+		return where + " has a certificate that no trusted authority signed: give the signer's with --ca-file"
 	}
 	return ""
 }

@@ -67,7 +67,7 @@ func webURL(remote string) (string, error) {
 	if !strings.Contains(remote, "://") {
 		parts := scpLike.FindStringSubmatch(remote)
 		if parts == nil {
-			return "", errors.New("it is a path of this machine, which tells nobody else anything")
+			return "", errors.New("it is a path of this machine, which means nothing on other machines")
 		}
 		return "https://" + parts[1] + "/" + parts[2], nil
 	}
@@ -78,7 +78,7 @@ func webURL(remote string) (string, error) {
 	switch address.Scheme {
 	case "https", "http", "ssh", "git", "git+ssh":
 	default:
-		return "", fmt.Errorf("a %s:// URL tells nobody else anything", address.Scheme)
+		return "", fmt.Errorf("a %s:// URL means nothing on other machines", address.Scheme)
 	}
 	if address.Hostname() == "" {
 		return "", errors.New("its URL has no host")

@@ -61,7 +61,8 @@ type Scaffolded struct {
 type filled struct{ Name, Version, Module, Kind, Singular, Plural, Group string }
 
 // Scaffold writes a module that works as it is: a kind of its own with a default CR, the rights of its operator, and a Deployment. What
-// is there already is kept, except for a configuration when Overwrite says so; without it nothing is written.
+// is there already is kept, except for a configuration when Overwrite says so; without it nothing is written. Where a file cannot be
+// written, such as on a full disk, those that were are removed again.
 func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
 	words, err := draft.words()
 	if err != nil {
@@ -71,30 +72,50 @@ func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
 	if _, err := os.Lstat(config); err == nil && !draft.Overwrite {
 		return nil, fmt.Errorf("%s: %w", config, ErrExists)
 	}
+	_, before := os.Lstat(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
 		return nil, err
 	}
 	done := &Scaffolded{Name: words.Name}
-	for _, name := range []string{manifestFile, defaultCRFile, ConfigFile} {
-		text, err := words.fill(name)
-		if err != nil {
-			return nil, err
-		}
-		file := filepath.Join(dir, name)
-		kept, err := create(file, text, name == ConfigFile && draft.Overwrite)
-		switch {
-		case err != nil:
-			return nil, err
-		case kept:
-			done.Kept = append(done.Kept, file)
-		default:
-			done.Written = append(done.Written, file)
-		}
+	if err := done.write(dir, words, draft.Overwrite); err != nil {
+		return nil, errors.Join(err, done.undo(dir, errors.Is(before, fs.ErrNotExist)))
 	}
 	return done, nil
 }
 
-// create writes a file, unless there is one and it is to be kept.
+// write writes the files; the configuration comes last, since it makes a module of the directory.
+func (s *Scaffolded) write(dir string, words filled, overwrite bool) error {
+	for _, name := range []string{manifestFile, defaultCRFile, ConfigFile} {
+		text, err := words.fill(name)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, name)
+		kept, err := create(file, text, name == ConfigFile && overwrite)
+		switch {
+		case err != nil:
+			return err
+		case kept:
+			s.Kept = append(s.Kept, file)
+		default:
+			s.Written = append(s.Written, file)
+		}
+	}
+	return nil
+}
+
+// undo removes what was written, and the directory if it was made for that.
+func (s *Scaffolded) undo(dir string, made bool) (err error) {
+	for _, file := range s.Written {
+		err = errors.Join(err, os.Remove(file))
+	}
+	if made {
+		err = errors.Join(err, os.Remove(dir))
+	}
+	return err
+}
+
+// create writes a file, unless there is one and it is to be kept. One that cannot be written as a whole is removed.
 func create(file string, text []byte, overwrite bool) (kept bool, err error) {
 	if overwrite {
 		_, err := userfile.Replace(file, text)
@@ -108,7 +129,10 @@ func create(file string, text []byte, overwrite bool) (kept bool, err error) {
 		return false, err
 	}
 	_, err = opened.Write(text)
-	return false, errors.Join(err, opened.Close())
+	if err = errors.Join(err, opened.Close()); err != nil {
+		err = errors.Join(err, os.Remove(file))
+	}
+	return false, err
 }
 
 // words are checked here once: a module that cannot be named cannot be published either.

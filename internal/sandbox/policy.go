@@ -52,7 +52,7 @@ func (p Policy) Check() error {
 		return fmt.Errorf("components %q is no regular expression: %w", p.Components, err)
 	}
 	if p.asks() && len(p.Trust) == 0 {
-		return fmt.Errorf("signatures %s, and nobody is trusted: name a public key or a certificate", p.Level)
+		return fmt.Errorf("signatures %s, and no key is trusted: name a public key or a certificate", p.Level)
 	}
 	_, _, err := p.sorted()
 	return err

@@ -66,7 +66,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		want   string
 	}{
 		"a level that there is not":         {Policy{Level: "maybe"}, "use one of off, audit, enforce"},
-		"nobody is trusted":                 {Policy{Level: "enforce"}, "nobody is trusted"},
+		"no key is trusted":                 {Policy{Level: "enforce"}, "no key is trusted"},
 		"a pattern that is none":            {Policy{Components: "("}, "is no regular expression"},
 		"a private key, which is not shown": {Policy{Level: "warn", Trust: [][]byte{private}}, `holds a "PRIVATE KEY"`},
 		"something that is no key":          {Policy{Level: "warn", Trust: [][]byte{[]byte("hello")}}, "is not in PEM"},

@@ -66,7 +66,7 @@ func end(ctx context.Context, dir string) (*os.File, error) {
 			return lock, err
 		}
 	}
-	return nil, errors.New("somebody else holds its lock: is it being made or deleted by another program?")
+	return nil, errors.New("another program holds its lock: is it being made or deleted?")
 }
 
 // awaitLock waits until nobody has the lock; nil when somebody has it all the time.
@@ -74,7 +74,7 @@ func awaitLock(ctx context.Context, dir string, patience time.Duration) (lock *o
 	err = wait.PollUntilContextTimeout(ctx, lockPause, patience, true, func(context.Context) (bool, error) {
 		found, held, err := tryLock(dir)
 		if errors.Is(err, os.ErrNotExist) {
-			return false, fmt.Errorf("%w: somebody else deleted it", ErrNotFound)
+			return false, fmt.Errorf("%w: another program deleted it", ErrNotFound)
 		}
 		if held {
 			lock = found

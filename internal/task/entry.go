@@ -138,7 +138,7 @@ func ended(outcome follow.Outcome, ask follow.Ask) (note string, err error) {
 	case line != nil:
 		return "", refuse(WhyRefused, "%s after %s: %s; it goes on by itself in the cluster, and to resume waits on", why, ask.Timeout, line.Text)
 	case end == follow.Open:
-		return "", refuse(WhyRefused, "%s within %s", why, ask.Timeout)
+		return "", refuse(WhyRefused, "%s after %s", why, ask.Timeout)
 	}
 	return "", nil
 }

@@ -161,7 +161,7 @@ func (p *planner) cascade(s *scene, c *cluster, found []Blocking) step {
 			}
 			left, unread := s.made(ctx, c, p.deed.Module)
 			if len(unread) > 0 {
-				return refuse(WhyBlocked, "nobody knows what the module would leave behind: %s", unread[0].Message())
+				return refuse(WhyBlocked, "what the module would leave behind cannot be seen: %s", unread[0].Message())
 			}
 			if len(left) > 0 {
 				return blocked(left, "these objects came after the preview: %s", listed(left))

@@ -81,7 +81,7 @@ func TestAModuleOfAKymaGoesWithWhatWasShown(t *testing.T) {
 	}
 	blind := b.user("blind-" + b.namespace)
 	b.may(blind, rule(v1beta2.GroupVersion.Group, "*", "*"))
-	b.refused(blind, deed, WhyBlocked, "nobody knows", "you may not list Paper."+group)
+	b.refused(blind, deed, WhyBlocked, "cannot be seen", "you may not list Paper."+group)
 	deed.Previewed = shownOf(preview)
 	op := b.succeeds(admin, deed)
 	if b.entries(kyma) != "" || b.find(group+"/v1", "Paper", b.namespace, "mine") != nil || b.find(group+"/v1", "Paper", b.namespace, "default") == nil {

@@ -57,7 +57,7 @@ func WayToInstall(w Wish) (way Way, why string) {
 	case w.Direct && (w.WantsUnmanaged || !w.Kyma):
 		return Directly, ""
 	case w.WantsUnmanaged || !w.Kyma:
-		return DirectlyConfirmed, "nobody but you upgrades and repairs it, and full support is given up"
+		return DirectlyConfirmed, "only you upgrade and repair it, and full support is given up"
 	case w.Direct:
 		return NoWay, fmt.Sprintf("module %[1]s is installed without the lifecycle manager: "+
 			"kyma delete %[1]s takes it down, and then kyma add %[1]s hands it over", w.Module)
@@ -102,7 +102,7 @@ func NextToDelete(l Leaving) (next Step, why string) {
 	case !l.Managed && !l.Direct:
 		return Gone, fmt.Sprintf("module %s is not installed", l.Module)
 	case len(l.Unread) > 0:
-		return Blocked, "nobody knows what the module would leave behind: " + l.Unread[0].Message()
+		return Blocked, "what the module would leave behind cannot be seen: " + l.Unread[0].Message()
 	case len(l.Resources) > 0 && !l.Cascade:
 		return Blocked, "delete these first, or say --cascade: " + listed(l.Resources, 5)
 	case len(l.Resources) > 0:

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,9 +75,14 @@ type UnknownKindError struct {
 	Served []string
 }
 
-// Error names the kind and, where there are any, the versions that would work.
+// Error names the kind and, where there are any, the versions that would work. A definition may name a version some seconds before the
+// API server serves it: then no other one is to be used.
 func (e *UnknownKindError) Error() string {
-	if len(e.Served) > 0 {
+	switch {
+	case slices.Contains(e.Served, e.Version):
+		return fmt.Sprintf("the cluster does not serve kind %s of %s yet: its CustomResourceDefinition has that version and is still taking effect",
+			e.Kind, e.GroupVersion())
+	case len(e.Served) > 0:
 		return fmt.Sprintf("the cluster does not serve kind %s of %s; use version %s",
 			e.Kind, e.GroupVersion(), strings.Join(e.Served, " or "))
 	}

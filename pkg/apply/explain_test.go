@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -24,6 +25,26 @@ func holder(kind string) *unstructured.Unstructured {
 		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": "a", "namespace": "b"},
 		"spec": map[string]any{"password": password, "name": "visible", "port": int64(54321)},
 	}}
+}
+
+func TestAKindThatIsNotServed(t *testing.T) {
+	kind := schema.GroupVersionKind{Group: "g.example.com", Version: "v1", Kind: "Thing"}
+	for name, c := range map[string]struct {
+		served []string
+		want   string
+	}{
+		"in no version":                    {nil, "; install its CustomResourceDefinition first"},
+		"in others only":                   {[]string{"v2", "v3"}, "; use version v2 or v3"},
+		"in that one, says its definition": {[]string{"v1"}, " yet: its CustomResourceDefinition has that version and is still taking effect"},
+		"in that one among others":         {[]string{"v2", "v1"}, " yet: its CustomResourceDefinition has that version and is still taking effect"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := &UnknownKindError{GroupVersionKind: kind, Served: c.served}
+			if want := "the cluster does not serve kind Thing of g.example.com/v1" + c.want; err.Error() != want {
+				t.Errorf("says %q, want %q", err, want)
+			}
+		})
+	}
 }
 
 func TestExplain(t *testing.T) {

@@ -129,7 +129,13 @@ func pinnedOr(ctx context.Context, reference string, images imageDigester) (stri
 	if _, pinned, ok := strings.Cut(reference, "@"); ok {
 		return pinned, nil
 	}
-	return images(ctx, reference)
+	digest, err := images(ctx, reference)
+	if err != nil {
+		name, _, _ := strings.Cut(reference[strings.LastIndexByte(reference, '/')+1:], ":")
+		return "", fmt.Errorf("the digest of image %s cannot be found out: %w; "+
+			"name the image by its digest, %s@sha256:..., to sign it without its registry", reference, err, name)
+	}
+	return digest, nil
 }
 
 // signed tells whether a component version carries the signature that a signer would make.

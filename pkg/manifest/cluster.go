@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -12,6 +13,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
@@ -30,6 +32,10 @@ type Cluster struct {
 	served  *served
 }
 
+// silent is not the zero Logger, in whose place the client takes controller-runtime's global one: that writes a complaint and a stack to
+// standard error where a program sets none. The client itself logs nothing that its errors do not say.
+var silent = logr.New(logf.NullLogSink{})
+
 // Connect prepares a connection, without a call. Where config sets no rate limit, none holds: at most eight calls are under way at once.
 func Connect(config *rest.Config) (*Cluster, error) {
 	if config == nil {
@@ -38,6 +44,9 @@ func Connect(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	if config.QPS == 0 && config.RateLimiter == nil {
 		config.QPS = -1
+	}
+	if config.WarningHandler == nil && config.WarningHandlerWithContext == nil {
+		config.WarningHandlerWithContext = rest.WarningLogger{} // client-go's own; that of controller-runtime needs the global logger too
 	}
 	cluster := &Cluster{Config: config}
 	if err := cluster.prepare(); err != nil {
@@ -51,7 +60,7 @@ func (c *Cluster) prepare() error {
 	if err != nil {
 		return err
 	}
-	if c.Client, err = client.New(c.Config, client.Options{HTTPClient: httpClient}); err != nil {
+	if c.Client, err = client.New(c.Config, client.Options{HTTPClient: httpClient, Log: silent}); err != nil {
 		return err
 	}
 	if c.Dynamic, err = dynamic.NewForConfigAndClient(c.Config, httpClient); err != nil {

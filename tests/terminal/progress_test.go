@@ -38,7 +38,7 @@ func TestTroubleIsTold(t *testing.T) {
 	h.says(module("one", v1beta2.StateProcessing, "Deployment one: 0 of 1 replicas"))
 	s.await("0 of 1 replicas")
 	s.ends(3)
-	s.await("within 15s")
+	s.await("after 15s")
 	s.await("Hint: it goes on without you")
 }
 

@@ -29,7 +29,7 @@ func TestAQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t, "one")
 			s := h.run("unmanage", "one", "--wait=false")
-			s.await("nobody upgrades or repairs it. [y/N]")
+			s.await("neither upgraded nor repaired. [y/N]")
 			s.press(c.keys...)
 			s.ends(c.code)
 			s.await(c.said)
@@ -92,10 +92,10 @@ func TestNobodyToAsk(t *testing.T) {
 		code int
 		said string
 	}{
-		"a pipe is nobody":                      {"echo y | kyma unmanage one", 64, "say --yes if you are sure"},
-		"no input is nobody":                    {"kyma delete one </dev/null", 64, "say --yes if you are sure"},
-		"who cannot see a question is nobody":   {"kyma unmanage one 2>message; code=$?; cat message; exit $code", 64, "say --yes"},
-		"a typed word needs a terminal":         {"echo one | kyma add one --unmanaged --template-namespace HERE", 64, "say --unmanaged --yes"},
+		"a pipe is nobody":                      {"echo y | kyma unmanage one", 64, "--yes confirms it"},
+		"no input is nobody":                    {"kyma delete one </dev/null", 64, "--yes confirms it"},
+		"who cannot see a question is nobody":   {"kyma unmanage one 2>message; code=$?; cat message; exit $code", 64, "--yes confirms it"},
+		"a typed word needs a terminal":         {"echo one | kyma add one --unmanaged --template-namespace HERE", 64, "--unmanaged --yes confirms it"},
 		"--yes answers":                         {"kyma unmanage one --yes --wait=false </dev/null", 0, "changed"},
 		"data in a pipe does not hinder to ask": {"kyma unmanage one -o name --wait=false | cat; true", 0, "module/one"},
 	} {

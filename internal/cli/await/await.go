@@ -21,18 +21,22 @@ func Follow(ctx context.Context, c *console.Console, cluster client.WithWatch, a
 	if err != nil {
 		return err
 	}
-	return Ended(outcome, ask)
+	return ended(outcome, ask, progress.Cut())
 }
 
-// Ended is the error of an outcome.
-func Ended(outcome follow.Outcome, ask follow.Ask) error {
-	switch end, why, _ := outcome.End(); end {
+// ended returns the error of an outcome. Why a module failed stands in its line above already; it is said again where that was cut.
+func ended(outcome follow.Outcome, ask follow.Ask, again bool) error {
+	end, why, _ := outcome.End()
+	if !again {
+		why = outcome.Standing()
+	}
+	switch end {
 	case follow.Failed:
 		return &console.Failure{Code: console.CodeError, Err: errors.New(why)}
 	case follow.Warned:
 		return &console.Failure{Code: console.CodeWarning, Err: errors.New(why)}
 	case follow.Open:
-		return console.TimedOut("%s within %s", why, ask.Timeout).
+		return console.TimedOut("%s after %s", why, ask.Timeout).
 			With("it goes on without you: kyma status shows how it stands, --timeout waits longer")
 	case follow.Done:
 	}

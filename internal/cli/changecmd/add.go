@@ -35,7 +35,7 @@ func add(c *change) *cobra.Command {
 		Long: "Enables modules in a Kyma; the lifecycle manager installs and upgrades them. NAME follows the Kyma's channel,\n" +
 			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
 			"unless something else is asked for.\n\n" +
-			"With --community, or --unmanaged, modules are installed directly, and nobody but you upgrades them.",
+			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.",
 		Example: "  kyma add notes\n" +
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
 			"  kyma add notes --policy Ignore --wait=false\n" +
@@ -115,17 +115,17 @@ func (a *adding) run(ctx context.Context, args []string) error {
 // wanted reads arguments and flags.
 func (a *adding) wanted(ctx context.Context, args []string) ([]edit.Wish, error) {
 	if a.channel != "" && !edit.IsChannel(a.channel) {
-		return nil, console.Usage("--channel=%s: that is no channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+		return nil, console.Usage("--channel=%s is not a channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
 	}
 	if a.policy != "" && !slices.Contains(policies, a.policy) {
-		return nil, console.Usage("--policy=%s: there is no such policy", a.policy).With("use CreateAndDelete or Ignore")
+		return nil, console.Usage("--policy=%s is unknown", a.policy).With("use CreateAndDelete or Ignore")
 	}
 	policy := v1beta2.CustomResourcePolicy(a.policy)
 	switch {
 	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):
-		return nil, console.Usage("--cr and the default custom resource: which of the two?")
+		return nil, console.Usage("--cr and the default custom resource exclude each other")
 	case a.defaultCR && policy == v1beta2.CustomResourcePolicyIgnore:
-		return nil, console.Usage("--default-cr and --policy Ignore: which of the two?")
+		return nil, console.Usage("--default-cr and --policy Ignore exclude each other")
 	case a.crFile != "" && len(args) > 1:
 		return nil, console.Usage("--cr is for one module, not for %d", len(args))
 	case a.crFile != "":
@@ -159,7 +159,7 @@ func mayAdd(ctx context.Context, s *session, wish edit.Wish, isDirect bool) erro
 func (a *adding) remark(done applied) {
 	for _, change := range done.changes {
 		if entry := edit.Entry(&done.spec, change.Module); entry != nil && !edit.IsManaged(entry) {
-			a.console.Sayf("%s is let go of (managed: false): kyma manage %s takes it back.", change.Module, change.Module)
+			a.console.Sayf("%s is not managed (managed: false): kyma manage %s changes that.", change.Module, change.Module)
 		}
 	}
 }

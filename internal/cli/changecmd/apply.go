@@ -1,6 +1,7 @@
 package changecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,6 +28,8 @@ type item struct {
 	// Template as NAMESPACE/NAME that a direct installation was taken from, and Origin, the catalog that it came from.
 	Template string `json:"template,omitempty"`
 	Origin   string `json:"origin,omitempty"`
+	// word is what tables say in place of Action; may be empty.
+	word string
 }
 
 // changeList is what these commands write.
@@ -45,7 +48,7 @@ func (c *change) print(items []item) error {
 		Empty: "There is nothing to change.",
 	}
 	for _, i := range items {
-		action := string(i.Action)
+		action := cmp.Or(i.word, string(i.Action))
 		if i.DryRun != "" {
 			action += " (dry run)"
 		}
@@ -117,6 +120,9 @@ func (c *change) items(s *session, done applied) []item {
 		}
 		if c.dry() && change.Action != edit.Unchanged {
 			i.DryRun = c.dryRun
+		}
+		if change.Action == edit.Unchanged && c.unchanged != nil {
+			i.word = c.unchanged(s, &done.spec, change.Module)
 		}
 		items = append(items, i)
 	}

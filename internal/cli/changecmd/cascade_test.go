@@ -151,7 +151,7 @@ func TestCustomResourceInPlaceOfTheDefaultOne(t *testing.T) {
 	b.steps(
 		step{"add notes --wait=false --cr " + unknown, 1, []string{"does not know the kind of --cr", "call it again"}},
 		step{"add notes --cr " + b.file("two.yaml", paper+"\n---\n"+strings.Replace(paper, "own", "other", 1)), 64, []string{"has 2 objects"}},
-		step{"add notes --default-cr --cr " + unknown, 64, []string{"which of the two?"}},
+		step{"add notes --default-cr --cr " + unknown, 64, []string{"exclude each other"}},
 	)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/edit"
@@ -34,6 +35,9 @@ type change struct {
 	dryRun  string
 	output  *console.Formats
 	again   bool // nothing is edited: what is refused may be what was refused before
+	// unchanged is what tables say of a module whose entry in a spec stays as it is; nil says just that. Of a module that is installed
+	// directly s is nil.
+	unchanged func(s *session, spec *v1beta2.KymaSpec, module string) string
 }
 
 // flags adds those that all such commands have.
@@ -56,7 +60,7 @@ func (c *change) dryRunFlag(flags *pflag.FlagSet) {
 }
 
 func (c *change) waitFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&c.wait, "wait", true, "wait until it came about, and show how it goes")
+	flags.BoolVar(&c.wait, "wait", true, "wait until it is done, and show the progress")
 	flags.DurationVar(&c.timeout, "timeout", 5*time.Minute, "how long to wait; a timeout is a failure")
 }
 
@@ -70,10 +74,10 @@ func (c *change) checked() error {
 	switch edit.DryRun(c.dryRun) {
 	case "", edit.DryRunNone, edit.DryRunClient, edit.DryRunServer:
 	default:
-		return console.Usage("--dry-run=%s: there is no such way to try it", c.dryRun).With("use one of none, client and server")
+		return console.Usage("--dry-run=%s is unknown", c.dryRun).With("use one of none, client and server")
 	}
 	if c.timeout < 0 || c.wait && c.timeout == 0 && c.output != nil {
-		return console.Usage("--timeout=%s: it has to be longer than nothing", c.timeout).With("--wait=false does not wait")
+		return console.Usage("--timeout=%s is not positive", c.timeout).With("--wait=false does not wait")
 	}
 	return nil
 }
@@ -86,9 +90,9 @@ func names(least, most int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return console.Usage("%s of what? %s is missing", command.CommandPath(), what).With("%s --help shows examples", command.CommandPath())
+			return console.Usage("%s: %s is missing", command.CommandPath(), what).With("%s --help shows examples", command.CommandPath())
 		case most >= 0 && len(args) > most:
-			return console.Usage("%q is too much: it takes %s", strings.Join(args[most:], " "), what).
+			return console.Usage("unexpected argument %q: %s takes %s", strings.Join(args[most:], " "), command.CommandPath(), what).
 				With("%s --help shows examples", command.CommandPath())
 		}
 		return nil
@@ -105,7 +109,7 @@ func wishes(args []string, channel string) ([]edit.Wish, error) {
 			return nil, console.Usage("%w", err)
 		}
 		if before, again := seen[wish.Name]; again && before != arg {
-			return nil, console.Usage("%s and %s: which of the two?", before, arg)
+			return nil, console.Usage("%s and %s name the same module: give one of them", before, arg)
 		} else if again {
 			continue
 		}

@@ -141,7 +141,7 @@ func inline(ctx context.Context, file *clientcmdapi.Config) error {
 		case user.Exec != nil || user.AuthProvider != nil:
 			return fmt.Errorf("user %q runs a program to log in, which the lifecycle manager does not: use a token or a client certificate", name)
 		case user.Impersonate != "":
-			return fmt.Errorf("user %q acts as somebody else, which is not accepted", name)
+			return fmt.Errorf("user %q impersonates another user, which is not accepted", name)
 		case user.TokenFile != "":
 			token, err := userfile.Read(ctx, user.TokenFile)
 			if err != nil {
@@ -243,7 +243,7 @@ func disconnect(c *change) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "disconnect NAME",
 		Short: "Take away a Kyma's access to its cluster",
-		Long: "Deletes the access Secret of a Kyma. What runs in its cluster stays there, and nobody looks after it; a Kyma that is deleted\n" +
+		Long: "Deletes the access Secret of a Kyma. What runs in its cluster stays there, without upgrades and repairs; a Kyma that is deleted\n" +
 			"then leaves all of it behind.",
 		Example: "  kyma kyma disconnect demo\n  kyma kyma disconnect kcp-system/demo --yes",
 		Args:    names(1, 1, "NAME"),
@@ -277,7 +277,7 @@ func (c *change) disconnect(ctx context.Context, name string) error {
 		question := fmt.Sprintf("Take away the access of Kyma %s? What runs in its cluster stays.", key)
 		if c.dry() {
 			i.DryRun = c.dryRun
-		} else if err := c.console.Confirm(ctx, question); err != nil {
+		} else if err := c.console.Confirm(ctx, fmt.Sprintf("taking away the access of Kyma %s", key), question); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func remove(c *change) *cobra.Command {
 		Aliases: []string{"del", "disable", "remove"},
 		Short:   "Disable modules",
 		Long: "Takes modules out of the Kyma, and the lifecycle manager removes them. It is refused while custom resources exist that people\n" +
-			"made with the module, since nobody would clean up after them: delete those first, or say --cascade, which shows them before it\n" +
+			"made with the module, since no operator would clean up after them: delete those first, or say --cascade, which shows them before it\n" +
 			"deletes them. Modules that were installed directly are removed directly.",
 		Example: "  kyma delete notes\n" +
 			"  kyma delete notes beacon --yes --wait=false\n" +
@@ -44,7 +44,7 @@ func remove(c *change) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&d.cascade, "cascade", "false", "delete what people made with the module, too; --cascade=preview only shows it")
 	flags.Lookup("cascade").NoOptDefVal = "true"
-	flags.BoolVar(&d.keep, "keep-resources", false, "let go of the module: everything it consists of stays where it is")
+	flags.BoolVar(&d.keep, "keep-resources", false, "stop managing the module: everything it consists of stays where it is")
 	return command
 }
 
@@ -86,10 +86,10 @@ func (d *deleting) valid(args []string) error {
 	switch d.cascade {
 	case "true", "false", "preview":
 	default:
-		return console.Usage("--cascade=%s: there is no such way", d.cascade).With("use --cascade or --cascade=preview")
+		return console.Usage("--cascade=%s is unknown", d.cascade).With("use --cascade or --cascade=preview")
 	}
 	if d.keep && d.cascade != "false" {
-		return console.Usage("--keep-resources and --cascade: which of the two?")
+		return console.Usage("--keep-resources and --cascade exclude each other")
 	}
 	for _, name := range args {
 		if wish, err := edit.ParseWish(name); err != nil || wish.Name != name {
@@ -158,9 +158,9 @@ func (d *deleting) unknown(s *session, name string) error {
 	}
 	failure := console.NotFound("Kyma %s has no module %s", s.Key(), name)
 	if len(have) > 0 {
-		return failure.With("it has %s", strings.Join(have, ", "))
+		return failure.Known("modules of it", edit.Similar(name, have), have)
 	}
-	return failure.With("it has none at all")
+	return failure.With("it has no modules")
 }
 
 // confirm asks before anything is deleted.
@@ -175,14 +175,16 @@ func (d *deleting) confirm(ctx context.Context, s *session, modules []string, us
 	if !there {
 		return nil
 	}
-	question := fmt.Sprintf("Delete %s from Kyma %s", strings.Join(modules, ", "), s.Key())
+	named := strings.Join(modules, ", ")
+	deed, question := fmt.Sprintf("deleting %s from Kyma %s", named, s.Key()), fmt.Sprintf("Delete %s from Kyma %s", named, s.Key())
 	switch {
 	case d.keep:
-		question = fmt.Sprintf("Let go of %s in Kyma %s", strings.Join(modules, ", "), s.Key())
+		deed = fmt.Sprintf("removing %s from Kyma %s and keeping its resources", named, s.Key())
+		question = fmt.Sprintf("Remove %s from Kyma %s and keep what runs", named, s.Key())
 	case len(users) > 0:
 		question += fmt.Sprintf(", and the %s above", plural(len(users), "object"))
 	}
-	return d.console.Confirm(ctx, question+"?")
+	return d.console.Confirm(ctx, deed, question+"?")
 }
 
 // disable takes the entries out and waits until the modules are gone.
@@ -209,7 +211,7 @@ func (d *deleting) letGo(ctx context.Context, s *session, modules []string) erro
 		return nil
 	}
 	if !d.wait {
-		return console.Usage("--keep-resources has to wait until the modules were let go of").With("leave --wait=false away")
+		return console.Usage("--keep-resources waits until the modules are no longer managed").With("leave out --wait=false")
 	}
 	result, err := edit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
 		for _, name := range modules {
@@ -237,8 +239,8 @@ func (d *deleting) next(name string, users []userObject, unread []view.Unread) e
 	}
 	leaving := view.Leaving{Module: name, Managed: true, Resources: refs, Unread: unread, Cascade: d.cascade != "false"}
 	if step, why := view.NextToDelete(leaving); step == view.Blocked {
-		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("module %s cannot go: %s", name, why)}).
-			With("--cascade=preview shows what would be deleted; --keep-resources lets go of the module and deletes nothing")
+		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("module %s cannot be deleted: %s", name, why)}).
+			With("--cascade=preview shows what would be deleted; --keep-resources removes the module and keeps what runs")
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func (b *bench) communityModule() {
 	b.steps(
 		step{"add widget --community", 4, []string{"there is no module widget", "--template takes a file"}},
 		step{"add widget@0.1.0" + from, 4, []string{"no Kyma", "--community"}},
-		step{"add widget@9.0.0 --community" + from, 4, []string{"there is 0.2.0, 0.1.0"}},
+		step{"add widget@9.0.0 --community" + from, 4, []string{"it has 0.2.0, 0.1.0"}},
 		step{"add widget@0.1.0 --community --dry-run=client" + from, 0, []string{"Create Deployment.apps kyma-system/widget-manager", "enabled (dry run)"}},
 	)
 	if b.seen("apps/v1", "Deployment", "widget-manager") != nil {
@@ -198,7 +198,7 @@ func (b *bench) communityModule() {
 	b.steps(
 		step{"diff widget@0.2.0" + from, 1, []string{"Update Deployment.apps kyma-system/widget-manager", "widget:0.2.0", "Delete ConfigMap kyma-system/only-0.1.0"}},
 		step{"upgrade widget" + from, 0, []string{"module/widget   changed", "0.2.0"}},
-		step{"upgrade widget" + from, 0, []string{"module/widget   unchanged", "0.2.0"}},
+		step{"upgrade widget" + from, 0, []string{"module/widget   up to date", "0.2.0"}},
 		step{"upgrade widget --to 0.1.0" + from, 1, []string{"0.2.0", "higher"}},
 		step{"add widget --community" + from, 0, []string{"module/widget   unchanged"}},
 	)
@@ -215,7 +215,7 @@ func (b *bench) communityModule() {
 		step{"delete widget --yes", 1, []string{"Widget kyma-system/mine", "--cascade=preview"}},
 		step{"delete widget --keep-resources --yes", 64, []string{"--keep-resources"}},
 		step{"delete widget --cascade=preview -o name", 0, []string{"Widget/mine"}},
-		step{"delete widget --cascade", 64, []string{"Widget kyma-system/mine", "say --yes"}},
+		step{"delete widget --cascade", 64, []string{"Widget kyma-system/mine", "--yes confirms it"}},
 	)
 	if b.color("mine") == "" {
 		b.Fatal("it is gone without a yes")
@@ -257,7 +257,7 @@ func (b *bench) ownResource() {
 	from := " --template " + templates + " --registry-ca-file " + ca
 	b.steps(
 		step{"add widget --community --cr " + b.file("cr.yaml", widget("own", "green")) + from, 0, []string{"enabled"}},
-		step{"upgrade widget" + from, 0, []string{"unchanged"}},
+		step{"upgrade widget" + from, 0, []string{"up to date"}},
 	)
 	if b.color("own") != "green" || b.color("default") != "" {
 		b.Errorf("own is %q, default %q", b.color("own"), b.color("default"))
@@ -284,7 +284,7 @@ func (b *bench) fromRegistry() {
 	}
 	from := " --registry http://" + registry.Host + "//example.com/module/widget"
 	b.steps(
-		step{"add widget --community" + from, 64, []string{"which version", "widget@VERSION"}},
+		step{"add widget --community" + from, 64, []string{"the version of module widget is missing", "widget@VERSION"}},
 		step{"add gadget@0.1.0 --community" + from, 4, []string{"holds module widget"}},
 		step{"add widget@0.3.0 --community" + from, 4, []string{"0.3.0"}},
 		step{"add widget@0.1.0 --community --timeout 1m" + from, 0, []string{"enabled"}},

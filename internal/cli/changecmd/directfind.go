@@ -45,7 +45,7 @@ func (d *directFlags) find(
 	ctx context.Context, c *console.Console, cluster client.Client, before *view.Direct, wish edit.Wish,
 ) (found, error) {
 	if d.template != "" && d.namespace != "" {
-		return found{}, console.Usage("--template and --template-namespace: which of the two?")
+		return found{}, console.Usage("--template and --template-namespace exclude each other")
 	}
 	templates, err := d.templates(ctx, c, cluster, wish.Name)
 	from := "the file " + d.template

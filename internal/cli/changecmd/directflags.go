@@ -96,7 +96,7 @@ func (d *directFlags) carried(
 	ctx context.Context, c *console.Console, where direct.Component, wish edit.Wish,
 ) ([]v1beta2.ModuleTemplate, error) {
 	if wish.Version == "" {
-		return nil, console.Usage("which version of module %s? Nothing but a component offers it", wish.Name).
+		return nil, console.Usage("the version of module %s is missing: only a component offers it", wish.Name).
 			With("say %s@VERSION, or --to VERSION to upgrade it", wish.Name)
 	}
 	access, err := d.access(c)
@@ -140,12 +140,19 @@ func (d *directFlags) templates(
 		}
 		all = list.Items
 	}
-	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != name })
-	if len(all) == 0 {
-		return nil, console.NotFound("there is no module %s: %s", name, where).
-			With("--template takes a file, kyma catalog pull %s --from URL puts one into the cluster", name)
+	var known []string
+	for i := range all {
+		known = append(known, view.ModuleOf(&all[i]))
 	}
-	return all, nil
+	all = slices.DeleteFunc(all, func(t v1beta2.ModuleTemplate) bool { return view.ModuleOf(&t) != name })
+	if len(all) > 0 {
+		return all, nil
+	}
+	failure := console.NotFound("there is no module %s: %s", name, where)
+	if similar := edit.Similar(name, known); len(similar) > 0 {
+		return nil, failure.With("did you mean %s?", strings.Join(similar, " or "))
+	}
+	return nil, failure.With("--template takes a file, kyma catalog pull %s --from URL puts one into the cluster", name)
 }
 
 // templatesIn are the ModuleTemplates among the objects of a file.

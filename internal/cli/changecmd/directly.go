@@ -28,6 +28,11 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []edit.Wish)
 	if err != nil {
 		return err
 	}
+	where, err := a.target.Where()
+	if err != nil {
+		return err
+	}
+	a.console.Sayf("Cluster: %s", where)
 	for _, wish := range asked {
 		before := recorded(ctx, cluster, wish.Name)
 		module, err := d.find(ctx, a.console, cluster, before, wish)
@@ -67,7 +72,8 @@ func (d *directFlags) allowed(ctx context.Context, c *change, asks view.Wish) er
 			return nil
 		}
 		question := fmt.Sprintf("%s without the lifecycle manager: %s.", asks.Module, why)
-		return c.console.ConfirmTyped(ctx, question, asks.Module, "--unmanaged --yes", c.console.Yes)
+		deed := fmt.Sprintf("installing %s without the lifecycle manager (%s)", asks.Module, why)
+		return c.console.ConfirmTyped(ctx, deed, question, asks.Module, "--unmanaged --yes", c.console.Yes)
 	case view.ViaKyma, view.NoWay:
 		return &console.Failure{Code: console.CodeError, Err: fmt.Errorf("%s", why)}
 	}
@@ -120,6 +126,9 @@ func (c *change) directly(
 		}
 	}
 	i := c.direct(report)
+	if i.Action == edit.Unchanged && c.unchanged != nil {
+		i.word = c.unchanged(nil, nil, report.Module)
+	}
 	if plan.Template.Namespace != "" {
 		i.Template = plan.Template.Namespace + "/" + plan.Template.Name
 	}
@@ -260,7 +269,7 @@ func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
 		return err
 	}
 	if d.keep {
-		return console.Usage("--keep-resources: %s was installed directly, and nobody else knows what it consists of",
+		return console.Usage("--keep-resources: %s was installed directly, and only its record says what it consists of",
 			strings.Join(modules, ", "))
 	}
 	for _, name := range modules {
@@ -301,7 +310,7 @@ func (d *deleting) previewed(module string, resources []direct.Resource) []userO
 func (d *deleting) deleteOne(ctx context.Context, removal direct.Removal) error {
 	if !d.dry() {
 		question := fmt.Sprintf("Delete module %s, which was installed directly?", removal.Module)
-		if err := d.console.Confirm(ctx, question); err != nil {
+		if err := d.console.Confirm(ctx, "deleting module "+removal.Module, question); err != nil {
 			return err
 		}
 	}

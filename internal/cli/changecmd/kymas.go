@@ -130,7 +130,7 @@ func (k *creating) wanted(name string) (*v1beta2.Kyma, error) {
 		namespace = v1beta2.DefaultNamespace
 	}
 	if !edit.IsChannel(k.channel) {
-		return nil, console.Usage("--channel=%s: that is no channel", k.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+		return nil, console.Usage("--channel=%s is not a channel", k.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
 	}
 	asked, err := wishes(k.modules, "")
 	if err != nil {
@@ -238,7 +238,7 @@ func setChannel(c *change) *cobra.Command {
 
 func (c *change) runSetChannel(ctx context.Context, channel string) error {
 	if !edit.IsChannel(channel) {
-		return console.Usage("%q is no channel", channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+		return console.Usage("%q is not a channel", channel).With("a channel is 3 to 32 lower-case letters, such as regular")
 	}
 	s, err := c.open(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestCreateKyma(t *testing.T) {
 		{"kyma create away --module notes", "created", "kyma kyma connect away", 0},
 		{"kyma set-channel demo fast --wait=false", "changed", "", 0},
 		{"kyma set-channel demo fast --wait=false", "unchanged", "", 0},
-		{"kyma set-channel demo Fast", "", "is no channel", 64},
+		{"kyma set-channel demo Fast", "", "is not a channel", 64},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)
 		if code != step.code || !strings.Contains(out, step.out) || !strings.Contains(said, step.said) {
@@ -163,8 +163,8 @@ func TestPull(t *testing.T) {
 		{"catalog pull cap", "pulled", "", 0},
 		{"catalog pull cap", "unchanged", "", 0},
 		{"catalog pull cap@0.1.0", "moduletemplate/cap-0.1.0", "", 0},
-		{"catalog pull cap@9.0.0", "", "there is 0.2.0, 0.1.0", 4},
-		{"catalog pull car", "", "there is cap", 4},
+		{"catalog pull cap@9.0.0", "", "it has 0.2.0, 0.1.0", 4},
+		{"catalog pull car", "", "did you mean cap? Known modules: cap", 4},
 		{"catalog pull cap:fast", "", "NAME@VERSION", 64},
 	} {
 		code, out, said := b.run(append(strings.Fields(step.args), "--from", path)...)

@@ -25,7 +25,7 @@ func manage(c *change) *cobra.Command {
 	m := &managing{change: c, managed: true}
 	command := &cobra.Command{
 		Use:     "manage NAME...",
-		Short:   "Let the lifecycle manager look after modules again",
+		Short:   "Let the lifecycle manager manage modules again",
 		Example: "  kyma manage notes\n  kyma manage notes --policy Ignore",
 		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
 	}
@@ -37,7 +37,7 @@ func unmanage(c *change) *cobra.Command {
 	m := &managing{change: c}
 	command := &cobra.Command{
 		Use:     "unmanage NAME...",
-		Short:   "Let go of modules: what runs stays, and nobody looks after it",
+		Short:   "Stop managing modules: what runs stays, without upgrades and repairs",
 		Example: "  kyma unmanage notes\n  kyma unmanage notes beacon --yes",
 		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
 	}
@@ -55,7 +55,7 @@ func (m *managing) prepare(command *cobra.Command) {
 
 func (m *managing) run(ctx context.Context, args []string) error {
 	if m.policy != "" && !slices.Contains(policies, m.policy) {
-		return console.Usage("--policy=%s: there is no such policy", m.policy).With("use CreateAndDelete or Ignore")
+		return console.Usage("--policy=%s is unknown", m.policy).With("use CreateAndDelete or Ignore")
 	}
 	s, err := m.open(ctx)
 	if err != nil {
@@ -70,8 +70,9 @@ func (m *managing) run(ctx context.Context, args []string) error {
 		}
 	}
 	if !m.managed && !m.dry() {
-		question := fmt.Sprintf("Let go of %s in Kyma %s? What runs stays, and nobody upgrades or repairs it.", strings.Join(args, ", "), s.Key())
-		if err := m.console.Confirm(ctx, question); err != nil {
+		modules := strings.Join(args, ", ")
+		question := fmt.Sprintf("Stop managing %s in Kyma %s? What runs stays, and is neither upgraded nor repaired.", modules, s.Key())
+		if err := m.console.Confirm(ctx, fmt.Sprintf("no longer managing %s in Kyma %s", modules, s.Key()), question); err != nil {
 			return err
 		}
 	}

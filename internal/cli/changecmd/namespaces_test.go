@@ -51,9 +51,9 @@ func TestATenantCannotOfferAHigherVersion(t *testing.T) {
 		step{"add " + module + " --community" + access, 64, several},
 		step{"add " + module + "@99.0.0 --community" + access, 64, several},
 		step{"add " + module + " --community --template-namespace kube-system" + access, 4, []string{"kube-system has no ModuleTemplate", shop}},
-		step{"add " + module + " --community --template x.yaml --template-namespace " + shop + access, 64, []string{"which of the two"}},
+		step{"add " + module + " --community --template x.yaml --template-namespace " + shop + access, 64, []string{"exclude each other"}},
 		step{"add " + module + " --community --template-namespace " + shop + access, 0, []string{"0.1.0 comes from the ModuleTemplate " + shop + "/" + module + "-0.1.0"}},
-		step{"upgrade " + module + access, 0, []string{"unchanged", "0.1.0 comes from the ModuleTemplate " + shop}},
+		step{"upgrade " + module + access, 0, []string{"up to date", "0.1.0 comes from the ModuleTemplate " + shop}},
 		step{"upgrade " + module + " --to 99.0.0" + access, 4, []string{"has no version 99.0.0"}},
 		step{"diff " + module + access, 0, nil},
 	)

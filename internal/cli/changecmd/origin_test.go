@@ -57,7 +57,7 @@ func TestAnUpgradeAsksTheCatalogAgain(t *testing.T) {
 		step{"catalog pull " + module + " --allow-private-catalogs --ca-file " + ca + " --from " + url, 0, []string{"pulled"}},
 		step{"catalog pull " + module + " --allow-private-catalogs --ca-file " + ca + " --from " + url, 0, []string{"unchanged"}},
 		step{"add " + module + " --community --registry-ca-file " + ca, 0, []string{"enabled", "0.1.0"}},
-		step{"upgrade " + module + again, 0, []string{"unchanged", "0.1.0"}},
+		step{"upgrade " + module + again, 0, []string{"up to date", "0.1.0"}},
 	)
 	if first := installed(); first.Origin.URL != url || first.Origin.Digest == "" || first.Origin.Pinned || first.Origin.Name != "" {
 		t.Errorf("%+v", first.Origin)
@@ -67,7 +67,7 @@ func TestAnUpgradeAsksTheCatalogAgain(t *testing.T) {
 		step{"upgrade " + module + " --registry-ca-file " + ca, 64, []string{url, "stays as it is", "--allow-private-catalogs"}},
 		step{"upgrade " + module + " --dry-run=client" + again, 0, []string{"0.2.0", "dry run"}},
 		step{"diff " + module + again, 1, []string{"Update ConfigMap"}},
-		step{"upgrade " + module + " --to 0.9.0" + again, 4, []string{"there is 0.2.0, 0.1.0"}},
+		step{"upgrade " + module + " --to 0.9.0" + again, 4, []string{"it has 0.2.0, 0.1.0"}},
 	)
 	b.noTemplate(module + "-0.2.0")
 	b.steps(step{"upgrade " + module + again, 0, []string{"changed", "0.2.0"}})

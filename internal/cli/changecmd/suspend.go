@@ -94,7 +94,7 @@ func (m *marked) prepare(command *cobra.Command, waits bool) {
 
 func (m *marked) run(ctx context.Context, args []string) error {
 	if m.all == (len(args) > 0) {
-		return console.Usage("which modules?").With("name some, or say --all for the whole Kyma")
+		return console.Usage("no module is named").With("name some, or say --all for the whole Kyma")
 	}
 	s, err := m.open(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (m *marked) run(ctx context.Context, args []string) error {
 	}
 	if view.IsCopy(s.Kyma) && (len(args) > 0 || m.did != "asked to reconcile") {
 		return console.Usage("Kyma %s is the one that the user of a runtime edits: this is for the cluster of the lifecycle manager", s.Key()).
-			With("kyma unmanage lets go of a module here")
+			With("kyma unmanage stops managing a module here")
 	}
 	if m.all {
 		return m.whole(ctx, s)

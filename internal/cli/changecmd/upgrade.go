@@ -22,6 +22,7 @@ type upgrading struct {
 
 func upgrade(c *change) *cobra.Command {
 	u := &upgrading{change: c}
+	c.unchanged = standing
 	command := &cobra.Command{
 		Use:   "upgrade [NAME...]",
 		Short: "Upgrade modules to another version or channel",
@@ -83,11 +84,25 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 	return u.follow(ctx, s, done.After, wants)
 }
 
+// standing is how an upgrade stands that edits no entry: a channel is followed by the lifecycle manager, which may be at work.
+func standing(s *session, spec *v1beta2.KymaSpec, module string) string {
+	const current, underWay = "up to date", "upgrading"
+	if s == nil {
+		return current
+	}
+	status, goal := s.StatusOf(module), s.Version(spec, module)
+	settled := []v1beta2.State{v1beta2.StateReady, v1beta2.StateWarning, v1beta2.StateUnmanaged}
+	if status == nil || goal != "" && status.Version != goal || !slices.Contains(settled, status.State) {
+		return underWay
+	}
+	return current
+}
+
 // goal reads what to upgrade to.
 func (u *upgrading) goal(args []string) (edit.Wish, error) {
 	switch {
 	case u.all == (len(args) > 0):
-		return edit.Wish{}, console.Usage("which modules?").With("name some, or say --all")
+		return edit.Wish{}, console.Usage("no module is named").With("name some, or say --all")
 	case u.to == "":
 		return edit.Wish{}, nil
 	}

@@ -80,7 +80,7 @@ func build(c *call) *cobra.Command {
 
 func (b *building) run(ctx context.Context, dir string) error {
 	if b.check && b.push != "" {
-		return console.Usage("--check changes nothing, and --push does: which of the two?")
+		return console.Usage("--check and --push exclude each other: the one changes nothing, the other does")
 	}
 	signer, err := b.signer(ctx)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("%v %+v", err, found)
 	}
 	s.says(64, "catalog build --updated tomorrow", "--updated=tomorrow")
-	s.says(64, "catalog build --check --push oci://example.com/x:1", "which of the two")
+	s.says(64, "catalog build --check --push oci://example.com/x:1", "exclude each other")
 	s.says(64, "catalog build --to dist --source https://me:secret@example.com/", "login")
 	s.write("modules/notes/notes-1.2.0.yaml", template("1.0.0"))
 	s.says(1, "catalog build --to dist", "has 2 errors", "file-name", "duplicate")

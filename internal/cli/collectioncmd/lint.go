@@ -31,7 +31,7 @@ func lint(c *call) *cobra.Command {
 		Use:   "lint [DIR]",
 		Short: "Check the folder of a catalog: names, versions, links, digests, texts",
 		Long: "lint reads modules/NAME/NAME-VERSION.yaml below DIR (default: where it runs) and tells what is wrong by file, line\n" +
-			"and field, and what to do. It asks nobody, unless --links is given: then it reads what the links rawManifest lead to,\n" +
+			"and field, and what to do. It needs no network, unless --links is given: then it reads what the links rawManifest lead to,\n" +
 			"compares digests, and checks images, definitions and default custom resources as kyma module validate does.\n" +
 			"Exit code 1 says that there are errors; with --strict warnings count as errors.",
 		Example: "  kyma catalog lint\n  kyma catalog lint community-modules --links -o wide\n" +

@@ -73,7 +73,7 @@ func sourceAdd(c *call) *cobra.Command {
 
 func (a *adding) run(ctx context.Context, name, address string) error {
 	if a.dryRun != "none" && a.dryRun != "client" && a.dryRun != "server" {
-		return console.Usage("--dry-run=%s: there is no such way to try it", a.dryRun).With("use one of none, client and server")
+		return console.Usage("--dry-run=%s is unknown", a.dryRun).With("use one of none, client and server")
 	}
 	source := collection.Source{Name: name, URL: address, Digest: a.digest, RequireFreshness: a.require}
 	if a.key != "" {
@@ -96,7 +96,7 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 		now := time.Now().UTC().Truncate(time.Second)
 		source.Modules, source.Checked = len(found.Modules()), &now
 		if !source.Vouched() && digest != "" {
-			a.console.Sayf("Nobody vouches for what %s serves. It has the digest %s now: --digest keeps to it, --key asks for a signature.",
+			a.console.Sayf("Neither a digest nor a key vouches for what %s serves. It has the digest %s now: --digest keeps to it, --key asks for a signature.",
 				source.URL, digest)
 		}
 	}

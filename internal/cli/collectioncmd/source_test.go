@@ -29,7 +29,7 @@ func TestSources(t *testing.T) {
 	s.says(0, "catalog source add ours "+url+near+in+" --dry-run client", "ours")
 	s.says(0, "catalog source add ours "+url+near+in+" --dry-run server", "ours")
 	s.says(0, "catalog source list"+in, "There are no sources")
-	s.says(0, "catalog source add ours "+url+near+in, "Nobody vouches", "sha256:", "ours")
+	s.says(0, "catalog source add ours "+url+near+in, "Neither a digest nor a key vouches", "sha256:", "ours")
 	s.says(0, "catalog source add ours "+url+near+in, "ours")
 	var listed sourceListed
 	if err := json.Unmarshal([]byte(s.says(0, "catalog source list -o json"+in)), &listed); err != nil {
@@ -103,6 +103,6 @@ func TestSourcesWithoutACluster(t *testing.T) {
 	s.says(64, "catalog source test https://me:secret@example.com/x", "login")
 	s.says(4, "catalog source test "+strings.Replace(url, "all-", "no-", 1)+near, "404")
 	s.says(64, "catalog source add A https://example.com/x", "no name for a source")
-	s.says(64, "catalog source add a https://example.com/x --dry-run perhaps", "no such way")
-	s.says(1, "catalog source list", "kcp-system")
+	s.says(64, "catalog source add a https://example.com/x --dry-run perhaps", "is unknown")
+	s.says(4, "catalog source list", "cannot read kubeconfig")
 }

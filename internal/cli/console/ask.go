@@ -12,13 +12,14 @@ import (
 // errNo is the answer no.
 var errNo = &Failure{Code: CodeError, Err: errors.New("you said no: nothing was changed")}
 
-// Confirm asks a yes-or-no question and returns nil for yes. Without a terminal it is a usage error that names --yes.
-func (c *Console) Confirm(ctx context.Context, question string) error {
+// Confirm asks a yes-or-no question and returns nil for yes. Without a terminal it returns a usage error that names --yes; deed says there
+// what was to be done, such as "deleting notes".
+func (c *Console) Confirm(ctx context.Context, deed, question string) error {
 	if c.Yes {
 		return nil
 	}
 	if !c.Asks {
-		return Usage("%s: there is no terminal to ask on", question).With("say --yes if you are sure")
+		return unasked(deed, "--yes")
 	}
 	answer, err := c.read(ctx, question+" [y/N] ")
 	if err != nil {
@@ -30,14 +31,14 @@ func (c *Console) Confirm(ctx context.Context, question string) error {
 	return nil
 }
 
-// ConfirmTyped asks for a word to be typed, for what should not happen by habit. flags are what says the same without a terminal,
-// such as "--unmanaged --yes"; given says that they were given.
-func (c *Console) ConfirmTyped(ctx context.Context, question, word, flags string, given bool) error {
+// ConfirmTyped asks for a word to be typed, for what should not happen by habit. deed is that of Confirm; flags are what says the same
+// without a terminal, such as "--unmanaged --yes"; given says that they were given.
+func (c *Console) ConfirmTyped(ctx context.Context, deed, question, word, flags string, given bool) error {
 	if given {
 		return nil
 	}
 	if !c.Asks {
-		return Usage("%s: there is no terminal to ask on", question).With("say %s if you are sure", flags)
+		return unasked(deed, flags)
 	}
 	answer, err := c.read(ctx, fmt.Sprintf("%s\nType %q to go on: ", question, word))
 	if err != nil {
@@ -47,6 +48,11 @@ func (c *Console) ConfirmTyped(ctx context.Context, question, word, flags string
 		return errNo
 	}
 	return nil
+}
+
+// unasked returns the error of a question that cannot be asked.
+func unasked(deed, flags string) error {
+	return Usage("%s needs confirmation, and there is no terminal", deed).With("%s confirms it", flags)
 }
 
 // read reads one line, or gives up when the context ends: the goroutine that is left waits for input of a process that ends.

@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // recorded is a console that writes into buffers.
@@ -23,15 +27,38 @@ func TestExitCodes(t *testing.T) {
 		code int
 		said string
 	}{
-		"no error is 0 and says nothing":                    {nil, 0, ""},
-		"any error is 1":                                    {errors.New("boom"), 1, "Error: boom\n"},
-		"a wrapped failure keeps its code":                  {fmt.Errorf("add notes: %w", NotFound("no module notes")), 4, "Error: add notes: no module notes\n"},
-		"a usage error is 64 and has its hint on a line":    {Usage("which Kyma?").With("say --kyma"), 64, "Error: which Kyma?\nHint: say --kyma\n"},
-		"a timeout is 3":                                    {TimedOut("not ready within 1 s"), 3, "Error: not ready within 1 s\n"},
-		"a deadline is a timeout":                           {fmt.Errorf("get kyma: %w", context.DeadlineExceeded), 3, "Error: get kyma: context deadline exceeded\n"},
-		"Ctrl-C is 130 and no error":                        {fmt.Errorf("watch: %w", context.Canceled), 130, "Interrupted.\n"},
-		"a quiet end has a code and no word":                {Quiet(CodeWarning), 2, ""},
-		"a quiet end with code 0 is none":                   {Quiet(CodeOK), 0, ""},
+		"no error is 0 and says nothing":                 {nil, 0, ""},
+		"any error is 1":                                 {errors.New("boom"), 1, "Error: boom\n"},
+		"a wrapped failure keeps its code":               {fmt.Errorf("add notes: %w", NotFound("no module notes")), 4, "Error: add notes: no module notes\n"},
+		"a usage error is 64 and has its hint on a line": {Usage("which Kyma?").With("say --kyma"), 64, "Error: which Kyma?\nHint: say --kyma\n"},
+		"a timeout is 3":                                 {TimedOut("not ready within 1 s"), 3, "Error: not ready within 1 s\n"},
+		"a deadline is a timeout":                        {fmt.Errorf("get kyma: %w", context.DeadlineExceeded), 3, "Error: get kyma: context deadline exceeded\n"},
+		"Ctrl-C is 130 and no error":                     {fmt.Errorf("watch: %w", context.Canceled), 130, "Interrupted.\n"},
+		"a quiet end has a code and no word":             {Quiet(CodeWarning), 2, ""},
+		"a quiet end with code 0 is none":                {Quiet(CodeOK), 0, ""},
+		"a file that does not exist is 4, whatever it was for": {
+			Usage("--trust: %w", &fs.PathError{Op: "open", Path: "x.pem", Err: syscall.ENOENT}), 4, "Error: --trust: open x.pem: no such file or directory\n",
+		},
+		"so is what the API server does not find": {
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "x"), 4, "Error: namespaces \"x\" not found\n",
+		},
+		"a timeout stays one, whatever did not come": {TimedOut("no file: %w", fs.ErrNotExist), 3, "Error: no file: file does not exist\n"},
+		"what could have been meant is a hint": {
+			NotFound("there is no module helo").Known("modules", []string{"hello"}, []string{"notes", "hello", "notes"}), 4,
+			"Error: there is no module helo\nHint: did you mean hello? Known modules: hello, notes\n",
+		},
+		"a name like no other has all that there are": {
+			NotFound("there is no module x").Known("modules", nil, []string{"hello"}), 4, "Error: there is no module x\nHint: known modules: hello\n",
+		},
+		"where there is nothing there is no hint": {NotFound("there is no module x").Known("modules", nil, nil), 4, "Error: there is no module x\n"},
+		"a question that cannot be asked": {
+			(&Console{}).Confirm(context.Background(), "deleting hello from Kyma a/x", "Delete hello from Kyma a/x?"), 64,
+			"Error: deleting hello from Kyma a/x needs confirmation, and there is no terminal\nHint: --yes confirms it\n",
+		},
+		"a word that cannot be typed": {
+			(&Console{}).ConfirmTyped(context.Background(), "installing hello directly", "Sure?", "hello", "--unmanaged --yes", false), 64,
+			"Error: installing hello directly needs confirmation, and there is no terminal\nHint: --unmanaged --yes confirms it\n",
+		},
 		"the text of an error ends where its sentence ends": {fmt.Errorf("boom%s", "\n\n"), 1, "Error: boom\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +92,7 @@ func TestQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			console, _, _ := recorded(c.answer)
 			console.Yes, console.Asks = c.yes, c.asks
-			if got := Code(console.Confirm(t.Context(), "Delete notes?")); got != c.code {
+			if got := Code(console.Confirm(t.Context(), "deleting notes", "Delete notes?")); got != c.code {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}
 		})
@@ -87,7 +114,7 @@ func TestTypedQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			console, _, _ := recorded(c.answer)
 			console.Asks, console.Yes = c.asks, c.yes
-			err := console.ConfirmTyped(t.Context(), "Nobody will upgrade notes.", "notes", "--unmanaged --yes", c.given)
+			err := console.ConfirmTyped(t.Context(), "installing notes", "Nobody will upgrade notes.", "notes", "--unmanaged --yes", c.given)
 			if got := Code(err); got != c.code {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}
@@ -107,7 +134,7 @@ func TestInterruptedQuestion(t *testing.T) {
 	console.Asks, console.In = true, blocked{forever}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := Code(console.Confirm(ctx, "Sure?")); got != CodeInterrupted {
+	if got := Code(console.Confirm(ctx, "that", "Sure?")); got != CodeInterrupted {
 		t.Errorf("exit code %d, want %d", got, CodeInterrupted)
 	}
 }
@@ -231,8 +258,14 @@ func TestProgress(t *testing.T) {
 		console.Live, console.Width = true, 24
 		progress := console.Progress()
 		progress.Set("notes", "Processing", "a long story")
+		if !progress.Cut() {
+			t.Error("a line that was cut is not told")
+		}
 		progress.Set("notes", "Ready", "")
 		progress.End()
+		if progress.Cut() {
+			t.Error("no line that stands there at the end is cut")
+		}
 		want := "\x1b[2KProcessing   notes: a …\n\x1b[1A\x1b[2KReady        notes\n"
 		if diff := cmp.Diff(want, said.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

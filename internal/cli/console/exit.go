@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // The exit codes of kyma. `kyma diff` has those of diff(1) instead: 0 for no difference, 1 for some, 2 for a failure.
@@ -68,23 +72,49 @@ func (f *Failure) With(format string, args ...any) *Failure {
 	return f
 }
 
+// shownNames is how many names a hint lists.
+const shownNames = 20
+
+// Known adds a hint at what could have been meant: similar are the names that look like the one that was given, all are those that there
+// are; noun is what they name, such as "modules".
+func (f *Failure) Known(noun string, similar, all []string) *Failure {
+	names := slices.Compact(slices.Sorted(slices.Values(all)))
+	if len(names) == 0 {
+		return f
+	}
+	text := strings.Join(names[:min(len(names), shownNames)], ", ")
+	if more := len(names) - shownNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(similar) > 0 {
+		return f.With("did you mean %s? Known %s: %s", strings.Join(similar, " or "), noun, text)
+	}
+	return f.With("known %s: %s", noun, text)
+}
+
 // Code is the exit code of an error:
 //
-//  1. that of the first Failure that it wraps
-//  2. 130 for a cancelled context, which is Ctrl-C
-//  3. 3 for a deadline
-//  4. 1
+//  1. 4 for a file that does not exist, whatever the file was for
+//  2. that of the first Failure that it wraps
+//  3. 130 for a cancelled context, which is Ctrl-C
+//  4. 3 for a deadline
+//  5. 4 for what the API server does not find
+//  6. 1
 func Code(err error) int {
 	var failure *Failure
-	switch {
+	switch wrapped := errors.As(err, &failure); {
 	case err == nil:
 		return CodeOK
-	case errors.As(err, &failure):
+	case errors.Is(err, fs.ErrNotExist) && (!wrapped || failure.Code == CodeError || failure.Code == CodeUsage):
+		return CodeNotFound
+	case wrapped:
 		return failure.Code
 	case errors.Is(err, context.Canceled):
 		return CodeInterrupted
 	case errors.Is(err, context.DeadlineExceeded):
 		return CodeTimeout
+	case apierrors.IsNotFound(err):
+		return CodeNotFound
 	}
 	return CodeError
 }

@@ -17,6 +17,7 @@ type Progress struct {
 	changed map[string]int // when a line changed last, counted in changes
 	changes int
 	drawn   int // lines on the screen that are ours
+	cut     bool
 }
 
 // Progress begins to show progress. End it before anything else is written.
@@ -59,6 +60,13 @@ func (p *Progress) End() {
 	p.drawn = 0
 }
 
+// Cut reports whether a line that stands on the screen was too long for the terminal, so that its text has to be said again.
+func (p *Progress) Cut() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.cut
+}
+
 // draw writes the lines over those that it wrote before. What has left the window at its top cannot be written over, so that only the
 // lines that changed last are shown when there are too many.
 func (p *Progress) draw() {
@@ -80,11 +88,11 @@ func (p *Progress) write(keys []string, others int) {
 	if p.drawn > 0 {
 		fmt.Fprintf(&text, "\x1b[%dA", p.drawn)
 	}
-	p.drawn = 0
+	p.drawn, p.cut = 0, false
 	line := func(whole string) {
 		line := []rune(whole)
 		if width := p.console.Width; width > 1 && len(line) >= width {
-			line = append(line[:width-2], '…')
+			line, p.cut = append(line[:width-2], '…'), true
 		}
 		fmt.Fprintf(&text, "\x1b[2K%s\n", string(line))
 		p.drawn++

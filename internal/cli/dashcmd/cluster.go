@@ -39,7 +39,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	f.flags = pflag.NewFlagSet("in-cluster", pflag.ContinueOnError)
 	own := f.flags
 	own.StringVar(&f.addr, "addr", ":8443", "address to listen on")
-	own.StringVar(&f.cert, "tls-cert", "", "file with the certificate; without it one is made that nobody trusts")
+	own.StringVar(&f.cert, "tls-cert", "", "file with the certificate; without it a self-signed one is made")
 	own.StringVar(&f.key, "tls-key", "", "file with its key")
 	own.StringVar(&f.publicURL, "public-url", "", "address that browsers use, such as https://kyma.example.com; no other name is answered")
 	own.StringVar(&f.name, "cluster-name", "", "what pages call the cluster")
@@ -108,7 +108,7 @@ func (d *dashboard) runInCluster(ctx context.Context, version string) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.cluster.addr)
 	if err != nil {
-		return fmt.Errorf("nobody can listen on %s: %w", d.cluster.addr, err)
+		return fmt.Errorf("cannot listen on %s: %w", d.cluster.addr, err)
 	}
 	options.Log.Info("the dashboard listens", "address", listener.Addr().String(), "tls", !d.cluster.plainHTTP, "oidc", d.cluster.issuer)
 	if d.cluster.plainHTTP {

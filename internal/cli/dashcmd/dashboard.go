@@ -87,12 +87,12 @@ func (d *dashboard) runHere(ctx context.Context, version string) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(d.port)))
 	if err != nil {
-		return fmt.Errorf("nobody can listen there: %w; say another --port, or 0 for a free one", err)
+		return fmt.Errorf("cannot listen on port %d: %w; say another --port, or 0 for a free one", d.port, err)
 	}
 	link := "http://" + listener.Addr().String() + "/#code=" + server.Code()
 	// The link is data: it goes to standard output, and nothing else does.
 	fmt.Fprintln(d.console.Out, link)
-	d.console.Sayf("The dashboard of %s runs until Ctrl-C. The link lets in whoever has it.", options.Cluster)
+	d.console.Sayf("The dashboard of %s runs until Ctrl-C. The link is enough to get in.", options.Cluster)
 	if d.open {
 		closed, err := openLink(link, d.opener)
 		if err != nil {

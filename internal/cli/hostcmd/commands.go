@@ -31,7 +31,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 		path := command.CommandPath()
 		switch {
 		case len(args) < least:
-			return console.Usage("%s of what? %s is missing", path, what).With("%s --help shows examples", path)
+			return console.Usage("%s: %s is missing", path, what).With("%s --help shows examples", path)
 		case len(args) > most:
 			return console.Usage("%s takes no argument %q", path, args[most]).With("%s --help shows examples", path)
 		}

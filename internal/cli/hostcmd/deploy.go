@@ -26,8 +26,6 @@ import (
 )
 
 const (
-	// noCluster is where a connection leads when no kubeconfig names a cluster.
-	noCluster = "http://localhost:8080"
 	// managerProgram is the manager's own program.
 	managerProgram = "manager"
 	sandboxFlag    = "KYMA_SANDBOX"
@@ -163,11 +161,11 @@ func (h *host) where(name string) (*sandbox.Sandbox, error) {
 		return runningSandbox(name)
 	}
 	config, err := h.target.Config()
+	if errors.Is(err, target.ErrNoCluster) {
+		return runningSandbox("")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if config.Host == noCluster {
-		return runningSandbox("")
 	}
 	all, err := sandboxes()
 	if err != nil {
@@ -196,14 +194,14 @@ func (h *host) deploySandbox(ctx context.Context, s *sandbox.Sandbox, d *deployi
 	}
 	progress := h.console.Progress()
 	defer progress.End()
-	progress.Set("definitions", "Installing", "and the rights of the manager")
+	progress.Set("CRDs and RBAC", "Installing", "")
 	report, err := operator.Install(ctx, operator.Installation{
 		Config: config, Objects: playground.WithoutPods(objects), Wait: d.timeout,
 	})
 	if err != nil {
 		return explainInstall(report, err)
 	}
-	progress.Set("definitions", "Ready", "and the rights of the manager")
+	progress.Set("CRDs and RBAC", "Ready", "")
 	err = s.Deploy(ctx, hub, sandbox.Deployment{
 		Order: order, Policy: policy, Samples: d.samples, Kyma: d.kyma, Channel: d.channel, Modules: d.modules, Wait: patience(d.wait, d.timeout),
 	}, progress.Set)
@@ -233,7 +231,7 @@ func kymaName(name string, index int) string {
 // explainDeploy gives the exit code of a Kyma that did not become Ready.
 func explainDeploy(err error) error {
 	if late := (*sandbox.NotReadyError)(nil); errors.As(err, &late) && errors.Is(err, context.DeadlineExceeded) {
-		return console.TimedOut("%w", err).With("kyma status says more; --timeout waits longer")
+		return console.TimedOut("Kyma %s is not Ready in time", late.Kyma).With("kyma status says more; --timeout waits longer")
 	}
 	return err
 }
@@ -272,14 +270,14 @@ func (h *host) deployCluster(ctx context.Context, d *deploying) error {
 		return err
 	}
 	if d.install.options.Registry == "" {
-		return console.Usage("the current cluster is no sandbox: which registry has the modules?").
+		return console.Usage("the current cluster is no sandbox, and --registry is missing").
 			With("say --registry and --image, or --sandbox NAME; kyma provision list shows the sandboxes")
 	}
 	config, err := h.target.Config()
 	if err != nil {
 		return err
 	}
-	if err := h.console.Confirm(ctx, "Install the lifecycle manager and a Kyma into "+config.Host+"?"); err != nil {
+	if err := h.console.Confirm(ctx, "installing into "+config.Host, "Install the lifecycle manager and a Kyma into "+config.Host+"?"); err != nil {
 		return err
 	}
 	hub, err := h.target.Client()

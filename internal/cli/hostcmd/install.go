@@ -100,7 +100,7 @@ func (h *host) install() *cobra.Command {
 	command.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait")
 	command.Flags().StringSliceVar(&allow, "allow-crd-change", nil, "rules of the safety check of definitions that an upgrade may break")
 	command.Flags().Var(dryRun, "dry-run",
-		"only say what would change, after asking nobody (client) or the cluster (server): none|client|server")
+		"only say what would change, without the cluster (client) or checked by it (server): none|client|server")
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	return command
 }
@@ -140,6 +140,9 @@ func (h *host) bring(ctx context.Context, options operator.Options, how bringing
 	}
 	if options.Registry == "" && !slices.ContainsFunc(options.Arguments, namesRegistry) {
 		h.console.Sayf("Warning: the manager does not start without a registry: say --registry, or --manager-arg=--oci-registry-cred-secret=NAME")
+	}
+	if err := h.sayCluster(); err != nil {
+		return err
 	}
 	report, err := operator.Install(ctx, installation)
 	if err != nil {
@@ -242,6 +245,9 @@ func (h *host) remove(ctx context.Context, cascade bool, timeout time.Duration, 
 	if err != nil {
 		return err
 	}
+	if err := h.sayCluster(); err != nil {
+		return err
+	}
 	if cascade {
 		objects, err := operator.Objects(ctx, client)
 		if err != nil {
@@ -249,9 +255,10 @@ func (h *host) remove(ctx context.Context, cascade bool, timeout time.Duration, 
 		}
 		if len(objects) > 0 {
 			for _, left := range objects {
-				h.console.Sayf("Would be deleted: %s", left)
+				h.console.Sayf("Will be deleted: %s", left)
 			}
-			if err := h.console.Confirm(ctx, "Delete them, the modules of the Kymas, and the lifecycle manager?"); err != nil {
+			const question = "Delete them, the modules of the Kymas, and the lifecycle manager?"
+			if err := h.console.Confirm(ctx, "deleting all of that from "+config.Host, question); err != nil {
 				return err
 			}
 		}

@@ -76,7 +76,7 @@ func uninstalled(t *testing.T, plane *provision.ControlPlane) {
 	}
 	kubectl(t, plane.Kubeconfig, "apply", "-f", file)
 	fails(t, console.CodeError, "the cluster still has 1 Kyma (kcp-system/held)", "uninstall")
-	fails(t, console.CodeUsage, "say --yes", "uninstall", "--cascade")
+	fails(t, console.CodeUsage, "--yes confirms it", "uninstall", "--cascade")
 	if out := kubectl(t, plane.Kubeconfig, "get", "kymas", "-A", "-o", "name"); !strings.Contains(out, "held") {
 		t.Fatalf("a refusal changed something:\n%s", out)
 	}

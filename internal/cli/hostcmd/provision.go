@@ -204,7 +204,7 @@ func runningSandbox(name string) (*sandbox.Sandbox, error) {
 	case len(found) == 1:
 		return &found[0], nil
 	case len(found) > 1:
-		return nil, console.Usage("which sandbox? There are %d", len(found)).With("kyma provision list shows them; say its name")
+		return nil, console.Usage("there are %d sandboxes, and none is named", len(found)).With("kyma provision list shows them; say its name")
 	case name != "":
 		return nil, console.NotFound("there is no sandbox %s", name).With("%s makes it", commandFor(name))
 	}

@@ -22,6 +22,15 @@ func create(ctx context.Context, c client.Client, object client.Object) error {
 	return nil
 }
 
+// sayCluster says which cluster is changed.
+func (h *host) sayCluster() error {
+	where, err := h.target.Where()
+	if err == nil {
+		h.console.Sayf("Cluster: %s", where)
+	}
+	return err
+}
+
 // tell prints the Kymas of a deployment as they are now; clusters names where each leads.
 func (h *host) tell(ctx context.Context, hub client.Client, d *deploying, document deploymentDocument, clusters map[string]string) error {
 	printed := console.Document{

@@ -90,7 +90,7 @@ func (a *author) prepared(
 		return version, err
 	}
 	if version.Version == "" {
-		return version, console.Usage("which version of %s?", version.Name).With("say --version")
+		return version, console.Usage("the version of %s is missing", version.Name).With("say --version")
 	}
 	version.Access = access
 	version.Signer, err = signs.signer(ctx)

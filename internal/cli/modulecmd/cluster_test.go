@@ -63,7 +63,9 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 
 	// No controller runs here: what is tried is applied, and never becomes available.
 	s.ok("module", "init", "trial")
-	s.ok("module", "run", "trial", "--wait=false")
+	if _, said := s.ok("module", "run", "trial", "--wait=false"); !strings.Contains(said, "Cluster: "+config.Host) {
+		t.Errorf("where it goes is not said: %q", said)
+	}
 	s.ok("module", "run", "trial", "--cleanup", "--wait=false")
 }
 

@@ -94,7 +94,7 @@ func (t *trusting) trust(ctx context.Context) (*descriptor.Trust, error) {
 	for _, file := range append(append([]string{}, t.keys...), t.certificates...) {
 		text, err := userfile.Read(ctx, file)
 		if err != nil {
-			return nil, fmt.Errorf("read whom to trust: %w", err)
+			return nil, fmt.Errorf("read what is trusted: %w", err)
 		}
 		texts = append(texts, text)
 	}
@@ -121,7 +121,7 @@ func (p *place) addFlags(flags *pflag.FlagSet) {
 // ref is a component version at that registry.
 func (p *place) ref(a *author, name, version string) (component.Ref, error) {
 	if p.registry == "" {
-		return component.Ref{}, console.Usage("which registry?").With("say --registry oci://HOST[:PORT][/PATH]")
+		return component.Ref{}, console.Usage("--registry is missing").With("say --registry oci://HOST[:PORT][/PATH]")
 	}
 	ref, err := p.at(a, p.registry, name, version)
 	var failure *console.Failure

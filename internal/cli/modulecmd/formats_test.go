@@ -39,7 +39,7 @@ func TestFormatsOfInspect(t *testing.T) {
 		"inspect.out": "table", "inspect-wide.out": "wide", "inspect.json": "json", "inspect.yaml": "yaml", "inspect-name.out": "name",
 	} {
 		out, said := s.ok("module", "inspect", "notes.tgz", "-o", format)
-		if want := map[bool]string{true: "Nobody has signed it.\n"}[format == "table" || format == "wide"]; said != want {
+		if want := map[bool]string{true: "It is not signed.\n"}[format == "table" || format == "wide"]; said != want {
 			t.Errorf("%s: said %q, want %q", format, said, want)
 		}
 		s.golden(file, "", out)

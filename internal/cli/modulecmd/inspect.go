@@ -148,7 +148,7 @@ func signatures(seen *component.Inspection) console.Document {
 			{Name: "SIGNATURE"}, {Name: "STATE", State: true}, {Name: "BY"}, {Name: "ALGORITHM"}, {Name: "HASH", Wide: true},
 			{Name: "NORMALISATION", Wide: true}, {Name: "REASON"},
 		},
-		Empty: "Nobody has signed it.",
+		Empty: "It is not signed.",
 	}
 	for _, s := range seen.Signatures {
 		by := s.By

@@ -116,7 +116,7 @@ func (a *author) pushed(
 	ctx context.Context, version component.Version, to *place, access component.Access, overwrite, dryRun bool,
 ) (done published, err error) {
 	if to.registry == "" {
-		return done, console.Usage("which registry?").With("say --registry oci://HOST[:PORT][/PATH]")
+		return done, console.Usage("--registry is missing").With("say --registry oci://HOST[:PORT][/PATH]")
 	}
 	target, err := component.ParseRef(withScheme(to.registry)+"//"+version.Name+":"+version.Version, access)
 	if err != nil {

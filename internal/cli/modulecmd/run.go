@@ -68,6 +68,11 @@ func (a *author) run() *cobra.Command {
 		if !wait {
 			timeout = 0
 		}
+		where, err := a.target.Where()
+		if err != nil {
+			return err
+		}
+		a.console.Sayf("Cluster: %s", where)
 		progress := a.console.Progress()
 		report, err := a.tried(command.Context(), source, cleanup, defaultCR, timeout, func(o manifest.ObjectReport) {
 			progress.Set(o.Kind+"/"+o.Name, trialState(o), o.Message)

@@ -234,7 +234,7 @@ func (c *clusterReleases) again(ctx context.Context, moves []packaging.Move) err
 			}
 		}
 		if offered != move.From && offered != move.To {
-			return fmt.Errorf("somebody else let channel %s offer %s in between: look at it and try again", move.Channel, offered)
+			return fmt.Errorf("channel %s was changed to %s meanwhile: look at it and try again", move.Channel, offered)
 		}
 	}
 	return nil

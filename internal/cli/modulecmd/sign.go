@@ -30,7 +30,7 @@ func (a *author) sign() *cobra.Command {
 			return err
 		}
 		if signer == nil {
-			return console.Usage("which key signs?").With("say --key FILE; openssl genrsa -out private.pem 3072 makes one")
+			return console.Usage("--key is missing: it names the key that signs").With(" openssl genrsa -out private.pem 3072 makes one")
 		}
 		ref, err := a.reference(args[0], &logins)
 		if err != nil {
@@ -67,7 +67,7 @@ func (a *author) verify() *cobra.Command {
 	output := console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML)
 	command := &cobra.Command{
 		Use:   "verify REF",
-		Short: "Check that a component version is what somebody signed",
+		Short: "Check that a component version is what was signed",
 		Long: "verify checks the signature of the descriptor, then reads every blob and compares it with its " +
 			"digest, then asks the registries of the\n" +
 			"images for theirs. Each kind of tampering has a reason of its own. Exit code 1 says that something is not what was signed.",
@@ -80,7 +80,7 @@ func (a *author) verify() *cobra.Command {
 				return err
 			}
 			if trust == nil {
-				return console.Usage("whom do you trust?").With("say --key with a public key, or --cert with a certificate")
+				return console.Usage("--key and --cert are missing: one of them names what is trusted").With("--key takes a public key, --cert a certificate")
 			}
 			ref, err := a.reference(args[0], &logins)
 			if err != nil {
@@ -99,7 +99,7 @@ func (a *author) verify() *cobra.Command {
 	}
 	trusts.addFlags(command.Flags())
 	logins.AddFlags(command.Flags())
-	command.Flags().BoolVar(&offline, "offline", false, "leave out images: ask nobody but the registry of the component")
+	command.Flags().BoolVar(&offline, "offline", false, "leave out images: read the registry of the component only")
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	return command
 }

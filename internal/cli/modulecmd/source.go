@@ -63,7 +63,7 @@ func (s *sources) addConfig(flags *pflag.FlagSet) {
 // configFile is the argument or the flag; empty when there is neither and a component is made without a configuration.
 func (s *sources) configFile(args []string) (string, error) {
 	if len(args) > 0 && s.config != "" {
-		return "", console.Usage("%s and --config-file %s: which of them is the module?", args[0], s.config).With("say one of them")
+		return "", console.Usage("%s and --config-file %s both name a module", args[0], s.config).With("say one of them")
 	}
 	switch {
 	case len(args) > 0:

@@ -36,7 +36,7 @@ func (a *author) template() *cobra.Command {
 			var err error
 			switch {
 			case len(args) == 1 && s.config != "":
-				return console.Usage("a reference and --config-file: which of them is the module?").With("say one of them")
+				return console.Usage("a reference and --config-file both name a module").With("say one of them")
 			case len(args) == 1:
 				text, err = a.templateOf(command.Context(), args[0], &logins)
 			default:

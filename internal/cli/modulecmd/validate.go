@@ -42,7 +42,7 @@ func (a *author) validate() *cobra.Command {
 		Short: "Check a module: names, links, images, default CR",
 		Long: "validate reads the configuration of a module and what that names, and tells what is wrong by " +
 			"file, line and field, and what to do.\n" +
-			"It asks no cluster, and no registry or web server unless --against or --links is given. The default CR is checked against its\n" +
+			"It needs no cluster, and no registry or web server unless --against or --links is given. The default CR is checked against its\n" +
 			"definition, by schema and by rules. With --against, CustomResourceDefinitions are compared with those of an earlier version by the\n" +
 			"rules that a cluster goes by when it upgrades. Exit code 1 says that there are errors; with --strict warnings count as errors.",
 		Example: "  kyma module validate\n  kyma module validate notes -o json\n" +
@@ -149,7 +149,7 @@ func checkRules(names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return console.Usage("there is no rule %s", name).With("there are %s", strings.Join(known, ", "))
+			return console.Usage("there is no rule %s", name).With("known rules: %s", strings.Join(known, ", "))
 		}
 	}
 	return nil

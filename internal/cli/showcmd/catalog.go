@@ -11,6 +11,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/collectioncmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/gather"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
@@ -88,6 +89,9 @@ func (s *show) offers(ctx context.Context) (view.Inputs, []view.Offer, error) {
 	}
 	namespace, explicit, err := s.target.Namespace()
 	offers := slices.DeleteFunc(view.Catalog(in), func(o view.Offer) bool { return explicit && o.Namespace != namespace })
+	if err == nil && len(offers) == 0 {
+		err = s.target.CheckNamespace(ctx, cluster)
+	}
 	return in, offers, err
 }
 
@@ -189,16 +193,11 @@ func catalogShow(s *show) *cobra.Command {
 }
 
 func notOffered(offers []view.Offer, name string) error {
-	failure := console.NotFound("there is no module %s", name)
-	if len(offers) == 0 {
-		return failure
-	}
 	var names []string
 	for i := range offers {
 		names = append(names, offers[i].Name)
 	}
-	names = slices.Compact(names)
-	return failure.With("there are %s", strings.Join(names[:min(len(names), 20)], ", "))
+	return console.NotFound("there is no module %s", name).Known("modules", edit.Similar(name, names), names)
 }
 
 // describe writes everything about an offer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func events(s *show) *cobra.Command {
 		Use:   "events [MODULE...]",
 		Short: "Show the events of Kymas and modules, the latest last",
 		Long: "Show the events of Kymas, their Manifests and what these installed in this cluster, the latest last: of the modules that are " +
-			"named, or of all.",
+			"named, with those of their Kymas that name them, or of all.",
 		Example:           "  kyma events\n  kyma events beacon --warnings\n  kyma events beacon -o json",
 		ValidArgsFunction: s.completeModules,
 		RunE: func(command *cobra.Command, names []string) error {
@@ -68,14 +69,35 @@ func events(s *show) *cobra.Command {
 // involved names an object that events may be about.
 type involved struct{ kind, namespace, name string }
 
-// about are the objects of a tree, and the Manifests of its modules. Kymas are among them when no module was named.
+// concern says which events are asked for: those of objects, and of Kymas only those that name one of the modules.
+type concern struct {
+	objects map[involved]bool
+	names   []string
+}
+
+// has reports whether an event is asked for. What is refused before anything of a module is installed, such as its signature, is an event
+// of the Kyma alone: "...; NAME: REASON: ...".
+func (c concern) has(e *corev1.Event) bool {
+	of := &e.InvolvedObject
+	switch {
+	case !c.objects[involved{of.Kind, of.Namespace, of.Name}]:
+		return false
+	case of.Kind != kindKyma || len(c.names) == 0:
+		return true
+	}
+	return slices.ContainsFunc(c.names, func(name string) bool { return strings.Contains(e.Message, "; "+name+": ") })
+}
+
+const kindKyma = "Kyma"
+
+// about are the objects of a tree, and the Manifests of its modules.
 func about(roots []view.Node, modules []view.Module, names []string) map[involved]bool {
 	all := map[involved]bool{}
 	var walk func([]view.Node)
 	walk = func(nodes []view.Node) {
 		for i := range nodes {
 			n := &nodes[i]
-			if n.Kind != view.KindModule && (n.Kind != "Kyma" || len(names) == 0) {
+			if n.Kind != view.KindModule {
 				all[involved{n.Kind, n.Namespace, n.Name}] = true
 			}
 			walk(n.Children)
@@ -97,9 +119,9 @@ func (s *show) reported(ctx context.Context, roots []view.Node, modules []view.M
 	if err != nil {
 		return nil, err
 	}
-	objects := about(roots, modules, names)
+	asked := concern{objects: about(roots, modules, names), names: names}
 	var namespaces []string
-	for object := range objects {
+	for object := range asked.objects {
 		namespaces = append(namespaces, cmp.Or(object.namespace, corev1.NamespaceDefault))
 	}
 	slices.Sort(namespaces)
@@ -117,8 +139,7 @@ func (s *show) reported(ctx context.Context, roots []view.Node, modules []view.M
 			continue
 		}
 		for i := range list.Items {
-			of := &list.Items[i].InvolvedObject
-			if objects[involved{of.Kind, of.Namespace, of.Name}] {
+			if asked.has(&list.Items[i]) {
 				found = append(found, eventOf(&list.Items[i]))
 			}
 		}

@@ -48,6 +48,7 @@ func TestGolden(t *testing.T) {
 		"trace-json":    {0, []string{"trace", "deployments.apps/lone-manager", "-o", "json"}},
 		"events":        {0, []string{"events"}},
 		"events-module": {0, []string{"events", "beacon", "--warnings", "-o", "yaml"}},
+		"events-kyma":   {0, []string{"events", "greeter", "-o", "yaml"}},
 		"catalog":       {0, []string{"catalog", "list"}},
 		"catalog-wide":  {0, []string{"catalog", "list", "-o", "wide"}},
 		"catalog-json":  {0, []string{"catalog", "search", "lone", "-o", "json"}},

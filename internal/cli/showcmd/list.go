@@ -81,7 +81,7 @@ func listDocument(in *view.Inputs, modules []view.Module) console.Document {
 		m := &modules[i]
 		d.Names = append(d.Names, "module/"+m.Name)
 		d.Rows = append(d.Rows, []string{
-			m.Name, m.Kyma, channelText(m), versionText(m), newerText(m), string(m.Module.State), phaseText(m),
+			m.Name, m.Kyma, channelText(m), versionText(m), newerText(m), resourceText(m), phaseText(m),
 			string(m.Type), string(m.Policy), strconv.FormatBool(m.Managed), m.Signed.State, why(m),
 		})
 	}
@@ -118,6 +118,15 @@ func newerText(m *view.Module) string {
 		return m.Version.Available
 	}
 	return ""
+}
+
+// resourceText is what the custom resource of a module says of it; nothing where it is in another cluster that does not tell: a column of
+// Unknown beside modules that are ready looks like trouble.
+func resourceText(m *view.Module) string {
+	if m.Module.State == view.Unknown && m.Module.Reason == view.WhyNotObserved {
+		return ""
+	}
+	return string(m.Module.State)
 }
 
 // phaseText is the installation in a word, and what matters beside it.

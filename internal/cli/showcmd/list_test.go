@@ -6,6 +6,23 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
+func TestResourceText(t *testing.T) {
+	for name, c := range map[string]struct {
+		module view.Condition
+		want   string
+	}{
+		"what it says is repeated":              {view.Condition{State: view.Warning}, "Warning"},
+		"what is in another cluster is no word": {view.Condition{State: view.Unknown, Reason: view.WhyNotObserved}, ""},
+		"what could not be read is Unknown":     {view.Condition{State: view.Unknown, Reason: view.WhyForbidden}, "Unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := resourceText(&view.Module{State: view.Ready, Module: c.module}); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestPhaseText(t *testing.T) {
 	for name, c := range map[string]struct {
 		module view.Module

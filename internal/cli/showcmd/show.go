@@ -99,6 +99,11 @@ func (s *show) read(ctx context.Context, from client.Reader, scope gather.Scope)
 	if scope.Kyma != nil && !scope.CatalogOnly && len(in.Kymas) == 0 && !unreadKind(&in, "Kyma") {
 		return in, console.NotFound("there is no Kyma %s", scope.Kyma).With("kyma kyma list shows those that there are")
 	}
+	if scope.Namespace != "" && len(in.Kymas) == 0 && len(in.Manifests) == 0 {
+		if err := s.target.CheckNamespace(ctx, from); err != nil {
+			return in, err
+		}
+	}
 	s.warn(&in)
 	return in, nil
 }
@@ -154,7 +159,7 @@ func unreadKind(in *view.Inputs, kind string) bool {
 func blind(in *view.Inputs, shown int, kinds ...string) error {
 	for _, kind := range kinds {
 		if shown == 0 && unreadKind(in, kind) {
-			return errors.New("nothing can be said: what there is cannot be read")
+			return errors.New("nothing can be shown: what there is cannot be read")
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/edit"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
 )
 
@@ -62,7 +63,7 @@ func pick(in *view.Inputs, modules []view.Module, names []string) ([]view.Module
 			continue
 		}
 		if unreadKind(in, "Kyma") {
-			return nil, fmt.Errorf("nobody knows whether there is a module %s: Kymas cannot be read", name)
+			return nil, fmt.Errorf("module %s cannot be looked up: Kymas cannot be read", name)
 		}
 		return nil, missing(in, modules, name)
 	}
@@ -82,11 +83,11 @@ func missing(in *view.Inputs, modules []view.Module, name string) error {
 	for i := range modules {
 		there = append(there, modules[i].Name)
 	}
-	slices.Sort(there)
-	if there = slices.Compact(there); len(there) == 0 {
-		return console.NotFound("there is no module %s", name).With("kyma catalog list shows what can be had")
+	failure := console.NotFound("there is no module %s", name)
+	if len(there) == 0 {
+		return failure.With("kyma catalog list shows what can be had")
 	}
-	return console.NotFound("there is no module %s", name).With("there are %s", strings.Join(there[:min(len(there), 20)], ", "))
+	return failure.Known("modules", edit.Similar(name, there), there)
 }
 
 // printStatus writes modules; as text all is told of those that were named, and of the others what is not ready.

@@ -87,7 +87,7 @@ func (s *show) trace(ctx context.Context, name string) error {
 // untraced says why there is nothing to show.
 func (s *show) untraced(in *view.Inputs, asked view.Asked) error {
 	if len(in.Unread) > 0 {
-		return fmt.Errorf("nobody knows whose %s/%s is: not everything could be read", asked.Kind, asked.Name)
+		return fmt.Errorf("the owner of %s/%s is unknown: not everything could be read", asked.Kind, asked.Name)
 	}
 	if asked.Object == nil {
 		return console.NotFound("there is no %s/%s that a module has, here or in a runtime", asked.Kind, asked.Name).

@@ -131,6 +131,12 @@ func objects(t *testing.T) []client.Object {
 			InvolvedObject: corev1.ObjectReference{Kind: "Kyma", Namespace: "kcp-system", Name: "alice"},
 			Type:           "Normal", Reason: "Ready", Message: "all is well", Count: 1, LastTimestamp: metav1.Unix(2, 0),
 		},
+		&corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: "kcp-system", Name: "alice.3"},
+			InvolvedObject: corev1.ObjectReference{Kind: "Kyma", Namespace: "kcp-system", Name: "alice"},
+			Type:           "Warning", Reason: "SignatureUntrusted",
+			Message: "State is now Error: 1 of 2 modules ready; greeter: SignatureUntrusted: by a stranger", Count: 1, LastTimestamp: metav1.Unix(3, 0),
+		},
 	}
 }
 

@@ -45,6 +45,12 @@ func (t *Target) Kyma(ctx context.Context, reader client.Reader, name string) (*
 		return nil, err
 	}
 	candidates := slices.DeleteFunc(kymas.Items, func(k v1beta2.Kyma) bool { return name != "" && k.Name != name })
+	if len(candidates) == 0 && explicit {
+		if err := t.CheckNamespace(ctx, reader); err != nil {
+			return nil, err
+		}
+		return nil, console.NotFound("there is no Kyma in namespace %s", namespace).With("kyma kyma list -A shows those of all namespaces")
+	}
 	return only(candidates, name)
 }
 
@@ -64,7 +70,7 @@ func only(candidates []v1beta2.Kyma, name string) (*v1beta2.Kyma, error) {
 	}
 	slices.Sort(names)
 	shown := names[:min(len(names), 10)]
-	return nil, console.Usage("which Kyma? There are %d: %s", len(names), strings.Join(shown, ", ")).With("say --kyma NAMESPACE/NAME")
+	return nil, console.Usage("there are %d Kymas, and none is named: %s", len(names), strings.Join(shown, ", ")).With("say --kyma NAMESPACE/NAME")
 }
 
 // explain says what a cluster without our kinds is.

@@ -1,7 +1,6 @@
 package target
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -11,8 +10,6 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-
-	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
 // Target is the cluster that a command was pointed at. The zero value is of no use; make it by New.
@@ -21,6 +18,10 @@ type Target struct {
 	config   *rest.Config
 	client   client.WithWatch
 	requests atomic.Int64
+	// given says that the connection does not come from the flags.
+	given bool
+	// rejected says that the cluster answered Unauthorized.
+	rejected atomic.Bool
 }
 
 // New is a target without a connection yet.
@@ -34,7 +35,7 @@ func New() *Target {
 // Of is a target with a given connection, for programs and tests that have one.
 func Of(config *rest.Config) *Target {
 	t := New()
-	t.config = t.counted(config)
+	t.config, t.given = t.counted(config), true
 	return t
 }
 
@@ -51,28 +52,35 @@ func (t *Target) AddFlags(flags *pflag.FlagSet) {
 	})
 }
 
-// Config is the connection. It has no client-side rate limit: API servers have their own.
+// Config is the connection. It has no client-side rate limit: API servers have their own. The error is ErrNoCluster where no kubeconfig
+// names a cluster.
 func (t *Target) Config() (*rest.Config, error) {
 	if t.config != nil {
 		return t.config, nil
 	}
 	config, err := t.flags.ToRESTConfig()
 	if err != nil {
-		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("which cluster? %w", err)}).
-			With("set KUBECONFIG, or say --kubeconfig and --context")
+		return nil, t.unusable(err)
+	}
+	if err := t.nowhere(config); err != nil {
+		return nil, err
 	}
 	t.config = t.counted(config)
 	return t.config, nil
 }
 
-// counted is a copy of a connection whose requests are counted.
+// counted is a copy of a connection whose requests are counted, and whose refusals of the credentials are noticed.
 func (t *Target) counted(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			t.requests.Add(1)
-			return next.RoundTrip(request)
+			answer, err := next.RoundTrip(request)
+			if err == nil && answer.StatusCode == http.StatusUnauthorized {
+				t.rejected.Store(true)
+			}
+			return answer, err
 		})
 	})
 	return config
@@ -111,5 +119,8 @@ func (t *Target) Client() (client.WithWatch, error) {
 // Namespace is what --namespace or the kubeconfig's context says; explicit says that it was the flag.
 func (t *Target) Namespace() (namespace string, explicit bool, err error) {
 	namespace, _, err = t.flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		err = t.unusable(err)
+	}
 	return namespace, t.flags.Namespace != nil && *t.flags.Namespace != "", err
 }

@@ -33,8 +33,8 @@ func TestOnly(t *testing.T) {
 		"the only one is meant":                            {[]v1beta2.Kyma{kyma("a", "x")}, "", 0, ""},
 		"none at all is not found":                         {nil, "", 4, "there is no Kyma in this cluster"},
 		"none of that name is not found":                   {nil, "x", 4, "there is no Kyma x"},
-		"two of that name in two namespaces are not mixed": {[]v1beta2.Kyma{kyma("b", "x"), kyma("a", "x")}, "x", 64, "There are 2: a/x, b/x"},
-		"of many, ten are named":                           {dozen, "", 64, "There are 12: kcp-system/k00"},
+		"two of that name in two namespaces are not mixed": {[]v1beta2.Kyma{kyma("b", "x"), kyma("a", "x")}, "x", 64, "there are 2 Kymas, and none is named: a/x, b/x"},
+		"of many, ten are named":                           {dozen, "", 64, "there are 12 Kymas, and none is named: kcp-system/k00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := only(c.candidates, c.asked)

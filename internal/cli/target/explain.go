@@ -1,0 +1,155 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+)
+
+// ErrNoCluster says that no kubeconfig names a cluster.
+var ErrNoCluster = errors.New("no kubeconfig names a cluster")
+
+// usualServer is where clientcmd leads then.
+const usualServer = "http://localhost:8080"
+
+// sayWhich is the hint where no cluster is found.
+const sayWhich = "set KUBECONFIG, or say --kubeconfig and --context"
+
+// unusable returns the error of a kubeconfig that leads to no cluster: the file is missing, the context is, or something else is wrong.
+func (t *Target) unusable(err error) error {
+	if file, is := errors.AsType[*fs.PathError](err); is && slices.Contains(t.files(), file.Path) { // else it is one that a kubeconfig names
+		return unreadable(file.Path, file.Err)
+	}
+	if raw, unread := t.flags.ToRawKubeConfigLoader().RawConfig(); unread == nil {
+		if name := t.context(&raw); name != "" && raw.Contexts[name] == nil {
+			return console.NotFound("the kubeconfig has no context %q", name).
+				Known("contexts", nil, slices.Collect(maps.Keys(raw.Contexts)))
+		}
+	}
+	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the kubeconfig cannot be used: %w", err)}).With(sayWhich)
+}
+
+// files are the kubeconfigs that are read.
+func (t *Target) files() []string {
+	if t.flags.KubeConfig != nil && *t.flags.KubeConfig != "" {
+		return []string{*t.flags.KubeConfig}
+	}
+	return clientcmd.NewDefaultClientConfigLoadingRules().Precedence
+}
+
+func unreadable(file string, why error) error {
+	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("cannot read kubeconfig %s: %w", file, why)}).With(sayWhich)
+}
+
+// nowhere returns an error where nothing names a cluster. clientcmd takes a kubeconfig of KUBECONFIG that does not exist for an empty one,
+// and calls a server that was never asked for.
+func (t *Target) nowhere(config *rest.Config) error {
+	if config.Host != usualServer || t.flags.APIServer != nil && *t.flags.APIServer != "" {
+		return nil
+	}
+	raw, err := t.flags.ToRawKubeConfigLoader().RawConfig()
+	if err != nil || !clientcmdapi.IsConfigEmpty(&raw) {
+		return err
+	}
+	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
+		for _, file := range t.files() {
+			if _, err := os.Stat(file); err != nil && file != "" {
+				return unreadable(file, noClusterError{err})
+			}
+		}
+	}
+	return console.NotFound("%w", ErrNoCluster).With(sayWhich)
+}
+
+// noClusterError is why a file could not be read, and an ErrNoCluster too.
+type noClusterError struct{ error }
+
+// Error is the reason without the file, which stands in front of it.
+func (e noClusterError) Error() string {
+	if file, is := errors.AsType[*fs.PathError](e.error); is {
+		return file.Err.Error()
+	}
+	return e.error.Error()
+}
+
+// Is says that it is an ErrNoCluster.
+func (e noClusterError) Is(err error) bool { return err == ErrNoCluster }
+
+// Unwrap gives the reason.
+func (e noClusterError) Unwrap() error { return e.error }
+
+// context is the name of the one that counts.
+func (t *Target) context(raw *clientcmdapi.Config) string {
+	if t.flags.Context != nil && *t.flags.Context != "" {
+		return *t.flags.Context
+	}
+	return raw.CurrentContext
+}
+
+// Explain returns the error of a command in words of its own where the cluster did not accept who called: "Unauthorized" names neither.
+func (t *Target) Explain(err error) error {
+	if err == nil || !t.rejected.Load() || !apierrors.IsUnauthorized(err) && !strings.HasSuffix(err.Error(), "Unauthorized") {
+		return err
+	}
+	return (&console.Failure{
+		Code: console.Code(err), Err: fmt.Errorf("the cluster rejected your credentials%s", t.user()),
+	}).With("log in to the cluster again, or name another context by --context")
+}
+
+// user is who calls, as the kubeconfig calls it, in brackets; empty where it does not say.
+func (t *Target) user() string {
+	name := ""
+	if raw, err := t.flags.ToRawKubeConfigLoader().RawConfig(); err == nil && !t.given {
+		if found := raw.Contexts[t.context(&raw)]; found != nil {
+			name = found.AuthInfo
+		}
+	}
+	if t.flags.AuthInfoName != nil && *t.flags.AuthInfoName != "" {
+		name = *t.flags.AuthInfoName
+	}
+	if name == "" {
+		return ""
+	}
+	return " (user " + name + ")"
+}
+
+// Where names the cluster for people: its address, and the context that leads there.
+func (t *Target) Where() (string, error) {
+	config, err := t.Config()
+	if err != nil {
+		return "", err
+	}
+	if raw, err := t.flags.ToRawKubeConfigLoader().RawConfig(); err == nil && !t.given {
+		if name := t.context(&raw); name != "" {
+			return fmt.Sprintf("%s (context %s)", config.Host, name), nil
+		}
+	}
+	return config.Host, nil
+}
+
+// CheckNamespace returns an error where --namespace names one that does not exist: what is not found there is no answer then. Where that
+// cannot be seen it returns nil.
+func (t *Target) CheckNamespace(ctx context.Context, reader client.Reader) error {
+	namespace, explicit, err := t.Namespace()
+	if err != nil || !explicit {
+		return err
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
+		return console.NotFound("there is no namespace %s", namespace).With("kubectl get namespaces lists them")
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package target
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+)
+
+// flagged is a target with flags, and what its kubeconfig is: a file with that text in a folder of its own.
+func flagged(t *testing.T, text string, args ...string) (to *Target, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "config.yaml")
+	if text != "" {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to = New()
+	flags := pflag.NewFlagSet("kyma", pflag.ContinueOnError)
+	to.AddFlags(flags)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "FILE", file)
+	}
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return to, file
+}
+
+// kubeconfig leads user ro to a server by context prod.
+func kubeconfig(server string) string {
+	return "{apiVersion: v1, kind: Config, current-context: prod, contexts: [{name: prod, context: {cluster: a, user: ro}}], " +
+		"clusters: [{name: a, cluster: {server: '" + server + "'}}], users: [{name: ro, user: {token: x}}]}"
+}
+
+func TestAKubeconfigThatLeadsNowhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, variable string
+		args           []string
+		code           int
+		said           string
+		none           bool
+	}{
+		"a file that is named and missing":     {"", "", []string{"--kubeconfig", "FILE"}, 4, "cannot read kubeconfig FILE: no such file or directory", false},
+		"a file of KUBECONFIG that is missing": {"", "FILE", nil, 4, "cannot read kubeconfig FILE: no such file or directory", true},
+		"an empty one":                         {"{apiVersion: v1, kind: Config}", "FILE", nil, 4, "no kubeconfig names a cluster", true},
+		"a context that there is not":          {kubeconfig("https://127.0.0.1:1"), "FILE", []string{"--context", "test"}, 4, `has no context "test"`, false},
+		"a file that it names and that is missing": {
+			strings.Replace(kubeconfig("https://127.0.0.1:1"), "{token: x}", "{client-certificate: /none.pem, client-key: /none.key}", 1), "FILE", nil, 4,
+			"the kubeconfig cannot be used: ", false,
+		},
+		"no YAML":                                {"{", "FILE", nil, 1, "the kubeconfig cannot be used: ", false},
+		"a server by a flag needs no kubeconfig": {"", "FILE", []string{"--server", "http://localhost:8080"}, 0, "", false},
+		"one that works":                         {kubeconfig("https://127.0.0.1:1"), "FILE", nil, 0, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			to, file := flagged(t, c.text, c.args...)
+			t.Setenv("KUBECONFIG", strings.ReplaceAll(c.variable, "FILE", file))
+			_, err := to.Config()
+			if console.Code(err) != c.code || errors.Is(err, ErrNoCluster) != c.none {
+				t.Errorf("code %d, no cluster %t; want %d and %t: %v", console.Code(err), errors.Is(err, ErrNoCluster), c.code, c.none, err)
+			}
+			if want := strings.ReplaceAll(c.said, "FILE", file); err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("said %q, want %q", err, want)
+			}
+			if err != nil && c.code == 0 {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCredentialsThatAreRejected(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`))
+	}))
+	defer server.Close()
+	to, file := flagged(t, kubeconfig(server.URL))
+	t.Setenv("KUBECONFIG", file)
+	if where, err := to.Where(); err != nil || where != server.URL+" (context prod)" {
+		t.Errorf("the cluster is called %q: %v", where, err)
+	}
+	if other := errors.New("Unauthorized"); to.Explain(other) != other || to.Explain(nil) != nil {
+		t.Error("what this cluster did not say is explained")
+	}
+	c, err := to.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = to.Kyma(t.Context(), c, "")
+	explained := to.Explain(err)
+	if explained == nil || explained.Error() != "the cluster rejected your credentials (user ro)" || console.Code(explained) != console.CodeError {
+		t.Errorf("%v is explained as %v", err, explained)
+	}
+}
