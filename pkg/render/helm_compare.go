@@ -90,9 +90,8 @@ func nonDeterministic(files []content.File, input Input, found []difference, var
 	case more > 1:
 		what += fmt.Sprintf(", and %d more objects differ", more)
 	}
-	return &content.Error{
-		Reason: content.ReasonNonDeterministic, Err: fmt.Errorf("rendering the chart twice gives two results: %s: %s", what, remedies(functions)),
-	}
+	err := fmt.Errorf("rendering the chart twice gives two results: %s: %s", what, remedies(functions))
+	return &content.Error{Reason: content.ReasonNonDeterministic, Err: err}
 }
 
 // fieldPath leads to a field: names and positions.
