@@ -92,9 +92,9 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a renderer that nobody has":                         {ours, []edit{{"helm-chart", "helm"}}, "6 renderer choice", "helm-chart, kustomize, bundle"},
 		"a readiness that nobody has":                        {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
 		"a rule of CRD safety that nobody has":               {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
-		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "17 values path", "absolute"},
-		"values that are written in place":                   {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "17 values wrong-type", "put it into a file"},
-		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "18 targetNamespace namespace", "no namespace"},
+		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "18 values path", "absolute"},
+		"values that are written in place":                   {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
+		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "19 targetNamespace namespace", "no namespace"},
 		"images that are a text":                             {ours, []edit{{"images:\n- ", "images: "}}, "13 images wrong-type", "a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
