@@ -10,7 +10,9 @@ import (
 
 // What names no namespace goes to namespace default, and whoever makes the module has to hear of it.
 func TestObjectsWithoutANamespaceAreTold(t *testing.T) {
-	object := func(kind, metadata string) string { return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n" }
+	object := func(kind, metadata string) string {
+		return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n"
+	}
 	for name, test := range map[string]struct {
 		manifest  string
 		chart     bool

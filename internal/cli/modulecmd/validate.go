@@ -71,8 +71,10 @@ func (a *author) validate() *cobra.Command {
 	return command
 }
 
-// judged reads a module and judges it by all files that can be read.
-func (a *author) judged(ctx context.Context, file string, rules []string, links bool) (*packaging.Source, []finding.Finding, error) {
+// judged reads a module and judges it by all files that can be read; changes are made to it before.
+func (a *author) judged(
+	ctx context.Context, file string, rules []string, links bool, changes ...func(*packaging.Source) error,
+) (*packaging.Source, []finding.Finding, error) {
 	fetcher := &packaging.Fetcher{}
 	source, found, err := packaging.Load(ctx, file, fetcher)
 	if err != nil {
@@ -82,6 +84,11 @@ func (a *author) judged(ctx context.Context, file string, rules []string, links 
 		var check func(string) error
 		if links {
 			check = func(link string) error { return fetcher.Check(ctx, link) }
+		}
+		for _, change := range changes {
+			if err := change(source); err != nil {
+				return nil, nil, err
+			}
 		}
 		more, err := source.Lint(ctx, rules, check)
 		if err != nil {
