@@ -24,7 +24,7 @@ type remedy struct {
 
 var (
 	giveValue = remedy{text: "what is random or depends on the time must come from the values"}
-	giveKey   = remedy{text: "keys and certificates must come from the values, or be made in the cluster (cert-manager, the module's operator)"}
+	giveKey   = remedy{text: "keys and certificates must come from the values, or be made in the cluster (by cert-manager, by the operator)"}
 	takeHash  = remedy{text: "salts anew each time, whatever the values are: the chart has to take the finished result instead", named: true}
 	findCause = remedy{text: "a chart has to declare the same objects each time"}
 )
