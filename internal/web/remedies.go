@@ -49,7 +49,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonSourceUnsupported:     "Choose one of the types of sources that the message lists.",
 	v1beta2.ReasonValuesInvalid:         "Correct the values, the config layer or its set strings.",
 	v1beta2.ReasonNonDeterministic:      "Do what the message says about the field: the chart renders it differently each time.",
-	v1beta2.ReasonHooksRefused:          "Switch the hooks of the chart off by the values that the message names, or let the module's operator do what they do.",
+	v1beta2.ReasonHooksRefused:          "Set the values that the message names, or let the module's operator do what the hooks do.",
 	v1beta2.ReasonRemoteBaseRefused:     "Copy what the message names into the content.",
 	v1beta2.ReasonProbeInvalid:          "Correct the expression of the probe, or the path of the customStateCheck.",
 	v1beta2.ReasonAccessSecretNotFound:  "Create the access Secret of the Kyma: kyma kyma connect.",

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -41,9 +42,7 @@ func (t chartTemplates) add(c *chart.Chart) {
 		if _, err := root.Parse(string(file.Data), "", "", defined); err != nil {
 			continue
 		}
-		for name, tree := range defined {
-			t[name] = tree
-		}
+		maps.Copy(t, defined)
 		t[root.Name] = root
 	}
 	for _, subchart := range c.Dependencies() {
