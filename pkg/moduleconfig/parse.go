@@ -55,7 +55,7 @@ func (r *reader) fields(c *Config) map[string]handler {
 		"namespace":           r.text(&c.Namespace),
 		"customStateCheck":    r.stateChecks(&c.CustomStateCheck),
 		"renderer":            r.text(&c.Renderer),
-		"values":              r.file(&c.Values),
+		"values":              r.fileName(&c.Values),
 		"targetNamespace":     r.text(&c.TargetNamespace),
 		"readiness":           r.text(&c.Readiness),
 		"allowCRDChanges":     r.texts(&c.AllowCRDChanges),
@@ -71,8 +71,8 @@ func (r *reader) ignored(node *yaml.Node, field string) {
 	})
 }
 
-// file takes in the name of a file whose content is easily written in its place.
-func (r *reader) file(into *string) handler {
+// fileName takes in the name of a file whose content is easily written in its place.
+func (r *reader) fileName(into *string) handler {
 	return func(node *yaml.Node, field string) {
 		if node.Kind == yaml.MappingNode {
 			r.fail(node, RuleWrongType, field, "is a mapping, which does not fit here", "put it into a file, and name that: "+field+": values.yaml")
