@@ -142,10 +142,10 @@ func TestWhatIsNoConfigurationIsRefused(t *testing.T) {
 		"a file with null":                  {"null\n", "0  syntax", "empty"},
 		"a file that is no YAML":            {"name: a\n b: [\n", "2  syntax", "no YAML"},
 		"a list":                            {"- name: a\n", "1  wrong-type", "a mapping"},
-		"two documents":                     {sample(t, "ours.yaml") + "---\nname: b\n", "18  syntax", "second document"},
-		"a second document that is no YAML": {sample(t, "ours.yaml") + "---\na: [\n", "19  syntax", "no YAML"},
+		"two documents":                     {sample(t, "ours.yaml") + "---\nname: b\n", "21  syntax", "second document"},
+		"a second document that is no YAML": {sample(t, "ours.yaml") + "---\na: [\n", "22  syntax", "no YAML"},
 		"a file that is far too long":       {strings.Repeat("#", maxBytes+1), "0  syntax", "more than"},
-		"an alias of a mapping":             {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "19 annotations wrong-type", "alias"},
+		"an alias of a mapping":             {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "22 annotations wrong-type", "alias"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, c.text, c.want, c.says) })
 	}
