@@ -99,7 +99,8 @@ func TestValuesAndConfigThatNobodyTakesAreRefused(t *testing.T) {
 		config, values, message string
 	}{
 		"values without a chart":                       {values: `{"replicas":2}`, message: "spec.values: no installation takes values"},
-		"overrides for plain YAML":                     {config: "configs: [{name: first, overrides: 'a=b'}]", message: "overrides and ReleaseName are for charts"},
+		"values for plain YAML":                        {config: "configs: [{name: first, values: {a: b}}]", message: "values, overrides and ReleaseName are for charts"},
+		"overrides for plain YAML":                     {config: "configs: [{name: first, overrides: 'a=b'}]", message: "values, overrides and ReleaseName are for charts"},
 		"a config for an installation that is not one": {config: "configs: [{name: other, clientConfig: Namespace=a}]", message: `installation "other"`},
 		"a config that is none":                        {config: "configs: 5", message: "configs"},
 	} {

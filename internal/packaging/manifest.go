@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -120,8 +121,13 @@ func (s *Source) packed() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// Objects are those that the manifest declares.
+// Objects are those that the manifest declares, with the values and the namespace that it is installed with.
 func (s *Source) Objects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	return s.ObjectsIn(ctx, render.DefaultNamespace)
+}
+
+// ObjectsIn is Objects where namespace is the one that a module has which does not say any.
+func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
 	if s.Tree == nil {
 		return render.Parse(bytes.NewReader(s.Manifest), maxFetched)
 	}
@@ -129,22 +135,29 @@ func (s *Source) Objects(ctx context.Context) ([]*unstructured.Unstructured, err
 	if !known {
 		return nil, fmt.Errorf("there is no renderer %q", s.Format)
 	}
-	rendered, err := renderer.Render(ctx, s.Tree, render.Input{Name: s.Config.ModuleName(), Namespace: "kyma-system"})
+	how, err := s.installation()
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := renderer.Render(ctx, s.Tree, render.Input{
+		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, namespace), Values: how.Values,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return rendered.Objects(), nil
 }
 
-// kindLine is how an object says in YAML or JSON that it runs images, defines a kind, or is a list that may hold such objects.
+// kindLine is how an object says in YAML or JSON that it runs images, defines a kind, is a namespace, or is a list that may hold such
+// objects.
 var kindLine = regexp.MustCompile(`kind["']?\s*:\s*["']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|` +
 	`ReplicationController|Job|CronJob|Pod|` +
-	`CustomResourceDefinition|[A-Za-z]*List)\b`)
+	`CustomResourceDefinition|Namespace|[A-Za-z]*List)\b`)
 
 // separator is the line between two documents.
 var separator = regexp.MustCompile(`(?m)^---(?:[ \t].*)?\r?$`)
 
-// tellingObjects are the objects of the manifest that name images or define kinds. A manifest of megabytes is not decoded for them: only
+// tellingObjects are the objects of the manifest that name images or define kinds, and its namespaces. A manifest of megabytes is not decoded for them: only
 // the documents in which such a kind occurs are. An anchor cannot reach from one document into another.
 func (s *Source) tellingObjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	if s.Tree != nil {

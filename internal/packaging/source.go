@@ -13,6 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/finding"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // RuleReadable is the rule of findings about files that cannot be read.
@@ -31,6 +32,10 @@ type Source struct {
 	folder bool
 	// Format is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
 	Format string
+	// Values are those that a chart is installed with, over its own; nil when the configuration names none.
+	Values map[string]any
+	// layer is a resource config that comes from elsewhere.
+	layer *render.Config
 	// DefaultCR is the text of the default custom resource, nil when there is none.
 	DefaultCR     []byte
 	DefaultCRFile string
@@ -55,6 +60,11 @@ func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []
 	if err := reader.manifest(ctx, source); err != nil {
 		findings = append(findings, reader.finding("manifest", err))
 	}
+	if config.Values != "" && !finding.Failed(findings) {
+		if err := reader.values(ctx, source); err != nil {
+			findings = append(findings, reader.finding("values", err))
+		}
+	}
 	if config.DefaultCR != "" {
 		source.DefaultCRFile = reader.place(config.DefaultCR)
 		if source.DefaultCR, err = reader.file(ctx, config.DefaultCR); err != nil {
@@ -73,6 +83,11 @@ func (s *Source) Lint(ctx context.Context, options modulelint.Options) ([]findin
 		Config: s.Config, Manifest: s.Manifest, ManifestFile: s.ManifestFile,
 		DefaultCR: s.DefaultCR, DefaultCRFile: s.DefaultCRFile,
 	}
+	how, err := s.installation()
+	if err != nil {
+		return nil, err
+	}
+	module.Namespace, module.Chart = how.Namespace, s.Format == formatChart
 	if s.Tree != nil {
 		objects, err := s.Objects(ctx)
 		if err != nil {

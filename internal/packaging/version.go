@@ -47,8 +47,9 @@ const (
 //
 //  1. The images that its objects run, and those that its configuration names, in the order of their names
 //  2. raw-manifest: the manifest as it is, or the packed folder
-//  3. default-cr, if there is one
-//  4. moduletemplate: the ModuleTemplate, for who has the component alone
+//  3. config: the values of a chart and the target namespace, if the configuration says any
+//  4. default-cr, if there is one
+//  5. moduletemplate: the ModuleTemplate, for who has the component alone
 func (s *Source) ComponentVersion(ctx context.Context, from *GitSource) (component.Version, error) {
 	objects, err := s.tellingObjects(ctx)
 	if err != nil {
@@ -72,6 +73,11 @@ func (s *Source) ComponentVersion(ctx context.Context, from *GitSource) (compone
 		Provider: provider, ProviderLabels: map[string]string{labelBuiltBy: builtBy},
 		Labels: s.labels(template), Resources: append(s.images(objects), manifest),
 	}
+	config, err := s.configResources(objects)
+	if err != nil {
+		return component.Version{}, err
+	}
+	version.Resources = append(version.Resources, config...)
 	if s.DefaultCR != nil {
 		version.Resources = append(version.Resources, component.Resource{Name: resourceDefaultCR, Data: s.DefaultCR})
 	}

@@ -145,6 +145,11 @@ func (w *waiting) add(entry inventory.Entry, outcome apply.Outcome) {
 		gvk: entry.GroupKind().WithVersion(entry.Version), id: entry.ID, ok: func(live *unstructured.Unstructured) bool { return live == nil },
 	})
 	note := entry.String() + " is being deleted"
+	if outcome.Object != nil {
+		if holds := apply.HeldBy(outcome.Object); holds != "" {
+			note += ", held by " + holds
+		}
+	}
 	if outcome.Note != "" {
 		note = entry.String() + ": " + outcome.Note
 	}

@@ -33,7 +33,7 @@ var (
 	oldKeys = []string{"channel", "resourceName", "customStateCheck"}
 	newKeys = []string{
 		"repository", "documentation", "icons", "team", "manager", "associatedResources", "resources", "requiresDowntime",
-		"securityScanEnabled", "renderer", "readiness", "allowCRDChanges", "images",
+		"securityScanEnabled", "renderer", "readiness", "allowCRDChanges", "images", "values", "targetNamespace", "repositoryTag",
 	}
 )
 
@@ -59,6 +59,7 @@ func (r *reader) check(c *Config) {
 	r.checkVersion(c)
 	r.location(c, "manifest", c.Manifest)
 	r.location(c, "defaultCR", c.DefaultCR)
+	r.location(c, "values", c.Values)
 	r.web(c, "repository", c.Repository)
 	r.web(c, "documentation", c.Documentation)
 	r.checkMetadata(c)
@@ -66,14 +67,24 @@ func (r *reader) check(c *Config) {
 	if c.Channel != "" && !channelPattern.MatchString(c.Channel) {
 		r.failAt(c, RuleChannel, "channel", quoted(c.Channel)+" is no channel", "use 3 to 32 lower-case letters")
 	}
-	if c.Namespace != "" && len(validation.IsDNS1123Label(c.Namespace)) > 0 {
-		r.failAt(c, RuleNamespace, "namespace", quoted(c.Namespace)+" is no namespace", "use lower-case letters, digits and dashes between them")
+	r.namespace(c, "namespace", c.Namespace)
+	r.namespace(c, "targetNamespace", c.TargetNamespace)
+	if c.RepositoryTag != "" {
+		r.warnAt(c, RuleIgnored, "repositoryTag", "has no effect here: the component version notes the commit of the git repository",
+			"leave it to the pipeline that reads it, or remove it")
 	}
 	r.checkResourceName(c)
 	r.choice(c, "renderer", c.Renderer, renderers)
 	r.choice(c, "readiness", c.Readiness, readinesses)
 	for i, rule := range c.AllowCRDChanges {
 		r.choice(c, fmt.Sprintf("allowCRDChanges[%d]", i), rule, crdsafety.Rules())
+	}
+}
+
+// namespace judges the name of a namespace that may be left out.
+func (r *reader) namespace(c *Config, field, value string) {
+	if value != "" && len(validation.IsDNS1123Label(value)) > 0 {
+		r.failAt(c, RuleNamespace, field, quoted(value)+" is no namespace", "use lower-case letters, digits and dashes between them")
 	}
 }
 

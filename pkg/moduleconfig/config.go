@@ -46,6 +46,8 @@ type Config struct {
 
 	// Channel that the version belongs to; the old CLI wants it.
 	Channel string
+	// RepositoryTag is the tag of Repository that the pipelines of Kyma build from. It has no effect, which a finding says.
+	RepositoryTag string
 	// ResourceName is what the old CLI named the ModuleTemplate. It has no effect, which a finding says.
 	ResourceName string
 	// Namespace of the ModuleTemplate.
@@ -55,6 +57,10 @@ type Config struct {
 
 	// Renderer is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
 	Renderer string
+	// Values is a https URL or a relative path of a file with the values of a chart; empty when those of the chart will do.
+	Values string
+	// TargetNamespace is where objects go that name no namespace, and the namespace of a chart's release; empty for the usual one.
+	TargetNamespace string
 	// Readiness is Workloads, ModuleCR or Both; empty for the default.
 	Readiness string
 	// AllowCRDChanges names rules of CRD safety that an upgrade to this version may break.
@@ -127,7 +133,7 @@ func (c *Config) Position(field string) (line, column int) {
 	return 0, 0
 }
 
-// IsURL says whether a manifest or default CR is a link rather than a path.
+// IsURL says whether a manifest, default CR or file of values is a link rather than a path.
 func IsURL(location string) bool { return strings.Contains(location, "://") }
 
 // LinkField is the field of an icon or a resource, by its position in [Config.Icons] or [Config.Resources]: the file has them as a list

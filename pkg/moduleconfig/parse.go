@@ -35,6 +35,7 @@ func (r *reader) fields(c *Config) map[string]handler {
 		"manifest":            r.text(&c.Manifest),
 		"defaultCR":           r.text(&c.DefaultCR),
 		"repository":          r.text(&c.Repository),
+		"repositoryTag":       r.text(&c.RepositoryTag),
 		"documentation":       r.text(&c.Documentation),
 		"icons":               r.links(&c.Icons),
 		"resources":           r.links(&c.Resources),
@@ -54,6 +55,8 @@ func (r *reader) fields(c *Config) map[string]handler {
 		"namespace":           r.text(&c.Namespace),
 		"customStateCheck":    r.stateChecks(&c.CustomStateCheck),
 		"renderer":            r.text(&c.Renderer),
+		"values":              r.fileName(&c.Values),
+		"targetNamespace":     r.text(&c.TargetNamespace),
 		"readiness":           r.text(&c.Readiness),
 		"allowCRDChanges":     r.texts(&c.AllowCRDChanges),
 		"images":              r.texts(&c.Images),
@@ -66,6 +69,17 @@ func (r *reader) ignored(node *yaml.Node, field string) {
 		Rule: RuleIgnored, Severity: finding.Warning, Line: node.Line, Column: node.Column, Field: field,
 		Message: "has no effect: the file that it names is not read", Fix: "remove it, and list further images in images",
 	})
+}
+
+// fileName takes in the name of a file whose content is easily written in its place.
+func (r *reader) fileName(into *string) handler {
+	return func(node *yaml.Node, field string) {
+		if node.Kind == yaml.MappingNode {
+			r.fail(node, RuleWrongType, field, "is a mapping, which does not fit here", "put it into a file, and name that: "+field+": values.yaml")
+			return
+		}
+		r.text(into)(node, field)
+	}
 }
 
 // links takes in a list of names and links, or a mapping of names to links.

@@ -74,8 +74,9 @@ func TestFilesOfEveryToolAreRead(t *testing.T) {
 				AllowCRDChanges:  []string{"EnumNarrowed", "FieldRemoved"},
 				Images:           []string{"example.com/notes/worker:1.2.3"},
 				CustomStateCheck: []StateCheck{{".status.phase", "up", "Ready"}, {".status.phase", "down", "Error"}},
+				Values:           "values.yaml", TargetNamespace: "notes-system", RepositoryTag: "1.2.3-rc1",
 			},
-			nil,
+			[]string{RuleIgnored},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

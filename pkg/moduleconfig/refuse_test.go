@@ -92,6 +92,9 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a renderer that nobody has":                         {ours, []edit{{"helm-chart", "helm"}}, "6 renderer choice", "helm-chart, kustomize, bundle"},
 		"a readiness that nobody has":                        {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
 		"a rule of CRD safety that nobody has":               {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
+		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "18 values path", "absolute"},
+		"values that are written in place":                   {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
+		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "19 targetNamespace namespace", "no namespace"},
 		"images that are a text":                             {ours, []edit{{"images:\n- ", "images: "}}, "13 images wrong-type", "a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,10 +142,10 @@ func TestWhatIsNoConfigurationIsRefused(t *testing.T) {
 		"a file with null":                  {"null\n", "0  syntax", "empty"},
 		"a file that is no YAML":            {"name: a\n b: [\n", "2  syntax", "no YAML"},
 		"a list":                            {"- name: a\n", "1  wrong-type", "a mapping"},
-		"two documents":                     {sample(t, "ours.yaml") + "---\nname: b\n", "18  syntax", "second document"},
-		"a second document that is no YAML": {sample(t, "ours.yaml") + "---\na: [\n", "19  syntax", "no YAML"},
+		"two documents":                     {sample(t, "ours.yaml") + "---\nname: b\n", "21  syntax", "second document"},
+		"a second document that is no YAML": {sample(t, "ours.yaml") + "---\na: [\n", "22  syntax", "no YAML"},
 		"a file that is far too long":       {strings.Repeat("#", maxBytes+1), "0  syntax", "more than"},
-		"an alias of a mapping":             {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "19 annotations wrong-type", "alias"},
+		"an alias of a mapping":             {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "22 annotations wrong-type", "alias"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, c.text, c.want, c.says) })
 	}

@@ -25,6 +25,10 @@ type Module struct {
 	ManifestFile string
 	// Objects are what the manifest renders to, when it is no plain YAML (a chart, a kustomization, a folder). Nil: Manifest is parsed.
 	Objects []*unstructured.Unstructured
+	// Namespace is where objects go that name none, as the author says; empty when nothing says so. Chart says that Objects are those of a
+	// chart, whose release was told render.DefaultNamespace then.
+	Namespace string
+	Chart     bool
 	// Tree are the files that Objects come from, if it is a folder, which ManifestFile names then. What stands in them as it was rendered
 	// gets a file and a line.
 	Tree *content.Tree
@@ -74,6 +78,7 @@ func Lint(module Module, options Options) []finding.Finding {
 	}
 	if objects, ok := l.parse(); ok {
 		l.images(objects)
+		l.namespaces(objects)
 		l.manager(objects)
 		definitions := l.definitions(objects)
 		l.defaultCR(definitions)

@@ -209,7 +209,7 @@ func TestObjectsOfAFolderAreFoundInTheirFiles(t *testing.T) {
 }
 
 // made is an object that stands in no file.
-const made = "apiVersion: v1\nkind: Pod\nmetadata: {name: made}\nspec: {containers: [{name: a, image: a}]}\n"
+const made = "apiVersion: v1\nkind: Pod\nmetadata: {name: made, namespace: a}\nspec: {containers: [{name: a, image: a}]}\n"
 
 func TestRulesAreSelected(t *testing.T) {
 	edited := sample(t).edited(t, []edit{{manifest, "busybox:1.36", "busybox"}, {cr, "min: 2", "min: two"}, {manifest, "    subresources: {status: {}}\n", ""}})

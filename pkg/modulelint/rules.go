@@ -11,6 +11,7 @@ const (
 	RuleManifest       = "manifest"
 	RuleImage          = "image"
 	RuleImageTwins     = "image-twins"
+	RuleNoNamespace    = "no-namespace"
 	RuleManager        = "manager"
 	RuleManagerVersion = "manager-version"
 	RuleDefinition     = "definition"
@@ -28,6 +29,7 @@ func Rules() []finding.Rule {
 		{Name: RuleManifest, Text: "The manifest declares objects, and each of them once."},
 		{Name: RuleImage, Text: "Every image names a version by a tag other than latest and main, or by a digest."},
 		{Name: RuleImageTwins, Text: "Images of different repositories differ in name or tag, so that copies of them can be told apart."},
+		{Name: RuleNoNamespace, Text: "Namespaced objects name their namespace, or the configuration says where they go."},
 		{Name: RuleManager, Text: "The manager that the configuration names is in the manifest."},
 		{Name: RuleManagerVersion, Text: "A container of the manager has the version of the module as its tag."},
 		{Name: RuleDefinition, Text: "An API server takes the CustomResourceDefinitions."},

@@ -29,6 +29,7 @@ const maxConfigs = 1000
 //
 //	configs:
 //	- name: my-chart
+//	  values: {replicas: 1, ratio: 0.5}
 //	  overrides: "replicas=2,image.tag=1.2"
 //	  clientConfig: "Namespace=my-system,CreateNamespace=true"
 type Config struct {
@@ -36,6 +37,7 @@ type Config struct {
 }
 
 type configEntry struct {
+	values       map[string]any
 	overrides    string
 	clientConfig map[string]string
 }
@@ -45,7 +47,7 @@ func (c Config) Installs() []string { return slices.Sorted(maps.Keys(c.entries))
 
 // InstallConfig is what a config layer says about one installation.
 type InstallConfig struct {
-	// Values are the overrides, with numbers as `helm --set` has them; nil for none.
+	// Values are those of the entry, with its overrides over them, whose numbers are as `helm --set` has them; nil for none.
 	Values map[string]any
 	// Namespace of the installation; empty when the config does not say.
 	Namespace string
@@ -90,6 +92,9 @@ func (c Config) For(install string) (InstallConfig, error) {
 	if err != nil {
 		return InstallConfig{}, invalidValues("overrides for %s in the config layer: %w", install, err)
 	}
+	if len(entry.values) > 0 {
+		values = MergeValues(entry.values, values)
+	}
 	config := InstallConfig{Values: values}
 	for _, key := range slices.Sorted(maps.Keys(entry.clientConfig)) {
 		if err := config.set(key, entry.clientConfig[key]); err != nil {
@@ -104,7 +109,7 @@ func (c Config) add(item any, at string) error {
 	if !ok {
 		return invalidValues("%s is %s and not an object", at, nameOf(item))
 	}
-	if err := onlyKeys(fields, at, "name", "overrides", "clientConfig"); err != nil {
+	if err := onlyKeys(fields, at, "name", "values", "overrides", "clientConfig"); err != nil {
 		return err
 	}
 	name, ok := fields["name"].(string)
@@ -114,6 +119,10 @@ func (c Config) add(item any, at string) error {
 	if _, taken := c.entries[name]; taken {
 		return invalidValues("%s is the second for %s: keep one of them", at, shorten(name))
 	}
+	values, ok := fields["values"].(map[string]any)
+	if !ok && fields["values"] != nil {
+		return invalidValues("values in %s is %s: write a mapping, as in the values file of a chart", at, nameOf(fields["values"]))
+	}
 	overrides, ok := fields["overrides"].(string)
 	if !ok && fields["overrides"] != nil {
 		return invalidValues("overrides in %s is %s: write it as for `helm --set`, such as \"a=1,b.c=2\"", at, nameOf(fields["overrides"]))
@@ -122,7 +131,8 @@ func (c Config) add(item any, at string) error {
 	if err != nil {
 		return invalidValues("clientConfig in %s %w", at, err)
 	}
-	c.entries[name] = configEntry{overrides, clientConfig}
+	withFloats(values)
+	c.entries[name] = configEntry{values, overrides, clientConfig}
 	return nil
 }
 

@@ -34,7 +34,16 @@ func TestConfigForAnInstallation(t *testing.T) {
 				"h": "012", "i": "", "j": "1.5", "k": `"q"`, "l": []any{int64(1)},
 			}},
 		},
-		"brackets in a value": {"configs: [{name: nginx, overrides: 'a=x[99999]'}]", InstallConfig{Values: map[string]any{"a": "x[99999]"}}},
+		"values have their types": {
+			"configs: [{name: nginx, values: {a: 1, b: 1.5, c: '1', d: {e: [true, 2]}, f: null}}]",
+			InstallConfig{Values: map[string]any{"a": 1.0, "b": 1.5, "c": "1", "d": map[string]any{"e": []any{true, 2.0}}, "f": nil}},
+		},
+		"overrides go over values": {
+			"configs: [{name: nginx, values: {a: {b: 1, c: 2}}, overrides: 'a.b=3,d=x'}]",
+			InstallConfig{Values: map[string]any{"a": map[string]any{"b": int64(3), "c": 2.0}, "d": "x"}},
+		},
+		"values that are empty": {"configs: [{name: nginx, values: {}}, {name: b, values: null}]", InstallConfig{}},
+		"brackets in a value":   {"configs: [{name: nginx, overrides: 'a=x[99999]'}]", InstallConfig{Values: map[string]any{"a": "x[99999]"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, err := ParseConfig([]byte(test.text))
@@ -64,11 +73,12 @@ func TestConfigRefuses(t *testing.T) {
 		"an unknown key":                   {"config: []", `the config layer has an unknown key "config": known are configs`},
 		"configs that are no list":         {"configs: {}", "configs of the config layer is an object and not a list"},
 		"an entry that is no object":       {"configs: [a]", "configs[0] of the config layer is text"},
-		"an unknown key of an entry":       {entry("override: a=1"), `configs[0] of the config layer has an unknown key "override": known are name, overrides, clientConfig`},
+		"an unknown key of an entry":       {entry("override: a=1"), `configs[0] of the config layer has an unknown key "override": known are name, values, overrides, clientConfig`},
 		"an entry without name":            {"configs: [{overrides: a=1}]", "configs[0] of the config layer has no name"},
 		"a name that is a number":          {"configs: [{name: 1}]", "has no name"},
 		"two entries for one name":         {"configs: [{name: nginx}, {name: nginx}]", "configs[1] of the config layer is the second for nginx"},
 		"too many entries":                 {"configs:\n" + many.String(), "more than 1000 configs"},
+		"values that are a text":           {entry("values: hunter2"), "values in configs[0] of the config layer is text: write a mapping"},
 		"overrides that are a map":         {entry("overrides: {a: 1}"), "overrides in configs[0] of the config layer is an object: write it as for `helm --set`"},
 		"overrides without value":          {entry("overrides: 'hunter2'"), "overrides for nginx in the config layer: cannot be read as a set string"},
 		"overrides with a lonely part":     {entry("overrides: 'a=b,hunter2,c=d'"), "key ... has no value"},

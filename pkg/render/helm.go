@@ -43,26 +43,29 @@ func (Helm) Render(ctx context.Context, tree *content.Tree, input Input) (render
 	if err != nil {
 		return Rendered{}, err
 	}
-	var objects [2][]*unstructured.Unstructured
-	var texts [2][]renderedFile
+	var texts [2]renderedChart
+	var contents [2]*chartContent
 	for i, now := range instants {
 		if texts[i], err = renderChart(ctx, files, input, now); err != nil {
 			return Rendered{}, err
 		}
 		// Equal texts are equal objects: the second render is parsed only if it must be compared.
-		if i == 1 && slices.Equal(texts[0], texts[1]) {
+		if i == 1 && slices.Equal(texts[0].files, texts[1].files) {
 			continue
 		}
-		if objects[i], err = chartObjects(texts[i]); err != nil {
+		if contents[i], err = chartObjects(texts[i].files); err != nil {
 			return Rendered{}, err
 		}
-	}
-	if objects[1] != nil {
-		if err := sameObjects(objects[0], objects[1]); err != nil {
-			return Rendered{}, err
+		if hooks := contents[i].hooks; len(hooks) > 0 {
+			return Rendered{}, refuseHooks(ctx, files, input, hooks)
 		}
 	}
-	return Rendered{Steps: [][]*unstructured.Unstructured{objects[0]}}, nil
+	if contents[1] != nil {
+		if found := differences(contents[0], contents[1]); len(found) > 0 {
+			return Rendered{}, nonDeterministic(files, input, found, texts[1].varied)
+		}
+	}
+	return Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}}, nil
 }
 
 func invalidChart(format string, args ...any) error {

@@ -23,12 +23,14 @@ type templateBounds struct {
 	now         time.Time
 	left        int64
 	turns       int
+	// varied are the functions that were called and give something else each time.
+	varied map[string]bool
 	// err is why the render ended; the engine passes on only its text.
 	err error
 }
 
 func newTemplateBounds(interrupted func() error, now time.Time) *templateBounds {
-	return &templateBounds{interrupted: interrupted, now: now, left: maxWork}
+	return &templateBounds{interrupted: interrupted, now: now, left: maxWork, varied: map[string]bool{}}
 }
 
 // spend takes work from what is left.

@@ -26,29 +26,37 @@ const (
 // renderedFile is what became of a template, or a file of crds/. Its name begins with that of the chart.
 type renderedFile struct{ name, text string }
 
-// renderChart gives the files of the chart that declare objects, those of crds/ first.
-func renderChart(ctx context.Context, files []content.File, input Input, now time.Time) ([]renderedFile, error) {
+// renderedChart is what became of a chart.
+type renderedChart struct {
+	// files are those that declare objects, those of crds/ first.
+	files []renderedFile
+	// varied are the functions that were called and give something else each time.
+	varied map[string]bool
+}
+
+// renderChart renders a chart once.
+func renderChart(ctx context.Context, files []content.File, input Input, now time.Time) (renderedChart, error) {
 	loaded, err := loadChart(files)
 	if err != nil {
-		return nil, err
+		return renderedChart{}, err
 	}
 	bounds := newTemplateBounds(func() error { return interrupted(ctx) }, now)
 	if err := bounds.instrument(loaded); err != nil {
-		return nil, err
+		return renderedChart{}, err
 	}
 	values, err := renderValues(loaded, input)
 	if err != nil {
-		return nil, err
+		return renderedChart{}, err
 	}
 	// Without a client there is no cluster to look things up in, and without EnableDNS there is none of that.
 	texts, err := engine.Engine{CustomTemplateFuncs: bounds.functions()}.RenderWithContext(ctx, loaded, values)
 	if bounds.err != nil {
-		return nil, bounds.err
+		return renderedChart{}, bounds.err
 	}
 	if err != nil {
-		return nil, invalidChart("the chart cannot be rendered with these values: %s", templateProblem(err))
+		return renderedChart{}, invalidChart("the chart cannot be rendered with these values: %s", templateProblem(err))
 	}
-	return declaring(loaded, texts), nil
+	return renderedChart{declaring(loaded, texts), bounds.varied}, nil
 }
 
 // renderValues checks chart and values and lays one over the other, as the templates see them.

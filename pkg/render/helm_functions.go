@@ -20,6 +20,7 @@ import (
 //  3. "now" is ours, and what is random takes one value in the first render and another in the second: what depends on them differs for
 //     certain and not by chance.
 //  4. What gives the entries of a map in no order gives them sorted.
+//  5. What gives something else each time notes that it was called, for the message about a chart that depends on it.
 func (b *templateBounds) functions() template.FuncMap {
 	originals := sprig.TxtFuncMap()
 	maps.Copy(originals, template.FuncMap{
@@ -37,6 +38,13 @@ func (b *templateBounds) functions() template.FuncMap {
 	for name, check := range changes {
 		functions[name] = around(originals[name], func([]reflect.Value) error { return b.spend(turn) },
 			func(args []reflect.Value) error { return b.acyclic(check(args)) })
+	}
+	for name := range varying {
+		function := functions[name]
+		if function == nil {
+			function = originals[name]
+		}
+		functions[name] = around(function, func([]reflect.Value) error { b.varied[name] = true; return nil }, nil)
 	}
 	return functions
 }
@@ -101,6 +109,7 @@ func (b *templateBounds) date(arg reflect.Value) reflect.Value {
 	case time.Time, *time.Time, int64, int, int32:
 		return arg
 	default:
+		b.varied["now"] = true
 		return reflect.ValueOf(b.now)
 	}
 }

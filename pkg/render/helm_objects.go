@@ -24,11 +24,11 @@ const (
 	smallFile = 16 << 10
 )
 
-// chartGatherer puts the objects of the files of one chart together.
-type chartGatherer struct {
+// chartContent is what the files of one chart declare.
+type chartContent struct {
 	objects []*unstructured.Unstructured
 	seen    map[inventory.ID]chartDeclaration
-	hooks   []string
+	hooks   []chartHook
 }
 
 // chartDeclaration is where an object was first declared.
@@ -38,7 +38,7 @@ type chartDeclaration struct {
 }
 
 // chartObjects parses what was rendered.
-func chartObjects(files []renderedFile) ([]*unstructured.Unstructured, error) {
+func chartObjects(files []renderedFile) (*chartContent, error) {
 	total := 0
 	for _, file := range files {
 		total += len(file.text)
@@ -46,7 +46,7 @@ func chartObjects(files []renderedFile) ([]*unstructured.Unstructured, error) {
 	if total > DefaultLimit {
 		return nil, tooLarge("the rendered chart has more than %d MiB: make it smaller", DefaultLimit>>20)
 	}
-	g := chartGatherer{seen: map[inventory.ID]chartDeclaration{}}
+	gathered := &chartContent{seen: map[inventory.ID]chartDeclaration{}}
 	for _, file := range files {
 		// The limit follows the size, as it bounds what aliases may grow to.
 		objects, err := Parse(strings.NewReader(file.text), max(int64(2*len(file.text)), smallFile))
@@ -54,52 +54,40 @@ func chartObjects(files []renderedFile) ([]*unstructured.Unstructured, error) {
 			return nil, &content.Error{Reason: content.ReasonOf(err), Err: fmt.Errorf("%s of the rendered chart: %w", file.name, err)}
 		}
 		for _, object := range objects {
-			if err := g.add(object, file.name); err != nil {
+			if err := gathered.add(object, file.name); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return g.objects, g.refuseHooks()
+	return gathered, nil
 }
 
 // add takes in one object, or notes that it is a hook.
-func (g *chartGatherer) add(object *unstructured.Unstructured, file string) error {
+func (c *chartContent) add(object *unstructured.Unstructured, file string) error {
 	if events, isHook := object.GetAnnotations()[annotationHook]; isHook {
 		switch kindOfHook(events) {
 		case hookTest:
 			return nil
 		case hookOther:
-			g.hooks = append(g.hooks, fmt.Sprintf("%s (%s) in %s", inventory.IDOf(object), shorten(events), file))
+			c.hooks = append(c.hooks, chartHook{fmt.Sprintf("%s (%s)", inventory.IDOf(object), shorten(events)), file})
 			return nil
 		case hookNone:
 		}
 	}
 	id := inventory.IDOf(object)
-	if first, ok := g.seen[id]; ok {
+	if first, ok := c.seen[id]; ok {
 		if reflect.DeepEqual(first.object.Object, object.Object) {
 			return nil
 		}
 		return invalidChart("%s is declared differently in %s and in %s of the chart: keep one of them", id, first.file, file)
 	}
-	if len(g.objects) >= MaxObjects {
+	if len(c.objects) >= MaxObjects {
 		return tooLarge("the chart declares more than %d objects: split it into several modules", MaxObjects)
 	}
-	g.seen[id] = chartDeclaration{object.DeepCopy(), file}
+	c.seen[id] = chartDeclaration{object.DeepCopy(), file}
 	keepAsHelmDoes(object)
-	g.objects = append(g.objects, object)
+	c.objects = append(c.objects, object)
 	return nil
-}
-
-func (g *chartGatherer) refuseHooks() error {
-	if len(g.hooks) == 0 {
-		return nil
-	}
-	named, rest := g.hooks[:min(len(g.hooks), maxNamed)], ""
-	if left := len(g.hooks) - len(named); left > 0 {
-		rest = fmt.Sprintf(" and %d more", left)
-	}
-	return &content.Error{Reason: content.ReasonHooksRefused, Err: fmt.Errorf("the chart has hooks, which are not run: %s%s: "+
-		"switch them off by values, or let the module's own operator do what they do", strings.Join(named, ", "), rest)}
 }
 
 type hookKind int

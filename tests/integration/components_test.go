@@ -1,8 +1,6 @@
 package integration
 
 import (
-	"fmt"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -23,7 +21,7 @@ var _ = Describe("A module", func() {
 	It("whose component holds definitions, a chart and a config layer is installed from all of them", func() {
 		env.FaultFree()
 		module := testkit.Unique("charted")
-		config := fmt.Sprintf("configs:\n- name: %s\n  overrides: colour=violet\n", "chart")
+		const config = "configs:\n- name: chart\n  values: {colour: violet}\n"
 		offerParts(module,
 			component.Resource{Name: "chart", Type: "helmChart", MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Data: chartOf(module, "1.0.0").Gzip()},
 			component.Resource{Name: "config", Data: []byte(config)},

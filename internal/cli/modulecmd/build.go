@@ -79,7 +79,11 @@ func (a *author) source(ctx context.Context, s *sources, args []string) (*packag
 	if file == "" || err != nil {
 		return nil, err
 	}
-	return a.load(ctx, file)
+	source, err := a.load(ctx, file)
+	if err == nil {
+		err = s.configure(ctx, source)
+	}
+	return source, err
 }
 
 // prepared is the component version that a module and flags describe, with who signs it.

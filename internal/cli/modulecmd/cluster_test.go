@@ -5,12 +5,16 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
@@ -67,6 +71,42 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 		t.Errorf("where it goes is not said: %q", said)
 	}
 	s.ok("module", "run", "trial", "--cleanup", "--wait=false")
+	t.Run("a chart with values", func(t *testing.T) { installsAChart(&shell{T: t, target: s.target}, config, c) })
+}
+
+// installsAChart holds that the values of a configuration are those that run: in a trial, and when what create published is installed.
+func installsAChart(s *shell, config *rest.Config, c client.Client) {
+	chart(s.T, "charted", "values: values.yaml\ntargetNamespace: notes-system\n")
+	colour := func() string {
+		found := &corev1.ConfigMap{}
+		if err := c.Get(s.Context(), client.ObjectKey{Namespace: "notes-system", Name: "notes"}, found); err != nil {
+			s.Fatal(err)
+		}
+		return found.Data["colour"]
+	}
+	s.ok("module", "run", "charted")
+	if got := colour(); got != "violet" {
+		s.Errorf("run has the colour %q", got)
+	}
+	s.ok("module", "run", "charted", "--cleanup")
+
+	host, address := registry(s.T)
+	s.ok("module", "create", "charted", "-r", address, "--no-git", "-o", "charted.yaml")
+	template := &v1beta2.ModuleTemplate{}
+	if err := yaml.Unmarshal([]byte(read(s.T, "charted.yaml")), template); err != nil {
+		s.Fatal(err)
+	}
+	template.Namespace = ""
+	report, err := direct.Install(s.Context(), direct.Plan{
+		Config: config, Template: template, Component: &direct.Component{Registry: host, Name: component},
+		Access: direct.Access{PlainHTTP: true}, Unmanaged: true, Wait: time.Minute,
+	})
+	if err != nil || !report.Ready {
+		s.Fatalf("%+v %v", report, err)
+	}
+	if got := colour(); got != "violet" {
+		s.Errorf("what is installed has the colour %q", got)
+	}
 }
 
 // offered is what the channels offer.

@@ -99,6 +99,11 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 	if err != nil {
 		return err
 	}
+	// What is published stays published, so a file that does not take the new version has to be noticed before.
+	texts, err := a.made(ctx, c, source)
+	if err != nil {
+		return err
+	}
 	access, err := c.login.Access(a.console.In, append(hosts(c.from), c.registry)...)
 	if err != nil {
 		return err
@@ -121,7 +126,7 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 		}
 		a.sayChanged(done)
 	}
-	if err := a.written(ctx, c, source, done); err != nil {
+	if err := a.written(ctx, c, texts, done); err != nil {
 		return err
 	}
 	return a.constructed(ctx, c, source, version)
@@ -133,9 +138,13 @@ func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, e
 		return nil, console.Usage("a ModuleTemplate needs a configuration").With("say --config-file, or use kyma module push --from")
 	}
 	if c.skipValidation {
-		return a.load(ctx, c.config)
+		source, err := a.load(ctx, c.config)
+		if err == nil {
+			err = c.configure(ctx, source)
+		}
+		return source, err
 	}
-	source, found, err := a.judged(ctx, c.config, &judging{})
+	source, found, err := a.judged(ctx, c.config, &judging{change: c.configure})
 	if err != nil {
 		return nil, err
 	}
@@ -160,41 +169,50 @@ func counted(number int, noun string) string {
 	return strconv.Itoa(number) + " " + noun + "s"
 }
 
-// written writes what a cluster needs.
-func (a *author) written(ctx context.Context, c *creation, source *packaging.Source, done published) error {
+// forCluster are the texts of the ModuleTemplate and of the ModuleReleaseMeta, and the file that the second one belongs in.
+type forCluster struct {
+	template, release []byte
+	releaseFile       string
+}
+
+// made are the objects that a cluster needs.
+func (a *author) made(ctx context.Context, c *creation, source *packaging.Source) (texts forCluster, err error) {
 	namespace, err := a.namespace(source.Config.Namespace)
 	if err != nil {
-		return err
+		return texts, err
 	}
 	template, err := source.Template(ctx, namespace)
 	if err != nil {
-		return err
+		return texts, err
 	}
-	text, err := packaging.Encode(template)
-	if err != nil {
-		return err
+	if texts.template, err = packaging.Encode(template); err != nil {
+		return texts, err
 	}
-	release, file, err := a.releaseText(ctx, c, source, namespace)
-	if err != nil {
-		return err
-	}
-	both := bytes.Join([][]byte{text, release}, []byte("---\n"))
+	texts.release, texts.releaseFile, err = a.releaseText(ctx, c, source, namespace)
+	return texts, err
+}
+
+// written writes what a cluster needs.
+func (a *author) written(ctx context.Context, c *creation, texts forCluster, done published) (err error) {
+	both := bytes.Join([][]byte{texts.template, texts.release}, []byte("---\n"))
 	switch {
 	case c.template == standardOutput:
-		_, err := a.console.Out.Write(both)
+		_, err = a.console.Out.Write(both)
 		return err
 	case c.dryRun:
-	case file == c.template:
-		err = a.writeFiles(ctx, map[string][]byte{file: both}, file)
+	case texts.releaseFile == c.template:
+		err = a.writeFiles(ctx, map[string][]byte{c.template: both}, c.template)
 	default:
-		err = a.writeFiles(ctx, map[string][]byte{c.template: text, file: release}, c.template, file)
+		files := map[string][]byte{c.template: texts.template, texts.releaseFile: texts.release}
+		err = a.writeFiles(ctx, files, c.template, texts.releaseFile)
 	}
 	if err != nil {
 		return err
 	}
-	if done.Digest != "" {
-		_, err = fmt.Fprintln(a.console.Out, done.Digest)
+	if done.Digest == "" {
+		return nil
 	}
+	_, err = fmt.Fprintln(a.console.Out, done.Digest)
 	return err
 }
 

@@ -155,6 +155,28 @@ func TestASecondModuleInTheSameFolder(t *testing.T) {
 	s.refused(1, "release.yaml has no ModuleReleaseMeta other: it has notes", append(create, "--release-output", "release.yaml")...)
 }
 
+// What is published stays published: what cannot be written afterwards has to be known before.
+func TestNothingIsPublishedForAReleaseThatCannotBeChanged(t *testing.T) {
+	s := open(t)
+	_, address := registry(t)
+	s.ok("module", "init", "notes")
+	create := []string{"module", "create", "notes", "-r", address, "--no-git", "--channel", "fast", "--archive", "notes.tgz"}
+	for text, want := range map[string]string{
+		"a: [\n": "release.yaml is no YAML",
+		"apiVersion: operator.kyma-project.io/v1beta2\nkind: ModuleReleaseMeta\nmetadata: {name: notes}\n" +
+			"spec: {moduleName: notes, ocmComponentName: " + component + ", channels: [{channel: fast, version: 0.2.0}]}\n": "higher than 0.1.0",
+	} {
+		write(t, "release.yaml", text)
+		s.refused(1, want, create...)
+		s.refused(4, "", "module", "inspect", address+"//"+component+":0.1.0")
+		for _, file := range []string{"template.yaml", "notes.tgz"} {
+			if _, err := os.Stat(file); err == nil {
+				t.Errorf("%s is written, though the command was refused", file)
+			}
+		}
+	}
+}
+
 func TestStandardOutputHasBothObjects(t *testing.T) {
 	s := open(t)
 	s.ok("module", "init", "notes")

@@ -3,7 +3,6 @@ package modulecmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +67,8 @@ func (a *author) judgeUpgrades(ctx context.Context, r *releasing, store releases
 	if len(unsafe) == 0 || r.dryRun != "none" {
 		return nil
 	}
-	return a.console.Confirm(ctx, fmt.Sprintf("Release %s %s all the same?", store.meta().Name, strings.Join(unsafe, " ")))
+	what := store.meta().Name + " " + strings.Join(unsafe, " ")
+	return a.console.Confirm(ctx, "releasing "+what, "Release "+what+" all the same?")
 }
 
 // breaks are the findings that the new version does not allow by name.

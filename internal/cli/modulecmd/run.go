@@ -10,6 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/direct"
 	"github.com/kyma-project/lifecycle-manager/internal/packaging"
+	"github.com/kyma-project/lifecycle-manager/internal/view"
 	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
 )
 
@@ -106,12 +107,16 @@ func (a *author) tried(
 	if err != nil {
 		return report, err
 	}
-	objects, err := source.Objects(ctx)
+	objects, err := source.ObjectsIn(ctx, view.DirectNamespace)
 	if err != nil {
 		return report, fmt.Errorf("%s: %w", source.ManifestFile, err)
 	}
+	content := manifest.Objects("raw-manifest", objects...)
+	if content.Namespace, err = source.TargetNamespace(); err != nil {
+		return report, err
+	}
 	return direct.Run(ctx, direct.Plan{
-		Config: config, Template: template, Sources: []manifest.Source{manifest.Objects("raw-manifest", objects...)},
+		Config: config, Template: template, Sources: []manifest.Source{content},
 		DefaultCR: defaultCR && template.Spec.Data != nil, Wait: wait, Progress: progress,
 	})
 }

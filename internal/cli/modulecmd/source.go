@@ -192,6 +192,23 @@ func onTop(version, base component.Version) component.Version {
 	return version
 }
 
+// configure has the module rendered as --resource config=FILE says, which is how it will be installed.
+func (s *sources) configure(ctx context.Context, source *packaging.Source) error {
+	for _, text := range s.resources {
+		if !strings.HasPrefix(text, descriptor.ResourceConfig) {
+			continue
+		}
+		resource, _, err := extraResource(ctx, text)
+		if err == nil && resource.Name == descriptor.ResourceConfig {
+			err = source.Configure(resource.Data)
+		}
+		if err != nil {
+			return console.Usage("--resource %s: %w", text, err)
+		}
+	}
+	return nil
+}
+
 // extraResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it, and says which file it was.
 func extraResource(ctx context.Context, text string) (resource component.Resource, file string, err error) {
 	head, file, ok := strings.Cut(text, "=")

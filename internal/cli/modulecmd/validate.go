@@ -83,6 +83,7 @@ type judging struct {
 	links   bool
 	against string
 	logins  login.Options
+	change  func(context.Context, *packaging.Source) error // made to the module before it is judged; may be nil
 }
 
 func (j *judging) addFlags(flags *pflag.FlagSet) {
@@ -101,6 +102,11 @@ func (a *author) judged(ctx context.Context, file string, j *judging) (*packagin
 	}
 	if source == nil {
 		return nil, finding.Sort(finding.Select(found, j.rules)), nil
+	}
+	if j.change != nil {
+		if err := j.change(ctx, source); err != nil {
+			return nil, nil, err
+		}
 	}
 	options := modulelint.Options{Rules: j.rules}
 	if j.links {

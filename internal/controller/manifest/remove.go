@@ -118,9 +118,12 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *work) (*finding, er
 	if err != nil || gone {
 		return nil, w.clusterProblem(inventory.IDOf(own), err)
 	}
+	message := fmt.Sprintf("%s: the default custom resource %s is being deleted", v1beta2.OperationWaitingModuleCRs, inventory.IDOf(own))
+	if holds := apply.HeldBy(own); holds != "" {
+		message += ", held by " + holds
+	}
 	return &finding{
-		state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
-		message: fmt.Sprintf("%s: the default custom resource %s is being deleted", v1beta2.OperationWaitingModuleCRs, inventory.IDOf(own)),
+		state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting, message: message,
 	}, nil
 }
 
@@ -262,10 +265,23 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 		}
 		return &finding{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
-			message: fmt.Sprintf("%s: %d objects are left, first %s", v1beta2.OperationDeleting, len(w.recorded), waiting[0].ID),
+			message: fmt.Sprintf("%s: %d objects are left, first %s", v1beta2.OperationDeleting, len(w.recorded), firstHeld(waiting)),
 		}, nil
 	}
 	return nil, nil
+}
+
+// firstHeld names the first object that finalizers hold, and whose they are; the first of all where none is held.
+func firstHeld(waiting []apply.Outcome) string {
+	for _, outcome := range waiting {
+		if outcome.Object == nil {
+			continue
+		}
+		if holds := apply.HeldBy(outcome.Object); holds != "" {
+			return outcome.ID.String() + ", held by " + holds
+		}
+	}
+	return waiting[0].ID.String()
 }
 
 // release lets go of a module: its objects lose the mark and stay as they are, the Manifest goes.

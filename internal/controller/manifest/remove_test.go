@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 var (
@@ -159,6 +161,41 @@ func TestDeleteModuleCR(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who waits for an object to go has to know whose finalizer holds it.
+func TestADeletionTellsWhatHoldsIt(t *testing.T) {
+	const fields = `{"f:metadata":{"f:finalizers":{".":{},"v:\"example.com/cleanup\"":{}}}}`
+	hold := func(object *unstructured.Unstructured) *unstructured.Unstructured {
+		object.SetUID("uid-held")
+		object.SetDeletionTimestamp(&testTime)
+		object.SetFinalizers([]string{"example.com/cleanup"})
+		object.SetManagedFields([]metav1.ManagedFieldsEntry{{
+			Manager: "its-operator", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+		}})
+		return object
+	}
+	const held = ", held by finalizer example.com/cleanup (set by its-operator)"
+	t.Run("an object of the content", func(t *testing.T) {
+		w := newWork(newManifest(), testTime)
+		object := hold(marked("held", w.owner()))
+		w.runtime, w.recorded = filled(object), []inventory.Entry{entryOf(inventory.IDOf(object))}
+		found, err := newReconciler(t, w.manifest).removeObjects(t.Context(), w)
+		if err != nil || found == nil || found.reason != v1beta2.ReasonWaitingForDeletion ||
+			!strings.HasSuffix(found.message, "1 objects are left, first ConfigMap default/held"+held) {
+			t.Errorf("finding %+v, error %v", found, err)
+		}
+	})
+	t.Run("the default custom resource", func(t *testing.T) {
+		own := object("example.com/v1", "Sample", "default")
+		own.SetNamespace("default")
+		w := newWork(newManifest(withResource("")), testTime)
+		w.runtime = filled(hold(own))
+		found, err := newReconciler(t, w.manifest).removeModuleCRs(t.Context(), w)
+		if err != nil || found == nil || !strings.HasSuffix(found.message, "is being deleted"+held) {
+			t.Errorf("finding %+v, error %v", found, err)
+		}
+	})
 }
 
 func TestDropFinalizers(t *testing.T) {
