@@ -59,7 +59,7 @@ BENCHARGS ?=
 PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard/allot ./internal/view
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
-RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli ./internal/cli/hostcmd ./internal/controller/release ./internal/cover ./internal/egress \
+RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/hostcmd ./internal/controller/release ./internal/cover ./internal/egress \
 	./internal/kubeconfig ./internal/module ./internal/shard/allot ./internal/view ./internal/web/assets ./pkg/conditions ./pkg/finding \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
