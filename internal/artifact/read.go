@@ -118,7 +118,8 @@ func (r *reading) part(ctx context.Context, part *asked) (Part, error) {
 		return Part{}, err
 	}
 	if !r.Formats[part.format].Values && (len(own.Values) > 0 || own.ReleaseName != "") {
-		return Part{}, valuesInvalid("%s: values, overrides and ReleaseName are for charts, and %s is of type %s", PartConfig, part.name, part.format)
+		return Part{}, valuesInvalid("%s: values, overrides and ReleaseName are for charts, and %s is of type %s",
+			PartConfig, part.name, part.format)
 	}
 	input := render.Input{Path: part.path}
 	if r.Formats[part.format].Values {

@@ -157,8 +157,8 @@ var kindLine = regexp.MustCompile(`kind["']?\s*:\s*["']?(?:Deployment|StatefulSe
 // separator is the line between two documents.
 var separator = regexp.MustCompile(`(?m)^---(?:[ \t].*)?\r?$`)
 
-// tellingObjects are the objects of the manifest that name images or define kinds, and its namespaces. A manifest of megabytes is not decoded for them: only
-// the documents in which such a kind occurs are. An anchor cannot reach from one document into another.
+// tellingObjects are the objects of the manifest that name images or define kinds, and its namespaces. A manifest of megabytes is not
+// decoded for them: only the documents in which such a kind occurs are. An anchor cannot reach from one document into another.
 func (s *Source) tellingObjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	if s.Tree != nil {
 		return s.Objects(ctx)

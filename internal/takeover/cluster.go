@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -41,11 +41,11 @@ func (j *judge) definitions() {
 			}
 		}
 	}
-	j.at(subjectDefinitions, Refused, missing, "missing: is this the cluster that upstream's manager runs on?")
-	j.at(subjectDefinitions, Refused, stored, "this manager's definition does not have the stored version, so that the API server refuses "+
+	j.atf(subjectDefinitions, Refused, missing, "missing: is this the cluster that upstream's manager runs on?")
+	j.atf(subjectDefinitions, Refused, stored, "this manager's definition does not have the stored version, so that the API server refuses "+
 		"it: upgrade upstream first, migrate the objects, and take the version out of status.storedVersions")
-	j.at(subjectDefinitions, Differs, converted, "conversion by upstream's webhook ends: this manager's definitions have none, or their own")
-	j.sound(subjectDefinitions, "all %d can be replaced", len(j.rules.Definitions))
+	j.atf(subjectDefinitions, Differs, converted, "conversion by upstream's webhook ends: this manager's definitions have none, or their own")
+	j.soundf(subjectDefinitions, "all %d can be replaced", len(j.rules.Definitions))
 }
 
 // has says whether a definition has a version, served or not.
@@ -58,8 +58,8 @@ func has(definition *apiextensionsv1.CustomResourceDefinition, version string) b
 // hook is what counts of a webhook.
 type hook struct {
 	name   string
-	rules  []admissionv1.RuleWithOperations
-	client admissionv1.WebhookClientConfig
+	rules  []admissionregistrationv1.RuleWithOperations
+	client admissionregistrationv1.WebhookClientConfig
 }
 
 // webhooks judges who else is asked when the manager writes its objects.
@@ -78,12 +78,12 @@ func (j *judge) webhooks() {
 		}
 		others = append(others, h.name)
 	}
-	j.at(subjectWebhooks, Refused, own,
+	j.atf(subjectWebhooks, Refused, own,
 		"upstream's manager serves the webhook: once that is gone, writes of its objects may fail; delete the webhook before the switch")
-	j.at(subjectWebhooks, Differs, others,
+	j.atf(subjectWebhooks, Differs, others,
 		"the webhook judges or changes the manager's objects: see whether it accepts what this manager writes")
 	if !unread {
-		j.sound(subjectWebhooks, "none is asked about the manager's objects")
+		j.soundf(subjectWebhooks, "none is asked about the manager's objects")
 	}
 }
 
@@ -109,7 +109,7 @@ func (j *judge) hooks() []hook {
 
 // concerns says whether a webhook is asked about objects of a group.
 func (h hook) concerns(group string) bool {
-	return slices.ContainsFunc(h.rules, func(r admissionv1.RuleWithOperations) bool {
+	return slices.ContainsFunc(h.rules, func(r admissionregistrationv1.RuleWithOperations) bool {
 		return slices.Contains(r.APIGroups, group) || slices.Contains(r.APIGroups, "*")
 	})
 }
@@ -120,7 +120,7 @@ func (j *judge) leftovers() {
 		return
 	}
 	if number := len(j.hub.Watchers.Items); number > 0 {
-		j.say(subjectLeftovers, Fine, "%s without effect after the switch: keep them as long as you may want to go back, then delete them "+
+		j.sayf(subjectLeftovers, Fine, "%s without effect after the switch: keep them as long as you may want to go back, then delete them "+
 			"with their definition, the VirtualServices, Gateway klm-watcher and the certificates", counted(number, "Watcher"))
 	}
 }

@@ -36,7 +36,7 @@ func (j *judge) deployment() {
 		return
 	}
 	if len(j.hub.Manager.Items) == 0 {
-		j.say(subjectDeployment, Refused, "there is no Deployment %s/%s: is this the cluster that upstream's manager runs on?",
+		j.sayf(subjectDeployment, Refused, "there is no Deployment %s/%s: is this the cluster that upstream's manager runs on?",
 			v1beta2.DefaultNamespace, ManagerName)
 		return
 	}
@@ -44,17 +44,17 @@ func (j *judge) deployment() {
 	j.settings = SettingsOf(manager)
 	container := managerIn(&manager.Spec.Template.Spec)
 	if container == nil {
-		j.say(subjectDeployment, Refused, "it has no container")
+		j.sayf(subjectDeployment, Refused, "it has no container")
 		return
 	}
 	if command := container.Command; len(command) > 0 && (len(command) > 1 || command[0] != program) {
-		j.say(subjectDeployment, Refused, "its container runs %q: remove command, or write [%q]", strings.Join(command, " "), program)
+		j.sayf(subjectDeployment, Refused, "its container runs %q: remove command, or write [%q]", strings.Join(command, " "), program)
 	}
 	if selector := manager.Spec.Selector; selector != nil && selector.MatchLabels[labelName] != ourName {
-		j.say(subjectDeployment, Fine, "its selector is not that of this manager's, and the API server lets none be changed: keep the Deployment "+
-			"and change its image, or delete it before make deploy or kyma install")
+		j.sayf(subjectDeployment, Fine, "its selector is not that of this manager's, and the API server lets none be changed: keep the "+
+			"Deployment and change its image, or delete it before make deploy or kyma install")
 	}
-	j.sound(subjectDeployment, "runs %s", container.Image)
+	j.soundf(subjectDeployment, "runs %s", container.Image)
 	j.flags()
 	j.environment(container)
 	j.secrets()
@@ -77,17 +77,17 @@ func (j *judge) flags() {
 		}
 	}
 	if j.settings.Stray != "" {
-		j.say(subjectFlags, Refused, "the manager would not start: %q is no flag; everything is set by flags", j.settings.Stray)
+		j.sayf(subjectFlags, Refused, "the manager would not start: %q is no flag; everything is set by flags", j.settings.Stray)
 	}
 	if len(unknown) > 0 {
-		j.say(subjectFlags, Refused, "the manager would not start: it does not have %s; remove them", flagged(unknown))
+		j.sayf(subjectFlags, Refused, "the manager would not start: it does not have %s; remove them", flagged(unknown))
 	}
 	if len(ours) > 0 {
-		j.say(subjectFlags, Differs, "not upstream's: %s; this manager runs already, or upstream's would not start", flagged(ours))
+		j.sayf(subjectFlags, Differs, "not upstream's: %s; this manager runs already, or upstream's would not start", flagged(ours))
 	}
 	j.meanings()
 	for _, reason := range slices.Sorted(maps.Keys(without)) {
-		j.say(subjectFlags, Fine, "%s have no effect: %s", flagged(without[reason]), reason)
+		j.sayf(subjectFlags, Fine, "%s have no effect: %s", flagged(without[reason]), reason)
 	}
 	j.defaults()
 }
@@ -96,15 +96,15 @@ func (j *judge) flags() {
 func (j *judge) meanings() {
 	flags := j.settings.Flags
 	if namespace := flags["sync-namespace"]; namespace != "" && namespace != v1beta2.RuntimeNamespace {
-		j.say(subjectFlags, Differs, "--sync-namespace=%s has no effect: this manager keeps Kyma and catalog of a runtime in %s",
+		j.sayf(subjectFlags, Differs, "--sync-namespace=%s has no effect: this manager keeps Kyma and catalog of a runtime in %s",
 			namespace, v1beta2.RuntimeNamespace)
 	}
 	if flags["enable-webhooks"] != "" && flags["enable-webhooks"] != "false" {
-		j.say(subjectFlags, Differs,
+		j.sayf(subjectFlags, Differs,
 			"--enable-webhooks has an effect here: the manager serves the conversion of v1alpha1; remove the flag where that is not wanted")
 	}
 	if (flags["oci-registry-host"] == "") == (flags["oci-registry-cred-secret"] == "") {
-		j.say(subjectFlags, Refused, "the manager would not start: it takes exactly one of --oci-registry-host and --oci-registry-cred-secret")
+		j.sayf(subjectFlags, Refused, "the manager would not start: it takes exactly one of --oci-registry-host and --oci-registry-cred-secret")
 	}
 }
 
@@ -117,7 +117,7 @@ func (j *judge) defaults() {
 		}
 	}
 	if len(kept) > 0 {
-		j.say(subjectFlags, Fine, "other defaults count here; to keep upstream's set %s", strings.Join(kept, " "))
+		j.sayf(subjectFlags, Fine, "other defaults count here; to keep upstream's set %s", strings.Join(kept, " "))
 	}
 }
 
@@ -130,7 +130,7 @@ func (j *judge) environment(container *corev1.Container) {
 		}
 	}
 	if len(names) > 0 {
-		j.say(subjectFlags, Fine, "the environment variables %s are not read", strings.Join(names, ", "))
+		j.sayf(subjectFlags, Fine, "the environment variables %s are not read", strings.Join(names, ", "))
 	}
 }
 
@@ -144,14 +144,14 @@ func (j *judge) secrets() {
 		at := slices.IndexFunc(j.hub.Named.Items, func(s corev1.Secret) bool { return s.Name == name })
 		switch {
 		case at < 0:
-			j.say(subjectSecrets, Differs, "Secret %s/%s, which a flag names, does not exist: the manager starts, and waits for it",
+			j.sayf(subjectSecrets, Differs, "Secret %s/%s, which a flag names, does not exist: the manager starts, and waits for it",
 				v1beta2.DefaultNamespace, name)
 		case name == registry && hosts(&j.hub.Named.Items[at]) != 1:
-			j.say(subjectSecrets, Refused, "Secret %s/%s of --oci-registry-cred-secret has logins for %d registries in %s: write exactly one",
+			j.sayf(subjectSecrets, Refused, "Secret %s/%s of --oci-registry-cred-secret has logins for %d registries in %s: write exactly one",
 				v1beta2.DefaultNamespace, name, hosts(&j.hub.Named.Items[at]), corev1.DockerConfigJsonKey)
 		}
 	}
-	j.sound(subjectSecrets, "%s, which flags name, can be used", strings.Join(j.settings.Secrets(), ", "))
+	j.soundf(subjectSecrets, "%s, which flags name, can be used", strings.Join(j.settings.Secrets(), ", "))
 }
 
 // hosts is how many registries a Secret has logins for.
@@ -170,20 +170,20 @@ func (j *judge) policy() {
 	s := j.settings
 	switch {
 	case s.Elsewhere != "":
-		j.say(subjectPolicy, Differs, "it comes from %s and not from a ConfigMap, so that it was not looked at", s.Elsewhere)
+		j.sayf(subjectPolicy, Differs, "it comes from %s and not from a ConfigMap, so that it was not looked at", s.Elsewhere)
 		return
 	case s.Policy == "":
-		j.say(subjectPolicy, Fine, "none is mounted at %s: upgrades that need downtime are refused, as they are now", policyFolder)
+		j.sayf(subjectPolicy, Fine, "none is mounted at %s: upgrades that need downtime are refused, as they are now", policyFolder)
 		return
 	case j.unread(subjectPolicy, j.hub.Policies.Err):
 		return
 	case s.SubPath:
-		j.say(subjectPolicy, Differs, "a mount by subPath does not follow changes of the ConfigMap: mount the folder %s", policyFolder)
+		j.sayf(subjectPolicy, Differs, "a mount by subPath does not follow changes of the ConfigMap: mount the folder %s", policyFolder)
 	}
 	place := "ConfigMap " + v1beta2.DefaultNamespace + "/" + s.Policy
 	at := slices.IndexFunc(j.hub.Policies.Items, func(c corev1.ConfigMap) bool { return c.Name == s.Policy })
 	if at < 0 {
-		j.say(subjectPolicy, Differs, "%s does not exist: upgrades that need downtime are refused", place)
+		j.sayf(subjectPolicy, Differs, "%s does not exist: upgrades that need downtime are refused", place)
 		return
 	}
 	text, binary := j.hub.Policies.Items[at].Data[s.Key], j.hub.Policies.Items[at].BinaryData[s.Key]
@@ -191,7 +191,7 @@ func (j *judge) policy() {
 		binary = []byte(text)
 	}
 	if err := j.rules.Policy(binary); err != nil {
-		j.say(subjectPolicy, Refused, "%s, key %s, is refused as a whole, and so are upgrades that need downtime: %v", place, s.Key, err)
+		j.sayf(subjectPolicy, Refused, "%s, key %s, is refused as a whole, and so are upgrades that need downtime: %v", place, s.Key, err)
 	}
-	j.sound(subjectPolicy, "%s is understood", place)
+	j.soundf(subjectPolicy, "%s is understood", place)
 }

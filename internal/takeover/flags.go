@@ -99,7 +99,7 @@ func SettingsOf(deployment *appsv1.Deployment) Settings {
 }
 
 // Secrets are the names of the Secrets that flags name.
-func (s Settings) Secrets() []string {
+func (s *Settings) Secrets() []string {
 	var names []string
 	for _, flag := range []string{"oci-registry-cred-secret", "skr-image-pull-secret"} {
 		if name := s.Flags[flag]; name != "" {

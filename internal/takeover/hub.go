@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -63,8 +63,8 @@ type Hub struct {
 	// Policies are the ConfigMaps that hold the maintenance policy, see Settings.Policy.
 	Policies Read[corev1.ConfigMap]
 	// Validating and Mutating are the webhooks of the hub.
-	Validating Read[admissionv1.ValidatingWebhookConfiguration]
-	Mutating   Read[admissionv1.MutatingWebhookConfiguration]
+	Validating Read[admissionregistrationv1.ValidatingWebhookConfiguration]
+	Mutating   Read[admissionregistrationv1.MutatingWebhookConfiguration]
 }
 
 // Rules are what other parts of the manager say of content.
@@ -103,13 +103,13 @@ type judge struct {
 	found    []Finding
 }
 
-// say adds a finding about the hub as a whole.
-func (j *judge) say(subject string, level Level, format string, args ...any) {
+// sayf adds a finding about the hub as a whole.
+func (j *judge) sayf(subject string, level Level, format string, args ...any) {
 	j.found = append(j.found, Finding{Subject: subject, Level: level, Message: fmt.Sprintf(format, args...)})
 }
 
-// at adds a finding about places; without any there is none.
-func (j *judge) at(subject string, level Level, places []string, format string, args ...any) {
+// atf adds a finding about places; without any there is none.
+func (j *judge) atf(subject string, level Level, places []string, format string, args ...any) {
 	if len(places) == 0 {
 		return
 	}
@@ -125,14 +125,14 @@ func (j *judge) unread(subject, reason string) bool {
 	if reason == "" {
 		return false
 	}
-	j.say(subject, Refused, "cannot be read, so that this report is incomplete: %s", reason)
+	j.sayf(subject, Refused, "cannot be read, so that this report is incomplete: %s", reason)
 	return true
 }
 
-// sound adds that nothing is wrong with a subject, where nothing was found.
-func (j *judge) sound(subject, format string, args ...any) {
+// soundf adds that nothing is wrong with a subject, where nothing was found.
+func (j *judge) soundf(subject, format string, args ...any) {
 	if !slices.ContainsFunc(j.found, func(f Finding) bool { return f.Subject == subject && f.Level != Fine }) {
-		j.say(subject, Fine, format, args...)
+		j.sayf(subject, Fine, format, args...)
 	}
 }
 

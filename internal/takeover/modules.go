@@ -19,7 +19,7 @@ const subjectModules = "modules"
 func (j *judge) modules() {
 	read := j.hub
 	if cmp.Or(read.Kymas.Err, read.Manifests.Err, read.Templates.Err, read.Releases.Err) != "" {
-		j.say(subjectModules, Refused, "cannot be judged, since Kymas, Manifests, ModuleTemplates and ModuleReleaseMetas could not all be read")
+		j.sayf(subjectModules, Refused, "cannot be judged, since Kymas, Manifests, ModuleTemplates and ModuleReleaseMetas could not all be read")
 		return
 	}
 	offer := newOffer(read, restricted(j.settings))
@@ -45,9 +45,9 @@ func (j *judge) modules() {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.reason, b.reason), cmp.Compare(a.becomes, b.becomes))
 	})
 	for _, c := range order {
-		j.at(subjectModules, c.level, found[c], "%s (%s): %s", c.becomes, c.reason, examples[c])
+		j.atf(subjectModules, c.level, found[c], "%s (%s): %s", c.becomes, c.reason, examples[c])
 	}
-	j.sound(subjectModules, "%s of %s go on as they are", counted(total, "module"), counted(len(kymas), "Kyma"))
+	j.soundf(subjectModules, "%s of %s go on as they are", counted(total, "module"), counted(len(kymas), "Kyma"))
 }
 
 // skipped says that a Kyma is left alone.

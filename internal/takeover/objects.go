@@ -36,8 +36,8 @@ func known[T any](j *judge, subject, kind string, read Read[unstructured.Unstruc
 		return nil, false
 	}
 	items, bad := decoded[T](read)
-	j.at(subject, Refused, bad, "this manager cannot read the object, since a field has another type: correct it")
-	j.at(subject, Refused, j.unfit(kind, read.Items), "this manager's definition refuses the next write of the object: correct the field")
+	j.atf(subject, Refused, bad, "this manager cannot read the object, since a field has another type: correct it")
+	j.atf(subject, Refused, j.unfit(kind, read.Items), "this manager's definition refuses the next write of the object: correct the field")
 	return items, true
 }
 
@@ -106,16 +106,16 @@ func (j *judge) kymas() {
 	if !ok {
 		return
 	}
-	j.at(subjectKymas, Differs, where(kymas, func(k *v1beta2.Kyma) bool { return k.Labels[v1beta2.LabelSync] == "false" }),
+	j.atf(subjectKymas, Differs, where(kymas, func(k *v1beta2.Kyma) bool { return k.Labels[v1beta2.LabelSync] == "false" }),
 		"the label %s: \"false\", which upstream does not read, keeps everything but modules out of the runtime here: remove it",
 		v1beta2.LabelSync)
-	j.at(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return slices.Contains(k.Finalizers, v1beta2.FinalizerPurge) }),
+	j.atf(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return slices.Contains(k.Finalizers, v1beta2.FinalizerPurge) }),
 		"the finalizer %s of a controller that is gone is removed", v1beta2.FinalizerPurge)
-	j.at(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return !k.DeletionTimestamp.IsZero() }),
+	j.atf(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return !k.DeletionTimestamp.IsZero() }),
 		"a deletion that is under way is taken up where it is")
-	j.at(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return skipped(k.Labels) }),
+	j.atf(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return skipped(k.Labels) }),
 		"left alone by the label %s, as now", v1beta2.LabelSkipReconciliation)
-	j.sound(subjectKymas, "%s can be taken over", counted(len(kymas), "Kyma"))
+	j.soundf(subjectKymas, "%s can be taken over", counted(len(kymas), "Kyma"))
 }
 
 // access judges the Secrets with the kubeconfigs of runtimes.
@@ -143,10 +143,10 @@ func (j *judge) access() {
 			}
 		}
 	}
-	j.at(subjectAccess, Refused, refused, "upstream may accept the kubeconfig, and this manager does not: write everything inline")
-	j.at(subjectAccess, Differs, none, "no access Secret for the Kyma: an Error now and afterwards")
-	j.at(subjectAccess, Differs, several, "several access Secrets for the Kyma: an Error now and afterwards; leave one")
-	j.sound(subjectAccess, "each Kyma has one that can be used")
+	j.atf(subjectAccess, Refused, refused, "upstream may accept the kubeconfig, and this manager does not: write everything inline")
+	j.atf(subjectAccess, Differs, none, "no access Secret for the Kyma: an Error now and afterwards")
+	j.atf(subjectAccess, Differs, several, "several access Secrets for the Kyma: an Error now and afterwards; leave one")
+	j.soundf(subjectAccess, "each Kyma has one that can be used")
 }
 
 func (j *judge) templates() {
@@ -154,19 +154,19 @@ func (j *judge) templates() {
 	if !ok {
 		return
 	}
-	j.at(subjectTemplates, Differs, where(templates, func(t *v1beta2.ModuleTemplate) bool { return len(t.Spec.CustomStateCheck) > 0 }),
+	j.atf(subjectTemplates, Differs, where(templates, func(t *v1beta2.ModuleTemplate) bool { return len(t.Spec.CustomStateCheck) > 0 }),
 		"customStateCheck counts here, and upstream ignores it: see whether it says what is meant, or remove it")
-	j.at(subjectTemplates, Differs, where(templates, func(t *v1beta2.ModuleTemplate) bool { return len(t.Spec.AssociatedResources) > 0 }),
+	j.atf(subjectTemplates, Differs, where(templates, func(t *v1beta2.ModuleTemplate) bool { return len(t.Spec.AssociatedResources) > 0 }),
 		"associatedResources count here, and upstream does not read them: a module is not deleted while objects of these kinds exist")
-	j.at(subjectTemplates, Fine, where(templates, func(t *v1beta2.ModuleTemplate) bool { return t.Spec.Version == "" }),
+	j.atf(subjectTemplates, Fine, where(templates, func(t *v1beta2.ModuleTemplate) bool { return t.Spec.Version == "" }),
 		"no version, as before there were ModuleReleaseMetas: neither manager reads the template")
-	j.sound(subjectTemplates, "%s mean the same", counted(len(templates), "ModuleTemplate"))
+	j.soundf(subjectTemplates, "%s mean the same", counted(len(templates), "ModuleTemplate"))
 }
 
 func (j *judge) releases() {
 	releases, ok := known[v1beta2.ModuleReleaseMeta](j, subjectReleases, "ModuleReleaseMeta", j.hub.Releases)
 	if ok {
-		j.sound(subjectReleases, "%s mean the same", counted(len(releases), "ModuleReleaseMeta"))
+		j.soundf(subjectReleases, "%s mean the same", counted(len(releases), "ModuleReleaseMeta"))
 	}
 }
 
@@ -175,19 +175,19 @@ func (j *judge) manifests() {
 	if !ok {
 		return
 	}
-	j.at(subjectManifests, Refused, where(manifests, func(m *v1beta2.Manifest) bool { return module.KymaName(m) == "" }),
+	j.atf(subjectManifests, Refused, where(manifests, func(m *v1beta2.Manifest) bool { return module.KymaName(m) == "" }),
 		"no Kyma owns the Manifest: upstream calls it orphaned, and this manager installs it, with spec.remote: false into the hub "+
 			"itself; delete it, or label it %s: \"true\"", v1beta2.LabelSkipReconciliation)
 	if j.hub.Kymas.Err == "" {
-		j.at(subjectManifests, Differs, where(manifests, func(m *v1beta2.Manifest) bool {
+		j.atf(subjectManifests, Differs, where(manifests, func(m *v1beta2.Manifest) bool {
 			name := module.KymaName(m)
 			return name != "" && !slices.ContainsFunc(j.hub.Kymas.Items, func(k unstructured.Unstructured) bool {
 				return k.GetName() == name
 			})
 		}), "the Kyma of the Manifest does not exist: upstream calls it orphaned, this manager goes on with it while there is an access Secret")
 	}
-	j.at(subjectManifests, Fine, where(manifests, func(m *v1beta2.Manifest) bool {
+	j.atf(subjectManifests, Fine, where(manifests, func(m *v1beta2.Manifest) bool {
 		return m.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue
 	}), "upstream was to let go of the module and has not: this manager does")
-	j.sound(subjectManifests, "%s can be taken over", counted(len(manifests), "Manifest"))
+	j.soundf(subjectManifests, "%s can be taken over", counted(len(manifests), "Manifest"))
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -95,11 +95,11 @@ var ofTheDeployment = []finding{
 // validating is a webhook for a group, served by a Service of a namespace.
 func validating(group, namespace, service string) func(*testing.T, *Hub) {
 	return func(_ *testing.T, h *Hub) {
-		webhook := admissionv1.ValidatingWebhook{
-			Name: "a.example.com", ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: namespace, Name: service}},
-			Rules: []admissionv1.RuleWithOperations{{Rule: admissionv1.Rule{APIGroups: []string{group}}}},
+		webhook := admissionregistrationv1.ValidatingWebhook{
+			Name: "a.example.com", ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: service}},
+			Rules: []admissionregistrationv1.RuleWithOperations{{Rule: admissionregistrationv1.Rule{APIGroups: []string{group}}}},
 		}
-		configuration := admissionv1.ValidatingWebhookConfiguration{Webhooks: []admissionv1.ValidatingWebhook{webhook}}
+		configuration := admissionregistrationv1.ValidatingWebhookConfiguration{Webhooks: []admissionregistrationv1.ValidatingWebhook{webhook}}
 		configuration.Name = "judge"
 		h.Validating.Items = append(h.Validating.Items, configuration)
 	}
@@ -118,8 +118,8 @@ var ofTheCluster = []finding{
 	{"somebody judges everything", validating("*", "policies", "gatekeeper"),
 		subjectWebhooks, Differs, "see whether it accepts", []string{"validating judge: a.example.com"}},
 	{"somebody changes our objects", func(_ *testing.T, h *Hub) {
-		configuration := admissionv1.MutatingWebhookConfiguration{Webhooks: []admissionv1.MutatingWebhook{{
-			Name: "m", Rules: []admissionv1.RuleWithOperations{{Rule: admissionv1.Rule{APIGroups: []string{"operator.kyma-project.io"}}}},
+		configuration := admissionregistrationv1.MutatingWebhookConfiguration{Webhooks: []admissionregistrationv1.MutatingWebhook{{
+			Name: "m", Rules: []admissionregistrationv1.RuleWithOperations{{Rule: admissionregistrationv1.Rule{APIGroups: []string{"operator.kyma-project.io"}}}},
 		}}}
 		configuration.Name = "changer"
 		h.Mutating.Items = append(h.Mutating.Items, configuration)

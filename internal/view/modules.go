@@ -184,6 +184,17 @@ func (r *reader) choose(m *Module, e *entry) {
 		m.Version.Desired = e.status.Version
 	}
 	m.Maintenance = e.status != nil && e.status.Maintenance
+	r.chooseTemplate(m, e)
+	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
+	if e.template != nil {
+		m.TemplateVersion = VersionOf(e.template)
+	}
+	m.Version.Running = r.running(e)
+	m.Version.Installed = installed(e, m.Version.Running)
+}
+
+// chooseTemplate fills in the template of the version that is asked for.
+func (r *reader) chooseTemplate(m *Module, e *entry) {
 	if e.status != nil && e.status.Template != nil {
 		m.Template = &Key{e.status.Template.Namespace, e.status.Template.Name}
 		e.template = r.templates[*m.Template]
@@ -197,12 +208,6 @@ func (r *reader) choose(m *Module, e *entry) {
 			m.Template = &Key{e.template.Namespace, e.template.Name}
 		}
 	}
-	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
-	if e.template != nil {
-		m.TemplateVersion = VersionOf(e.template)
-	}
-	m.Version.Running = r.running(e)
-	m.Version.Installed = installed(e, m.Version.Running)
 }
 
 // running is the version of the object that runs the module's operator; "" where that is in another cluster, or says none.

@@ -80,8 +80,8 @@ type UnknownKindError struct {
 func (e *UnknownKindError) Error() string {
 	switch {
 	case slices.Contains(e.Served, e.Version):
-		return fmt.Sprintf("the cluster does not serve kind %s of %s yet: its CustomResourceDefinition has that version and is still taking effect",
-			e.Kind, e.GroupVersion())
+		return fmt.Sprintf("the cluster does not serve kind %s of %s yet: its CustomResourceDefinition has that version and "+
+			"is still taking effect", e.Kind, e.GroupVersion())
 	case len(e.Served) > 0:
 		return fmt.Sprintf("the cluster does not serve kind %s of %s; use version %s",
 			e.Kind, e.GroupVersion(), strings.Join(e.Served, " or "))

@@ -24,7 +24,7 @@ func (l *linter) namespaces(objects []*unstructured.Unstructured) {
 	var unplaced []string
 	for _, object := range objects {
 		namespaced, known := scope(object.GroupVersionKind())
-		if !known || !namespaced || object.GetNamespace() != "" && !(l.Chart && object.GetNamespace() == render.DefaultNamespace) {
+		if !known || !namespaced || object.GetNamespace() != "" && (!l.Chart || object.GetNamespace() != render.DefaultNamespace) {
 			continue
 		}
 		id := inventory.IDOf(object)

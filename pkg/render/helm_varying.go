@@ -55,7 +55,7 @@ func remedies(functions []string) string {
 func variedIn(templates chartTemplates, file string, varied map[string]bool) []string {
 	all := slices.Sorted(maps.Keys(varied))
 	calls := templates.read(file).calls
-	called := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !calls[name] && !(name == "now" && callsDate(calls)) })
+	called := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !calls[name] && (name != "now" || !callsDate(calls)) })
 	if len(called) == 0 {
 		return all
 	}

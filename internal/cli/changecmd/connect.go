@@ -243,8 +243,8 @@ func disconnect(c *change) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "disconnect NAME",
 		Short: "Take away a Kyma's access to its cluster",
-		Long: "Deletes the access Secret of a Kyma. What runs in its cluster stays there, without upgrades and repairs; a Kyma that is deleted\n" +
-			"then leaves all of it behind.",
+		Long: "Deletes the access Secret of a Kyma. What runs in its cluster stays there, without upgrades and repairs; a Kyma that is\n" +
+			"deleted then leaves all of it behind.",
 		Example: "  kyma kyma disconnect demo\n  kyma kyma disconnect kcp-system/demo --yes",
 		Args:    names(1, 1, "NAME"),
 		RunE:    func(command *cobra.Command, args []string) error { return c.disconnect(command.Context(), args[0]) },

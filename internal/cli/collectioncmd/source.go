@@ -96,7 +96,8 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 		now := time.Now().UTC().Truncate(time.Second)
 		source.Modules, source.Checked = len(found.Modules()), &now
 		if !source.Vouched() && digest != "" {
-			a.console.Sayf("Neither a digest nor a key vouches for what %s serves. It has the digest %s now: --digest keeps to it, --key asks for a signature.",
+			a.console.Sayf("Neither a digest nor a key vouches for what %s serves. It has the digest %s now: "+
+				"--digest keeps to it, --key asks for a signature.",
 				source.URL, digest)
 		}
 	}

@@ -277,7 +277,8 @@ func (h *host) deployCluster(ctx context.Context, d *deploying) error {
 	if err != nil {
 		return err
 	}
-	if err := h.console.Confirm(ctx, "installing into "+config.Host, "Install the lifecycle manager and a Kyma into "+config.Host+"?"); err != nil {
+	question := "Install the lifecycle manager and a Kyma into " + config.Host + "?"
+	if err := h.console.Confirm(ctx, "installing into "+config.Host, question); err != nil {
 		return err
 	}
 	hub, err := h.target.Client()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -100,10 +100,10 @@ func readHub(ctx context.Context, from client.Reader) *takeover.Hub {
 	var access corev1.SecretList
 	hub.Access.Err = listed(ctx, from, &access, within, client.HasLabels{v1beta2.LabelKymaName})
 	hub.Access.Items = access.Items
-	var validating admissionv1.ValidatingWebhookConfigurationList
+	var validating admissionregistrationv1.ValidatingWebhookConfigurationList
 	hub.Validating.Err = listed(ctx, from, &validating)
 	hub.Validating.Items = validating.Items
-	var mutating admissionv1.MutatingWebhookConfigurationList
+	var mutating admissionregistrationv1.MutatingWebhookConfigurationList
 	hub.Mutating.Err = listed(ctx, from, &mutating)
 	hub.Mutating.Items = mutating.Items
 	if len(hub.Manager.Items) > 0 {

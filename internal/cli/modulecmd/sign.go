@@ -80,7 +80,8 @@ func (a *author) verify() *cobra.Command {
 				return err
 			}
 			if trust == nil {
-				return console.Usage("--key and --cert are missing: one of them names what is trusted").With("--key takes a public key, --cert a certificate")
+				return console.Usage("--key and --cert are missing: one of them names what is trusted").
+					With("--key takes a public key, --cert a certificate")
 			}
 			ref, err := a.reference(args[0], &logins)
 			if err != nil {

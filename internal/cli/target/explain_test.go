@@ -90,7 +90,7 @@ func TestCredentialsThatAreRejected(t *testing.T) {
 	if where, err := to.Where(); err != nil || where != server.URL+" (context prod)" {
 		t.Errorf("the cluster is called %q: %v", where, err)
 	}
-	if other := errors.New("Unauthorized"); to.Explain(other) != other || to.Explain(nil) != nil {
+	if other := errors.New("Unauthorized"); !errors.Is(to.Explain(other), other) || to.Explain(nil) != nil {
 		t.Error("what this cluster did not say is explained")
 	}
 	c, err := to.Client()

@@ -70,7 +70,8 @@ func only(candidates []v1beta2.Kyma, name string) (*v1beta2.Kyma, error) {
 	}
 	slices.Sort(names)
 	shown := names[:min(len(names), 10)]
-	return nil, console.Usage("there are %d Kymas, and none is named: %s", len(names), strings.Join(shown, ", ")).With("say --kyma NAMESPACE/NAME")
+	return nil, console.Usage("there are %d Kymas, and none is named: %s", len(names), strings.Join(shown, ", ")).
+		With("say --kyma NAMESPACE/NAME")
 }
 
 // explain says what a cluster without our kinds is.
