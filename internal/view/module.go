@@ -34,7 +34,8 @@ type Module struct {
 	Signed    Signed `json:"signed"`
 	// Resource is the module's own custom resource: the default one, or the worst of those that there are.
 	Resource *Ref `json:"resource,omitempty"`
-	// Template that the version was taken from, and TemplateVersion is the version that it describes: it may be refused, while another one runs.
+	// Template that the version was taken from, and TemplateVersion is the version that it describes: it may be refused while another one
+	// runs.
 	Template        *Key   `json:"template,omitempty"`
 	TemplateVersion string `json:"-"`
 	// Manifest that installs the module, or Record of a direct installation.
