@@ -10,8 +10,9 @@ import (
 	"os"
 )
 
-// most is how many bytes Read takes: far above every key, manifest and catalog, far below what a device without an end would cost.
-const most = 64 << 20
+// most is how many bytes Read takes: as many as a resource of a component may have, far below what a device without an end would cost.
+// Tests have less.
+var most int64 = 256 << 20
 
 // Read returns the content of a file or of a pipe, such as the <(...) of a shell.
 func Read(ctx context.Context, file string) ([]byte, error) {
@@ -21,7 +22,7 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	case err != nil:
 		return nil, err
-	case len(text) > most:
+	case int64(len(text)) > most:
 		return nil, fmt.Errorf("%s has more than %d MiB", file, most>>20)
 	}
 	return text, nil

@@ -49,3 +49,19 @@ func TestPhaseText(t *testing.T) {
 		})
 	}
 }
+
+func TestVersionsInWords(t *testing.T) {
+	for _, c := range []struct {
+		version view.Version
+		want    string
+	}{
+		{view.Version{Desired: "1.0.0", Installed: "1.0.0"}, "1.0.0 installed"},
+		{view.Version{Desired: "1.1.0", Installed: "1.0.0"}, "1.0.0 installed, 1.1.0 asked for"},
+		{view.Version{Desired: "1.0.0", Installed: "1.0.0", Running: "0.9.0"}, "1.0.0 installed, operator at 0.9.0"},
+		{view.Version{Desired: "1.1.0"}, "1.1.0 asked for"},
+	} {
+		if got := versions(c.version); got != c.want {
+			t.Errorf("%+v is told as %q, want %q", c.version, got, c.want)
+		}
+	}
+}

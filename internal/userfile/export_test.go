@@ -1,0 +1,10 @@
+package userfile
+
+import "testing"
+
+// SetMost changes how many bytes Read takes, for one test.
+func SetMost(t *testing.T, bytes int64) {
+	before := most
+	most = bytes
+	t.Cleanup(func() { most = before })
+}
