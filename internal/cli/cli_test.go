@@ -2,10 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,32 +55,6 @@ func TestVersionFlag(t *testing.T) {
 	}
 	if code, _, said := run(t, "version", "--version"); code != console.CodeUsage || !strings.Contains(said, "unknown flag") {
 		t.Errorf("it is a flag of the program and of no command: exit code %d, said %q", code, said)
-	}
-}
-
-// TestCredentialsThatAreRejected: what the cluster says of itself is one word, for every command.
-func TestCredentialsThatAreRejected(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`))
-	}))
-	defer server.Close()
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	text := "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: ro}}], " +
-		"clusters: [{name: a, cluster: {server: '" + server.URL + "'}}], users: [{name: ro, user: {token: x}}]}"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("KUBECONFIG", file)
-	for line, code := range map[string]int{
-		"list": 1, "status": 1, "add notes": 1, "delete notes --yes": 1, "upgrade --all": 1, "catalog list": 1, "kyma list": 1, "kyma get": 1,
-		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1,
-	} {
-		got, _, said := run(t, strings.Fields(line)...)
-		if got != code || !strings.Contains(said, "Error: the cluster rejected your credentials (user ro)\nHint: log in") {
-			t.Errorf("%s: exit code %d, want %d; said %q", line, got, code, said)
-		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -53,6 +55,7 @@ func TestCompletion(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("and with credentials that it rejects", func(t *testing.T) { rejected(t, plane.Kubeconfig) })
 	t.Setenv("KUBECONFIG", plane.Kubeconfig)
 	for _, line := range needsCluster {
 		if words := completed(t, line); len(words) > 0 {
@@ -96,6 +99,30 @@ func TestCompletion(t *testing.T) {
 				t.Errorf("%q is completed by %q, want %q", c.line, got, c.want)
 			}
 		})
+	}
+}
+
+// rejected calls commands with a token that the cluster does not know: what it says of that is one word.
+func rejected(t *testing.T, kubeconfig string) {
+	config, err := clientcmd.LoadFromFile(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.AuthInfos = map[string]*clientcmdapi.AuthInfo{"ro": {Token: "made-up"}}
+	config.Contexts[config.CurrentContext].AuthInfo = "ro"
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", file)
+	for line, code := range map[string]int{
+		"list": 1, "status": 1, "add notes": 1, "delete notes --yes": 1, "upgrade --all": 1, "catalog list": 1, "kyma list": 1, "kyma get": 1,
+		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1,
+	} {
+		got, _, said := run(t, strings.Fields(line)...)
+		if got != code || !strings.Contains(said, "Error: the cluster rejected your credentials (user ro)\nHint: log in") {
+			t.Errorf("%s: exit code %d, want %d; said %q", line, got, code, said)
+		}
 	}
 }
 
