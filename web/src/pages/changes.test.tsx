@@ -38,6 +38,13 @@ describe('the configuration', () => {
   }
   const warning = 'Somebody changed it meanwhile.'
 
+  it('is kept while somebody looks at another tab', async () => {
+    const { user } = await open(before)
+    await user.type(await greeting(), '!')
+    await user.click(screen.getByRole('tab', { name: 'Resources' }))
+    await user.click(screen.getByRole('tab', { name: 'Configuration' }))
+    expect((await greeting()).value).toBe('Hello!')
+  })
   it('is there as soon as the module has one', async () => {
     const { becomes } = await open(null)
     expect(await screen.findByText('Nothing to configure')).toBeTruthy()
