@@ -13,7 +13,7 @@ import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, Signature, suspendedMeans } from '../parts/modules'
-import { refText, sentence } from '../words'
+import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
 import { VersionsTab } from './ModuleVersions'
 
