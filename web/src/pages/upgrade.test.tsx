@@ -37,10 +37,8 @@ it('chooses all that need somebody, on every page, and says of which Kyma each i
 })
 
 it('does not offer an upgrade of a module that is suspended', async () => {
-  const instead: Instead = (_, url) =>
-    url.pathname === '/api/v1/modules/kcp-system/demo/notes'
-      ? { status: 200, body: { module: module_('notes', { version, suspended: true }), access: { edit: true, delete: true, runtime: true } } }
-      : undefined
+  const body = { module: module_('notes', { version, suspended: true }), access: { edit: true, delete: true, runtime: true } }
+  const instead: Instead = (_, url) => (url.pathname === '/api/v1/modules/kcp-system/demo/notes' ? { status: 200, body } : undefined)
   show('/modules/kcp-system/demo/notes', 'data', instead)
   const button = await screen.findByRole('button', { name: 'Upgrade to 1.1.0' })
   await waitFor(() => expect(button.getAttribute('aria-disabled')).toBe('true'))
