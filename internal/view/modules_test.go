@@ -71,9 +71,6 @@ func illManifest(state v1beta2.State, reason string) func(*v1beta2.Manifest) {
 func deletedManifest(m *v1beta2.Manifest) { m.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
 func TestManagedModules(t *testing.T) {
-	suspend := func(k *v1beta2.Kyma) {
-		k.Labels = map[string]string{v1beta2.LabelSkipReconciliation: v1beta2.EnabledValue}
-	}
 	unmanaged := func(k *v1beta2.Kyma) { no := false; k.Spec.Modules[0].Managed = &no }
 	for name, c := range map[string]struct {
 		kyma      v1beta2.Kyma
@@ -91,17 +88,6 @@ func TestManagedModules(t *testing.T) {
 		"a Kyma whose last change was not looked at is under way": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Generation = 2 }), nil,
 			want{state: Processing, phase: Upgrading, message: "not looked at the last change"},
-		},
-		"what is suspended is not under way, and says what holds it": {
-			remoteKyma(suspend, func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }), []v1beta2.Manifest{manifest()},
-			want{state: Warning, phase: Installed, reason: WhySuspended, message: v1beta2.LabelSkipReconciliation, version: "1.0.0/1.1.0/1.1.0"},
-		},
-		"what is suspended and as it was asked for is ready": {
-			remoteKyma(suspend), []v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.0.0/1.0.0"},
-		},
-		"what is suspended before it was installed is not installed": {
-			remoteKyma(suspend, func(k *v1beta2.Kyma) { k.Status.Modules = nil }), nil,
-			want{state: Warning, phase: NotInstalled, reason: WhySuspended},
 		},
 		"what the manager has not looked at is being installed": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Status.Modules = nil }), nil,
