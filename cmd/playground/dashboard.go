@@ -17,9 +17,8 @@ import (
 
 // serveDashboard is what `kyma dashboard` does, for the hub of the playground: catalogs and registries may be on loopback there.
 func serveDashboard(ctx context.Context, hub *rest.Config, registry string) (playground.Dashboard, error) {
-	const namespace = "kcp-system"
 	tasks, err := task.New(task.Options{
-		Records: hub, Namespace: namespace, Access: direct.Access{PlainHTTP: true}, Registry: registry,
+		Records: hub, Access: direct.Access{PlainHTTP: true}, Registry: registry,
 		Catalogs: collection.Limits{AllowPrivate: true}, Log: logr.Discard(),
 	})
 	if err != nil {
@@ -27,7 +26,7 @@ func serveDashboard(ctx context.Context, hub *rest.Config, registry string) (pla
 	}
 	server, err := web.New(web.Options{
 		Mode: web.ModeLocal, Config: hub, Cluster: "playground", Version: "dev", Assets: assets.Files(),
-		Namespaces: []string{"default"}, Namespace: namespace, Tasks: tasks, Log: logr.Discard(),
+		Namespaces: []string{"default"}, Tasks: tasks, Log: logr.Discard(),
 	})
 	if err != nil {
 		return playground.Dashboard{}, err

@@ -116,9 +116,9 @@ func (d *Deed) Title() string {
 	case Delete:
 		return "Delete " + d.Module + where
 	case Manage:
-		return "Let the lifecycle manager look after " + d.Module + where
+		return "Manage " + d.Module + where
 	case Unmanage:
-		return "Let go of " + d.Module + where
+		return "Stop managing " + d.Module + where
 	case Configure:
 		return "Configure " + d.Module + where
 	case Promote:

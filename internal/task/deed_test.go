@@ -1,7 +1,9 @@
 package task
 
 import (
+	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,8 @@ func TestTitles(t *testing.T) {
 		"Set notes to 1.0.0 in x/y":             {Kind: Channel, Kyma: "x/y", Module: "notes", Version: "1.0.0"},
 		"Let notes follow the channel of x/y":   {Kind: Channel, Kyma: "x/y", Module: "notes"},
 		"Let channel fast of x/notes offer 1.0": {Kind: Promote, Release: "x/notes", Channel: "fast", Version: "1.0"},
+		"Manage notes in x/y":                   {Kind: Manage, Kyma: "x/y", Module: "notes"},
+		"Stop managing notes in x/y":            {Kind: Unmanage, Kyma: "x/y", Module: "notes"},
 		"Delete notes":                          {Kind: Delete, Module: "notes"},
 	} {
 		if got := deed.Title(); got != want {
@@ -157,4 +161,31 @@ func FuzzDecode(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestOneObjectIsToldOnce although the cluster serves its kind in no version at first, and objects of several Kymas stay apart.
+func TestOneObjectIsToldOnce(t *testing.T) {
+	l := &live{op: Operation{}, objects: map[string]int{}, touched: make(chan struct{}, 1), notify: func() {}}
+	r := &reporter{live: l}
+	r.object(view.Ref{APIVersion: "apps/", Kind: "Deployment", Namespace: "x", Name: "notes"}, "Waiting", "")
+	r.object(view.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "x", Name: "notes"}, "Ready", "")
+	r.object(view.Ref{APIVersion: "apps/", Kind: "Deployment", Namespace: "x", Name: "notes"}, "Ready", "")
+	r.object(view.Ref{APIVersion: "extensions/v1", Kind: "Deployment", Namespace: "x", Name: "notes"}, "Ready", "")
+	want := []Object{
+		{Ref: view.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "x", Name: "notes"}, State: "Ready"},
+		{Ref: view.Ref{APIVersion: "extensions/v1", Kind: "Deployment", Namespace: "x", Name: "notes"}, State: "Ready"},
+	}
+	if got := l.operation().Objects; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+	module := view.Ref{Kind: view.KindModule, Namespace: "kcp-system", Name: "notes"}
+	for _, kyma := range []string{"kcp-system/a", "kcp-system/b"} {
+		told := step{do: func(_ context.Context, r *reporter) error { r.object(module, "Ready", ""); return nil }}
+		if err := told.of(kyma).do(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := l.operation().Objects; len(got) != 4 || got[2].Kyma != "kcp-system/a" || got[3].Kyma != "kcp-system/b" {
+		t.Errorf("modules of two Kymas are told of as %+v", got)
+	}
 }

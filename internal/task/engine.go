@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -22,7 +23,7 @@ type Options struct {
 	// Records reaches the cluster that operations are recorded in, as whoever keeps them: the dashboard's own account, or the only person
 	// that it serves. nil means that they are kept in memory only.
 	Records *rest.Config
-	// Namespace of the records; empty means that nothing is recorded in the cluster. Home finds one.
+	// Namespace of the records; empty means HistoryNamespace, which all dashboards of a cluster share.
 	Namespace string
 	// Sources is the namespace that the sources of modules are kept in; empty means that of package collection.
 	Sources string
@@ -100,8 +101,8 @@ func New(options Options) (*Engine, error) {
 		base = reach.Shared(base)
 	}
 	e.base, e.stop = context.WithCancelCause(base)
-	if options.Records != nil && options.Namespace != "" {
-		if e.records, err = newRecords(options.Records, options.Namespace, e.notify); err != nil {
+	if options.Records != nil {
+		if e.records, err = newRecords(options.Records, cmp.Or(options.Namespace, HistoryNamespace), e.notify); err != nil {
 			return nil, err
 		}
 	}

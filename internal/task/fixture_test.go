@@ -109,6 +109,23 @@ func (b *bench) mortal() (engine *Engine, end func()) {
 	return engine, end
 }
 
+// dashboard is an engine as one of `kyma dashboard`, which keeps the sources of modules in a namespace. It ends with the test.
+func (b *bench) dashboard(sources string) *Engine {
+	b.Helper()
+	engine, err := New(Options{Records: b.config, Sources: sources, Patience: patience})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
+	ran := make(chan struct{})
+	go func() {
+		defer close(ran)
+		_ = engine.Run(ctx)
+	}()
+	b.Cleanup(func() { cancel(); <-ran })
+	return engine
+}
+
 // admin may do everything.
 func (b *bench) admin() Actor { return b.user("admin-of-"+b.namespace, "system:masters") }
 

@@ -326,8 +326,8 @@ func TestAnotherServerHasIt(t *testing.T) {
 	}
 }
 
-// TestWithoutANamespaceItIsInMemory, and the operation says so.
-func TestWithoutANamespaceItIsInMemory(t *testing.T) {
+// TestWithoutAClusterItIsInMemory, and the operation says so.
+func TestWithoutAClusterItIsInMemory(t *testing.T) {
 	b := newBench(t)
 	b.manages()
 	kyma := b.kyma("demo")

@@ -105,6 +105,8 @@ func (l *live) change(do func(*Operation)) {
 type reporter struct {
 	live *live
 	step int
+	// kyma that the objects belong to; empty where the deed is about one place only.
+	kyma string
 }
 
 // say is one sentence about the step.
@@ -114,16 +116,28 @@ func (r *reporter) say(text string) {
 
 // object tells how one thing stands. Beyond the bound, what is new is not told: the cluster shows it.
 func (r *reporter) object(ref view.Ref, state, message string) {
+	group, version, _ := strings.Cut(ref.APIVersion, "/")
+	if !strings.Contains(ref.APIVersion, "/") {
+		group, version = "", ref.APIVersion
+	}
+	kyma := r.kyma
+	if ref.Kind == "Kyma" {
+		kyma = ""
+	}
 	r.live.change(func(op *Operation) {
-		key := ref.APIVersion + " " + ref.String()
+		// Not by version: an object is told of before the cluster knows which version of its kind it serves, and after.
+		key := kyma + " " + group + " " + ref.String()
 		at, known := r.live.objects[key]
 		if !known {
 			at = len(op.Objects)
 			if at >= mostObjects {
 				return
 			}
-			op.Objects = append(op.Objects, Object{Ref: ref})
+			op.Objects = append(op.Objects, Object{Ref: ref, Kyma: kyma})
 			r.live.objects[key] = at
+		}
+		if version != "" {
+			op.Objects[at].Ref = ref
 		}
 		op.Objects[at].State, op.Objects[at].Message = state, message
 	})

@@ -61,9 +61,11 @@ const (
 
 // Object is how one thing stands that an operation is about: an object of a cluster, or a module.
 type Object struct {
-	Ref     view.Ref `json:"ref"`
-	State   string   `json:"state"`
-	Message string   `json:"message,omitempty"`
+	Ref view.Ref `json:"ref"`
+	// Kyma that it belongs to, where the operation is about several of them.
+	Kyma    string `json:"kyma,omitempty"`
+	State   string `json:"state"`
+	Message string `json:"message,omitempty"`
 }
 
 // Access is what somebody may do with an operation.
@@ -93,6 +95,8 @@ type Preview struct {
 
 // Taken says where a directly installed module comes from.
 type Taken struct {
+	// Kyma that the module is upgraded in, where the deed may name several of them; empty for a module without a Kyma.
+	Kyma    string `json:"kyma,omitempty"`
 	Module  string `json:"module"`
 	Version string `json:"version"`
 	// Namespace of the template in the cluster that the module goes to; empty where it is in none.
@@ -105,6 +109,8 @@ type Taken struct {
 
 // Change is what would become of one object.
 type Change struct {
+	// Kyma that the object belongs to, where the deed may name several of them.
+	Kyma   string       `json:"kyma,omitempty"`
 	Object view.Ref     `json:"object"`
 	Change apply.Change `json:"change"`
 	Fields []Field      `json:"fields"`

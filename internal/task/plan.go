@@ -49,6 +49,29 @@ type step struct {
 	do  func(context.Context, *reporter) error
 }
 
+// of is the step with everything that it tells of named by its Kyma, for deeds that are about several of them.
+func (s step) of(kyma string) step {
+	do, try := s.do, s.try
+	s.do = func(ctx context.Context, r *reporter) error {
+		named := *r
+		named.kyma = kyma
+		return do(ctx, &named)
+	}
+	if try == nil {
+		return s
+	}
+	s.try = func(ctx context.Context) ([]Change, error) {
+		changes, err := try(ctx)
+		for i := range changes {
+			if changes[i].Object.Kind != "Kyma" {
+				changes[i].Kyma = kyma
+			}
+		}
+		return changes, err
+	}
+	return s
+}
+
 // planner makes plans for one person.
 type planner struct {
 	*Engine

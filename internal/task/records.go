@@ -18,7 +18,6 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -104,6 +103,7 @@ func decode(from *corev1.ConfigMap) (*record, error) {
 // records are the ConfigMaps of all operations, of this server and of others.
 type records struct {
 	maps   corev1client.ConfigMapInterface
+	spaces corev1client.NamespaceInterface
 	space  string
 	store  cache.SharedInformer
 	notify func()
@@ -125,7 +125,7 @@ func newRecords(config *rest.Config, namespace string, notify func()) (*records,
 	if err != nil {
 		return nil, err
 	}
-	r := &records{maps: core.ConfigMaps(namespace), space: namespace, notify: notify}
+	r := &records{maps: core.ConfigMaps(namespace), spaces: core.Namespaces(), space: namespace, notify: notify}
 	watched := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			options.LabelSelector = LabelTask
@@ -252,19 +252,4 @@ func (r *records) delete(ctx context.Context, old *record) error {
 		return nil
 	}
 	return err
-}
-
-// Home is the namespace that a dashboard keeps things in that is in none itself: kyma-system, else kcp-system, whichever exists; "" where
-// neither does. A namespace that may not be read is taken to exist.
-func Home(ctx context.Context, reader client.Reader) (string, error) {
-	for _, name := range []string{v1beta2.RuntimeNamespace, v1beta2.DefaultNamespace} {
-		err := reader.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
-		if err == nil || apierrors.IsForbidden(err) {
-			return name, nil
-		}
-		if !apierrors.IsNotFound(err) {
-			return "", err
-		}
-	}
-	return "", nil
 }

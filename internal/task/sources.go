@@ -55,7 +55,7 @@ func (e *Engine) Sources(ctx context.Context, as Actor) ([]collection.Source, er
 	return shelf.List(ctx)
 }
 
-// AddSource stores a source.
+// AddSource stores a source, and notes on it what reading it gives now: it is kept where that fails, too, and says why.
 func (e *Engine) AddSource(ctx context.Context, as Actor, source collection.Source) (collection.Source, error) {
 	source, err := asked(source).Complete()
 	if err != nil {
@@ -72,6 +72,7 @@ func (e *Engine) AddSource(ctx context.Context, as Actor, source collection.Sour
 		return source, err
 	}
 	e.notify()
+	_, _ = e.TestSource(ctx, as, collection.Source{Name: source.Name})
 	return shelf.Get(ctx, source.Name)
 }
 

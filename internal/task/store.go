@@ -15,14 +15,14 @@ const fieldManager = "kyma-dashboard"
 // record writes down that an operation begins. Where that cannot be, it is kept in memory, and its message says so.
 func (e *Engine) record(ctx context.Context, l *live) error {
 	if e.records == nil {
-		l.unrecorded("the dashboard has no namespace to record it in")
+		l.unrecorded("the dashboard was started without a cluster to record it in")
 		return nil
 	}
 	text, err := e.recordOf(l).encode(e.records.space)
 	if err != nil {
 		return refuse(WhyInvalid, "%s", err)
 	}
-	made, err := e.records.maps.Create(ctx, text, metav1.CreateOptions{FieldManager: fieldManager})
+	made, err := e.records.create(ctx, text)
 	switch {
 	case err == nil:
 		l.mutex.Lock()

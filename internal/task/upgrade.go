@@ -102,7 +102,9 @@ func (s *scene) upgrade(made *plan, items []Item, patience time.Duration) error 
 		more, err := s.templatesChange(items)
 		return append(changes, more...), err
 	}
-	made.steps = append(made.steps, steps...)
+	for _, each := range steps {
+		made.steps = append(made.steps, each.of(s.Key().String()))
+	}
 	return nil
 }
 
@@ -180,16 +182,18 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 		made.refuse(err)
 		return nil
 	}
-	made.taken = append(made.taken, at.shelf.taken(offer))
+	taken := at.shelf.taken(offer)
+	taken.Kyma = item.Kyma
+	made.taken = append(made.taken, taken)
 	if len(made.steps) == 0 {
 		made.way = string(view.Directly)
 	}
 	upgrade := p.directPlan(at, offer)
 	upgrade.Unmanaged = true
 	if keep := at.shelf.keeps(offer); keep != nil {
-		made.steps = append(made.steps, *keep)
+		made.steps = append(made.steps, keep.of(item.Kyma))
 	}
-	made.steps = append(made.steps, p.installs(at.cluster, upgrade, direct.Upgrade))
+	made.steps = append(made.steps, p.installs(at.cluster, upgrade, direct.Upgrade).of(item.Kyma))
 	return nil
 }
 

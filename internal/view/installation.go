@@ -18,7 +18,8 @@ var verdicts = module.Rules()
 //  1. What is being removed is Deleting, with what holds it.
 //  2. What the Kyma has let go of is Unmanaged.
 //  3. What the lifecycle manager has not looked at yet, in this generation of the Kyma, is under way.
-//  4. Else it is what the status says. Ready counts for the version that is asked for, and for no other.
+//  4. What is suspended is not under way: it stays as it is.
+//  5. Else it is what the status says. Ready counts for the version that is asked for, and for no other.
 func (r *reader) installation(m *Module, e *entry) Installation {
 	gone := e.kyma.DeletionTimestamp != nil || e.asked == nil && !m.Mandatory
 	switch {
@@ -26,6 +27,17 @@ func (r *reader) installation(m *Module, e *entry) Installation {
 		return removal(e)
 	case !e.managed():
 		return Installation{State: LetGo, Reason: v1beta2.ReasonUnmanaged, Message: letGo(e)}
+	}
+	is := r.underway(m, e)
+	if m.Suspended && (is.State == Installing || is.State == Upgrading) {
+		return suspended(m)
+	}
+	return is
+}
+
+// underway is the installation of a module that is managed and stays.
+func (r *reader) underway(m *Module, e *entry) Installation {
+	switch {
 	case m.Mandatory:
 		return ofManifest(e.manifest)
 	case e.status == nil:
@@ -37,6 +49,18 @@ func (r *reader) installation(m *Module, e *entry) Installation {
 	is := r.reported(m, e)
 	if is.State == Installing || is.State == Upgrading {
 		is.Progress = progress(e.manifest)
+	}
+	return is
+}
+
+// suspended is a module that something is asked for, and that the lifecycle manager leaves as it is.
+func suspended(m *Module) Installation {
+	is := Installation{State: Installed, Warning: true, Reason: WhySuspended, Message: fmt.Sprintf("it stays in version %s while the label %s "+
+		"suspends it: remove the label from the Kyma or the Manifest to go on", m.Version.Installed, v1beta2.LabelSkipReconciliation)}
+	if m.Version.Installed == "" {
+		is.State = NotInstalled
+		is.Message = fmt.Sprintf("it is not installed while the label %s suspends it: remove the label from the Kyma or the Manifest to go on",
+			v1beta2.LabelSkipReconciliation)
 	}
 	return is
 }

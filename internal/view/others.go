@@ -17,6 +17,8 @@ const (
 	WhyKymaGone = "KymaGone"
 	// WhyInterrupted: an installation was not finished; it goes on when it is asked for again.
 	WhyInterrupted = "Interrupted"
+	// WhySuspended: a label keeps the lifecycle manager from the module, or from its Kyma.
+	WhySuspended = "Suspended"
 	// WhyManagerMissing: the object that runs the module's operator does not exist.
 	WhyManagerMissing = "ManagerMissing"
 	// WhyManagerNotReady: it exists, and does not run.

@@ -197,7 +197,7 @@ func TestSourcesOfModules(t *testing.T) {
 	s.offers("acts-sources")
 	s.enter()
 	made := into[collection.Source](s, s.sends(http.MethodPost, "/api/v1/sources", `{"name":"here","url":"cluster://acts-sources"}`, http.StatusCreated))
-	if made.Kind != collection.Cluster {
+	if made.Kind != collection.Cluster || made.Modules != 1 || made.Checked == nil || made.Read == nil {
 		t.Errorf("%+v", made)
 	}
 	tested := into[task.Tested](s, s.sends(http.MethodPost, "/api/v1/sources/test", `{"name":"here"}`, http.StatusOK))

@@ -48,8 +48,6 @@ type Options struct {
 	Cluster string
 	// Version of the dashboard.
 	Version string
-	// Namespace for what the dashboard stores. Empty: kyma-system locally, else kcp-system, whichever there is.
-	Namespace string
 	// Namespaces that are looked at where not all may be listed, beside those of Kyma.
 	Namespaces []string
 	// Hosts that the dashboard answers to. Empty: loopback with the server's port locally, every name in a cluster.

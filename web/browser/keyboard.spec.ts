@@ -103,16 +103,16 @@ test('a slash searches from anywhere, and a dialog keeps the focus until Escape'
 
   await page.goto('/modules/kcp-system/demo/greeter')
   await settled(page)
-  await tabTo(page, /^Let go of it/)
+  await tabTo(page, /^Stop managing/)
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog')
   await expect(dialog).toBeVisible()
-  await expect(dialog.getByRole('button', { name: 'Let go of it' })).toBeEnabled()
+  await expect(dialog.getByRole('button', { name: 'Stop managing' })).toBeEnabled()
   for (let i = 0; i < 6; i++) {
     await page.keyboard.press('Tab')
     await expect(dialog.locator(':focus')).toHaveCount(1)
   }
   await page.keyboard.press('Escape')
   await expect(dialog).toHaveCount(0)
-  await expect(page.getByRole('button', { name: 'Let go of it' })).toBeFocused()
+  await expect(page.getByRole('button', { name: 'Stop managing' })).toBeFocused()
 })

@@ -88,7 +88,7 @@ test('delete: what a user made is in the way by name; then exactly what was show
   await picture(page, 'flow-delete-blocked')
 
   await page.getByRole('checkbox', { name: 'Delete this object too, before the module' }).check()
-  await expect(page.getByText('Deleted', { exact: true }).first()).toBeVisible()
+  await expect(page.getByText('Will be deleted', { exact: true }).first()).toBeVisible()
   await kubectl(['create', '-f', '-'], { ...runtime(), stdin: beacon('later') })
   watch.allow(/status of (400|409|422)/)
   await agree(page, 'Delete 1 object and beacon')

@@ -16,9 +16,9 @@ test.describe('empty', () => {
   })
 
   const searches = [
-    ['/kymas', 'No Kyma is like that'],
-    ['/modules', 'No module is like that'],
-    ['/catalog', 'Nothing is like that'],
+    ['/kymas', 'No matching Kymas'],
+    ['/modules', 'No matching modules'],
+    ['/catalog', 'No matching modules'],
   ] as const
   for (const [path, title] of searches) {
     test(`a search without a hit on ${path} offers to show all`, async ({ page }) => {
@@ -140,11 +140,11 @@ test.describe('forbidden: somebody who may look and do nothing', () => {
     await settled(page)
     const base = board.found[1] ?? ''
     await page.goto(base + '/modules/kcp-system/demo/greeter')
-    await refused(page, /^(Let go of it|Delete)$/)
+    await refused(page, /^(Stop managing|Delete)$/)
     await expect(page.getByText('You may not read the access Secret of its Kyma')).toBeVisible()
     await look(page, 'viewer-module')
     await page.goto(base + '/modules/kcp-system/demo/greeter?tab=versions')
-    await refused(page, /^(Follow|Stay at)/)
+    await refused(page, /^(Use channel|Pin)/)
     await page.goto(base + '/kymas/kcp-system/demo')
     await refused(page, /^(Change channel|Add modules)$/)
     await page.goto(base + '/releases')

@@ -319,6 +319,8 @@ export type Deed =
   | { kind: 'promote'; release: string; channel: string; version: string; confirmation?: string }
 
 export interface Change {
+  /** kyma that the object belongs to, where a deed is about several. */
+  kyma?: string
   object: Ref
   change: 'Create' | 'Update' | 'Delete' | 'Unchanged' | 'Refused'
   fields?: { path: string; from?: Json; to?: Json }[] | null
@@ -338,7 +340,7 @@ export interface Preview {
   blocking?: Blocking[] | null
   warnings?: string[] | null
   /** templates are where modules that are installed directly come from. */
-  templates?: { module: string; version: string; namespace: string; hub: string; origin: string }[] | null
+  templates?: { kyma?: string; module: string; version: string; namespace: string; hub: string; origin: string }[] | null
   refused?: string
 }
 
@@ -353,7 +355,7 @@ export interface Operation {
   created: string
   finished?: string
   steps: { title: string; state: 'Waiting' | 'Running' | 'Done' | 'Failed'; message?: string }[] | null
-  objects?: { ref: Ref; state: string; message?: string }[] | null
+  objects?: { ref: Ref; kyma?: string; state: string; message?: string }[] | null
   access: { resume: boolean; cancel: boolean }
 }
 

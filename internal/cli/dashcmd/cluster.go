@@ -20,7 +20,7 @@ import (
 	ctrlzap "sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/task"
 	"github.com/kyma-project/lifecycle-manager/internal/web"
 	"github.com/kyma-project/lifecycle-manager/internal/web/assets"
 )
@@ -43,7 +43,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	own.StringVar(&f.key, "tls-key", "", "file with its key")
 	own.StringVar(&f.publicURL, "public-url", "", "address that browsers use, such as https://kyma.example.com; no other name is answered")
 	own.StringVar(&f.name, "cluster-name", "", "what pages call the cluster")
-	own.StringVar(&f.namespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace for what the dashboard keeps")
+	own.StringVar(&f.namespace, "own-namespace", "", "without effect: operations are recorded in namespace "+task.HistoryNamespace)
 	own.BoolVar(&f.plainHTTP, "plain-http", false, "listen without TLS, behind something that ends it")
 	own.StringVar(&f.issuer, "oidc-issuer", "", "identity provider that the cluster trusts; people can log in there")
 	own.StringVar(&f.clientID, "oidc-client-id", "", "what the dashboard is called there")
@@ -129,7 +129,7 @@ func (d *dashboard) inClusterOptions(ctx context.Context, version string, public
 		return web.Options{}, err
 	}
 	options := web.Options{
-		Mode: web.ModeCluster, Config: config, Cluster: f.name, Version: cmp.Or(version, "dev"), Assets: assets.Files(), Namespace: f.namespace,
+		Mode: web.ModeCluster, Config: config, Cluster: f.name, Version: cmp.Or(version, "dev"), Assets: assets.Files(),
 		Log: ctrlzap.New(ctrlzap.WriteTo(d.console.Err)),
 	}
 	if options.Cluster == "" {
@@ -142,13 +142,6 @@ func (d *dashboard) inClusterOptions(ctx context.Context, version string, public
 		if options.OIDC, err = f.oidc(public); err != nil {
 			return options, err
 		}
-	}
-	if options.Namespace == "" {
-		reader, err := target.Of(config).Client()
-		if err != nil {
-			return options, err
-		}
-		options.Namespace = home(ctx, reader)
 	}
 	options.Tasks, err = d.tasks(ctx, &options)
 	return options, err

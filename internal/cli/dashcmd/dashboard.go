@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
@@ -109,17 +108,12 @@ func (d *dashboard) options(ctx context.Context, mode web.Mode, version string) 
 	if err != nil {
 		return web.Options{}, err
 	}
-	reader, err := d.target.Client()
-	if err != nil {
-		return web.Options{}, err
-	}
 	options := web.Options{
 		Mode: mode, Config: config, Cluster: config.Host, Version: cmp.Or(version, "dev"), Assets: assets.Files(),
 	}
 	if namespace, _, err := d.target.Namespace(); err == nil && namespace != "" {
 		options.Namespaces = []string{namespace}
 	}
-	options.Namespace = home(ctx, reader)
 	options.Tasks, err = d.tasks(ctx, &options)
 	return options, err
 }
@@ -144,17 +138,8 @@ func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engi
 		registry = strings.TrimPrefix(registry, scheme)
 	}
 	return task.New(task.Options{
-		Records: options.Config, Namespace: options.Namespace, Access: direct.Access(access), Registry: registry,
+		Records: options.Config, Access: direct.Access(access), Registry: registry,
 		Signatures: signatures.For,
 		Catalogs:   collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
 	})
-}
-
-// home is where the dashboard keeps what it keeps. A cluster that does not answer now may do so later: then it is kept in memory.
-func home(ctx context.Context, reader client.Reader) string {
-	namespace, err := task.Home(ctx, reader)
-	if err != nil {
-		return ""
-	}
-	return namespace
 }

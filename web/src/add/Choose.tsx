@@ -125,7 +125,7 @@ function Offers({ list, w, act }: { list: List<Offer>; w: Wizard; act: (m: Move)
   if (items.length === 0) {
     return (
       <div className="card">
-        <Empty icon={<Store size={40} aria-hidden />} title="Nothing like that">
+        <Empty icon={<Store size={40} aria-hidden />} title="No matching modules">
           Try another word, or add a source of community modules.
         </Empty>
       </div>

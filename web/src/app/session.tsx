@@ -35,6 +35,9 @@ function takeCode(): string | undefined {
   return code
 }
 
+/** tabs is where a tab says to the others that somebody is logged in: those on the login page go on, too. */
+export const tabs = 'kyma-session'
+
 /** begin logs in by the address's code, if it has one, and asks who is there. */
 async function begin(): Promise<Session> {
   const code = takeCode()
@@ -74,6 +77,17 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     window.addEventListener('hashchange', taken)
     return () => window.removeEventListener('hashchange', taken)
   }, [load])
+  const loggedIn = session?.loggedIn ?? false
+  useEffect(() => {
+    const others = new BroadcastChannel(tabs)
+    if (loggedIn) others.postMessage('in')
+    else
+      others.onmessage = () => {
+        live.reset()
+        void load(send<Session>('GET', '/api/v1/session'))
+      }
+    return () => others.close()
+  }, [loggedIn, live, load])
   const state = useMemo<SessionState>(
     () => ({
       session,

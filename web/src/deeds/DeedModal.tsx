@@ -30,7 +30,7 @@ function Inside({ verb, deed, danger, close, started }: Omit<Props, 'deed' | 'ti
         {ids.map((id) => (
           <Progress key={id} id={id} />
         ))}
-        <p className="dim small">You may close this: it goes on, and stands below Operations.</p>
+        <p className="dim small">You may close this: it goes on, and is listed under Operations.</p>
         <div>
           <Button variant="default" onClick={close}>
             Close

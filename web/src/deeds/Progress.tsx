@@ -78,6 +78,7 @@ function Objects({ objects }: { objects: NonNullable<Operation['objects']> }) {
           <li key={i}>
             <div className="line">
               <span className="mono small">{refText(object.ref)}</span>
+              {object.kyma && <span className="dim small">in {object.kyma}</span>}
               <StateBadge state={object.state} />
             </div>
             {object.message && <div className="dim small">{sentence(object.message)}</div>}

@@ -4,8 +4,8 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { Change, Deed, Json, Operation, Preview } from '../api'
 import { Notice, Tag } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
-import { count, refText, sentence } from '../words'
-import { ask, asking, hindrance, refusedOf, sorted, start, takenText, toType, wayText, type Refused, type Review } from './review'
+import { refText, sentence } from '../words'
+import { ask, asking, hindrance, refusedOf, sorted, start, staying, takenText, toType, wayText, type Refused, type Review } from './review'
 
 /** useReview tries the deeds whenever they are others, and starts them. */
 export function useReview(deeds: Deed[]) {
@@ -117,7 +117,7 @@ export function PreviewOf({ preview }: { preview: Preview }) {
       {!preview.refused && wayText(preview.way) && <p>{wayText(preview.way)}</p>}
       {!preview.refused && preview.why && preview.way !== 'Kyma' && <p className="dim">{sentence(preview.why)}</p>}
       {(preview.templates ?? []).map((taken) => (
-        <p key={taken.module} className="flat">
+        <p key={`${taken.kyma ?? ''}/${taken.module}`} className="flat">
           {takenText(taken)}
         </p>
       ))}
@@ -138,12 +138,12 @@ export function PreviewOf({ preview }: { preview: Preview }) {
           <p>Nothing would change: everything is as you ask for already.</p>
         </Notice>
       )}
-      {changed.length > 0 && unchanged > 0 && <p className="dim small">{count(unchanged, 'other object')} would stay as it is.</p>}
+      {changed.length > 0 && unchanged > 0 && <p className="dim small">{staying(unchanged)}</p>}
     </section>
   )
 }
 
-const verbs = { Create: 'New', Update: 'Changed', Delete: 'Deleted', Unchanged: 'Stays', Refused: 'Refused' }
+const verbs = { Create: 'New', Update: 'Will be changed', Delete: 'Will be deleted', Unchanged: 'Stays', Refused: 'Refused' }
 
 function ChangeOf({ change, open }: { change: Change; open: boolean }) {
   const fields = change.fields ?? []
@@ -152,6 +152,7 @@ function ChangeOf({ change, open }: { change: Change; open: boolean }) {
     <span className="row">
       <Tag tone={bad ? 'warn' : 'strong'}>{verbs[change.change]}</Tag>
       <span className="mono">{refText(change.object)}</span>
+      {change.kyma && <span className="dim small">in {change.kyma}</span>}
     </span>
   )
   return (

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Deed, Preview } from '../api'
-import { ask, confirmed, hindrance, sorted, start, takenText, toType, type Review } from './review'
+import { ask, confirmed, hindrance, sorted, start, staying, takenText, toType, type Review } from './review'
 
 const deed: Deed = { kind: 'delete', kyma: 'a/b', module: 'm', cascade: false }
 const asked = (...previews: Preview[]): Review => ({ phase: 'asked', previews, operations: [] })
@@ -35,9 +35,15 @@ it('shows what is refused and deleted first, and only counts what stays', () => 
   expect(unchanged).toBe(1)
 })
 
+it('counts what stays in the right number', () => {
+  expect(staying(1)).toBe('1 other object would stay as it is.')
+  expect(staying(2)).toBe('2 other objects would stay as they are.')
+})
+
 it('says where a module comes from', () => {
   const taken = { module: 'notes', version: '1.0.0', namespace: '', hub: '', origin: '' }
   expect(takenText({ ...taken, namespace: 'shop' })).toBe('notes 1.0.0 comes from namespace shop of its cluster.')
+  expect(takenText({ ...taken, kyma: 'a/b', namespace: 'shop' })).toBe('notes 1.0.0 in a/b comes from namespace shop of its cluster.')
   expect(takenText({ ...taken, hub: 'kcp-system' })).toBe('notes 1.0.0 comes from namespace kcp-system of the hub.')
   expect(takenText({ ...taken, origin: 'https://x/y' })).toBe('notes 1.0.0 comes from the catalog https://x/y.')
   expect(takenText({ ...taken, namespace: 'shop', origin: 'https://x/y' })).toContain('namespace shop of its cluster, and before from the catalog')

@@ -1,6 +1,7 @@
 // What a person has to see and say before something is done, as plain decisions.
 import type { Change, Deed, Operation, Preview } from '../api'
 import { Refusal, send } from '../live/http'
+import { count } from '../words'
 
 /** Review is how far a person and the server are with some deeds. */
 export interface Review {
@@ -81,6 +82,11 @@ export function sorted(diff: Change[] | null | undefined): Sorted {
   return { changed, unchanged: (diff ?? []).length - changed.length }
 }
 
+/** staying says how many objects stay as they are. */
+export function staying(n: number): string {
+  return `${count(n, 'other object')} would stay as ${n === 1 ? 'it is' : 'they are'}.`
+}
+
 /** takenText says where a module that is installed directly comes from. */
 export function takenText(taken: NonNullable<Preview['templates']>[number]): string {
   const places = [
@@ -88,7 +94,8 @@ export function takenText(taken: NonNullable<Preview['templates']>[number]): str
     taken.hub && `namespace ${taken.hub} of the hub`,
     taken.origin && `the catalog ${taken.origin}`,
   ].filter(Boolean)
-  return `${taken.module} ${taken.version} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
+  const where = taken.kyma ? ` in ${taken.kyma}` : ''
+  return `${taken.module} ${taken.version}${where} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
 }
 
 /** wayText says which way it goes, for somebody who does not know the two. */

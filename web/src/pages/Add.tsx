@@ -43,7 +43,7 @@ function Adding() {
   if (begun) {
     return (
       <>
-        <Header title="Adding modules" lead="You may close this page: it goes on, and stands below Operations." />
+        <Header title="Adding modules" lead="You may close this page: it goes on, and is listed under Operations." />
         {begun.refused && <NotBegun refused={begun.refused} />}
         {begun.operations.map((operation) => (
           <Progress key={operation.id} id={operation.id} />

@@ -62,7 +62,7 @@ function Body({ list, state }: { list: List<Offer>; state: ListState }) {
           ) : state.filtered ? (
             <Empty
               icon={<Store size={40} aria-hidden />}
-              title="Nothing is like that"
+              title="No matching modules"
               action={
                 <Button variant="light" onClick={state.clear}>
                   Show all

@@ -1,4 +1,4 @@
-// Page 2, one Kyma: its modules, what it says of itself, and what can be changed.
+// Page 2, one Kyma: its modules, its conditions, and what can be changed.
 import { Button, NativeSelect, Tabs } from '@mantine/core'
 import { PackagePlus } from 'lucide-react'
 import { useState } from 'react'
@@ -104,7 +104,7 @@ function Status({ data }: { data: KymaDetail }) {
   return (
     <div className="grid grid-two">
       <section className="card pad stack">
-        <h2 className="flat">What it says of itself</h2>
+        <h2 className="flat">Conditions</h2>
         <Conditions conditions={data.conditions ?? kyma.conditions ?? []} />
       </section>
       <section className="card pad stack">
@@ -118,7 +118,7 @@ function Status({ data }: { data: KymaDetail }) {
           <dd>{kyma.outdated === 0 ? 'none' : count(kyma.outdated, 'module')}</dd>
           <dt>Maintenance</dt>
           <dd>{spec.skipMaintenanceWindows ? 'upgrades start at once' : 'upgrades that stop a module wait for the window'}</dd>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd>
             <Ago at={kyma.created} />
           </dd>

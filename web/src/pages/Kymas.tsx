@@ -17,7 +17,7 @@ const columns: Column[] = [
   { key: 'modules', label: 'Modules ready' },
   { key: 'channel', label: 'Channel', sort: true },
   { key: 'where', label: 'Cluster' },
-  { key: 'created', label: 'Made', sort: true },
+  { key: 'created', label: 'Created', sort: true },
 ]
 
 export function Page() {
@@ -66,7 +66,7 @@ function Nothing({ state }: { state: ListState }) {
     return (
       <Empty
         icon={<Layers size={40} aria-hidden />}
-        title="No Kyma is like that"
+        title="No matching Kymas"
         action={
           <Button variant="light" onClick={state.clear}>
             Show all
@@ -113,7 +113,7 @@ function Row({ kyma }: { kyma: KymaLine }) {
           'another one'
         )}
       </td>
-      <td data-label="Made">
+      <td data-label="Created">
         <Ago at={kyma.created} />
       </td>
     </tr>

@@ -1,4 +1,4 @@
-// Page 4, one module: why it is not ready, what it consists of, its configuration, events and versions.
+// Page 4, one module: why it is not ready, its resources, its configuration, events and versions.
 import { Tabs } from '@mantine/core'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
@@ -12,8 +12,8 @@ import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge,
 import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { Badges, Signature } from '../parts/modules'
-import { refText, sentence } from '../words'
+import { Badges, Signature, suspendedMeans } from '../parts/modules'
+import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
 import { VersionsTab } from './ModuleVersions'
 
@@ -40,6 +40,8 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
   const state = useListState()
   const tab = state.parameters.get('tab') ?? 'parts'
   const why = data.why ?? []
+  const [opened, setOpened] = useState(false)
+  if (tab === 'configuration' && !opened) setOpened(true)
   return (
     <>
       <Header
@@ -71,9 +73,9 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         </section>
       )}
       <Facts data={data} />
-      <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false}>
+      <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false} keepMountedMode="display-none">
         <Tabs.List aria-label="About this module">
-          <Tabs.Tab value="parts">What it consists of</Tabs.Tab>
+          <Tabs.Tab value="parts">Resources</Tabs.Tab>
           <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
           <Tabs.Tab value="events">Events</Tabs.Tab>
@@ -81,7 +83,8 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         <Tabs.Panel value="parts" pt="md">
           <Parts data={data} />
         </Tabs.Panel>
-        <Tabs.Panel value="configuration" pt="md">
+        {/* What somebody began to edit stays while they look at another tab. */}
+        <Tabs.Panel value="configuration" pt="md" keepMounted={opened}>
           <ConfigurationTab data={data} path={path} />
         </Tabs.Panel>
         <Tabs.Panel value="versions" pt="md">
@@ -190,7 +193,8 @@ function Buttons({ data }: { data: ModuleDetail }) {
     <>
       {m.version.outdated && !going && (
         <Action
-          allowed={access.edit}
+          allowed={access.edit && !m.suspended}
+          why={m.suspended ? suspendedMeans : undefined}
           onClick={() => setDeed({ kind: 'upgrade', items: [{ kyma, module: m.name, version: m.version.available, channel: '' }] })}
         >
           Upgrade to {m.version.available}
@@ -203,7 +207,7 @@ function Buttons({ data }: { data: ModuleDetail }) {
           why={busy}
           onClick={() => setDeed({ kind: m.managed ? 'unmanage' : 'manage', kyma, module: m.name })}
         >
-          {m.managed ? 'Let go of it' : 'Manage it again'}
+          {m.managed ? 'Stop managing' : 'Manage'}
         </Action>
       )}
       <Action
@@ -220,7 +224,7 @@ function Buttons({ data }: { data: ModuleDetail }) {
         deed={deed}
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
-        verb={deed?.kind === 'unmanage' ? 'Let go of it' : deed?.kind === 'manage' ? 'Manage it again' : 'Upgrade'}
+        verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
       />
     </>
   )
@@ -229,9 +233,9 @@ function Buttons({ data }: { data: ModuleDetail }) {
 function titleOf(deed: Deed | null, name: string): string {
   switch (deed?.kind) {
     case 'unmanage':
-      return `Let go of ${name}? Its objects run on, and nobody upgrades or repairs them.`
+      return `Stop managing ${name}? Its objects run on, and nobody upgrades or repairs them.`
     case 'manage':
-      return sentence(`Let the lifecycle manager look after ${name} again`)
+      return `Manage ${name}`
     default:
       return `Upgrade ${name}`
   }

@@ -75,7 +75,10 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
       )}
       {m.policy === 'CreateAndDelete' && editable && (
         <p className="dim small flat">
-          The lifecycle manager made this configuration and deletes it with the module. What you change here stays.
+          {m.kyma
+            ? 'The lifecycle manager made this configuration and deletes it with the module.'
+            : 'This configuration came with the module and is deleted with it.'}{' '}
+          What you change here stays.
         </p>
       )}
       {moved && (

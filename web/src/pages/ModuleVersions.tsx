@@ -80,12 +80,12 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
                       allowed={data.access.edit}
                       onClick={() => change('', channel)}
                     >
-                      Follow {channel}
+                      Use channel {channel}
                     </Action>
                   ))}
                 {!below.has(v.version) && (v.version !== m.version.installed || (m.channel && m.kyma)) && (
                   <Action size="compact-sm" variant="default" allowed={data.access.edit} onClick={() => change(v.version, '')}>
-                    {m.kyma ? 'Stay at' : 'Install'} {v.version}
+                    {m.kyma ? 'Pin' : 'Install'} {v.version}
                   </Action>
                 )}
               </span>

@@ -63,7 +63,7 @@ function Body({ list, state }: { list: List<Module>; state: ListState }) {
           ) : state.filtered ? (
             <Empty
               icon={<Boxes size={40} aria-hidden />}
-              title="No module is like that"
+              title="No matching modules"
               action={
                 <Button variant="light" onClick={state.clear}>
                   Show all

@@ -42,7 +42,7 @@ function Body({ list, state }: { list: List<Operation>; state: ListState }) {
         {state.filtered ? (
           <Empty
             icon={<ListChecks size={40} aria-hidden />}
-            title="No operation is like that"
+            title="No matching operations"
             action={
               <Button variant="light" onClick={state.clear}>
                 Show all

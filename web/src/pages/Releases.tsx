@@ -86,7 +86,7 @@ function Body({ data, search }: { data: Releases; search: string }) {
 
 function NoRelease({ search }: { search: string }) {
   return (
-    <Empty icon={<Rocket size={40} aria-hidden />} title={search ? 'No release is like that' : 'No releases yet'}>
+    <Empty icon={<Rocket size={40} aria-hidden />} title={search ? 'No matching releases' : 'No releases yet'}>
       {search
         ? ''
         : 'A release says which channel offers which version of a module. Authors of modules publish one with kyma release set.'}

@@ -169,7 +169,7 @@ function Row({ source, busy, read, remove }: RowProps) {
     <tr>
       <td className="lead">
         <strong>{source.name}</strong>
-        <div className="dim small mono">{source.url || 'in this cluster'}</div>
+        <div className="dim small mono anywhere">{source.url || 'in this cluster'}</div>
         {source.error && (
           <Notice tone="bad">
             <p>{sentence(source.error)}</p>
@@ -177,7 +177,7 @@ function Row({ source, busy, read, remove }: RowProps) {
         )}
       </td>
       <td data-label="Modules">
-        <span title={names.join(', ')}>{n}</span>
+        <span title={names.join(', ')}>{source.checked ? n : '–'}</span>
       </td>
       <td data-label="Trust">
         {source.key ? (

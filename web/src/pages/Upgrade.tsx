@@ -5,12 +5,13 @@ import { useState } from 'react'
 import type { Deed, List, Module, Operation } from '../api'
 import { moduleLink, Progress } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
+import { query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
-import { count } from '../words'
+import { capital, count, sentence } from '../words'
 
 /** upgradeOf is the deed that brings modules to the version that is available. */
 export function upgradeOf(modules: Module[]): Deed {
@@ -27,6 +28,23 @@ export function byItself(m: Module): string {
   return ''
 }
 
+/** selectable says that an upgrade waits for a person, and that something would come of it. */
+export function selectable(m: Module): boolean {
+  return !m.suspended && !byItself(m)
+}
+
+/** everySelectable asks for all pages of a list, and not only for the one that is shown. */
+async function everySelectable(search: string): Promise<Module[]> {
+  const limit = 200
+  const found: Module[] = []
+  for (let offset = 0, total = 1; offset < total; offset += limit) {
+    const list = await send<List<Module>>('GET', query('/modules', { outdated: 'true', search, limit, offset }))
+    found.push(...(list.items ?? []))
+    total = list.total
+  }
+  return found.filter(selectable)
+}
+
 /** needed is what has to be read before anybody can say that all is up to date: what is installed, and what there is. */
 const needed = ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate']
 
@@ -41,7 +59,7 @@ export function Page() {
   if (operations.length > 0) {
     return (
       <>
-        <Header title="Upgrading" lead="You may close this page: it goes on, and stands below Operations." />
+        <Header title="Upgrading" lead="You may close this page: it goes on, and is listed under Operations." />
         {operations.map((operation) => (
           <Progress key={operation.id} id={operation.id} />
         ))}
@@ -101,7 +119,7 @@ function Body({ list, state, chosen, choose, go }: Props) {
     if (!next.delete(keyOf(m))) next.set(keyOf(m), m)
     choose(next)
   }
-  const open = items.filter((m) => !byItself(m))
+  const open = items.filter(selectable)
   const all = open.length > 0 && open.every((m) => chosen.has(keyOf(m)))
   const flipAll = () => {
     const next = new Map(chosen) // what was chosen on other pages, or one by one, stays
@@ -122,6 +140,7 @@ function Body({ list, state, chosen, choose, go }: Props) {
           onChange={flipAll}
         />
       )}
+      {list.total > items.length && <EveryPage search={state.parameters.get('search') ?? ''} chosen={chosen} choose={choose} />}
       <Outdated items={items} chosen={chosen} flip={flip} />
       <Pages state={state} total={list.total} one="module" />
       <div className="sticky row between">
@@ -136,11 +155,40 @@ function Body({ list, state, chosen, choose, go }: Props) {
   )
 }
 
+/** EveryPage chooses what no page shows all of. */
+function EveryPage({ search, chosen, choose }: { search: string; chosen: Map<string, Module>; choose: Props['choose'] }) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<Refusal>()
+  const all = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const every = await everySelectable(search)
+      choose(new Map([...chosen, ...every.map((m): [string, Module] => [keyOf(m), m])]))
+    } catch (refusal) {
+      setError(refusal as Refusal)
+    }
+    setBusy(false)
+  }
+  return (
+    <div className="row">
+      <Button size="compact-sm" variant="default" loading={busy} onClick={() => void all()}>
+        Choose all that need you, on every page
+      </Button>
+      {error && (
+        <span role="alert" className="small">
+          {sentence(error.message)}
+        </span>
+      )}
+    </div>
+  )
+}
+
 function Nothing({ filtered }: { filtered: boolean }) {
   return (
     <Empty
       icon={<CheckCircle2 size={40} aria-hidden />}
-      title={filtered ? 'No outdated module is like that' : 'Everything is up to date'}
+      title={filtered ? 'No matching modules' : 'Everything is up to date'}
     >
       {filtered ? '' : 'Every module is in the newest version that it may have.'}
     </Empty>
@@ -163,6 +211,7 @@ function Outdated({ items, chosen, flip }: { items: Module[]; chosen: Map<string
             <div className="name-cell">
               <Checkbox
                 checked={chosen.has(keyOf(m))}
+                disabled={m.suspended}
                 onChange={() => flip(m)}
                 aria-label={`Upgrade ${m.name} ${m.kyma ? 'in ' + m.kyma : ''}`}
                 mt={7}
@@ -190,7 +239,7 @@ function Outdated({ items, chosen, flip }: { items: Module[]; chosen: Map<string
             </span>
           </td>
           <td data-label="How" className="small">
-            {byItself(m) || 'when you say so'}
+            {m.suspended ? 'Not while it is suspended' : capital(byItself(m)) || 'Manual'}
           </td>
         </tr>
       ))}

@@ -3,7 +3,7 @@ import { act, cleanup, screen, waitFor } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, Resource } from '../api'
-import { resource as live, schema } from '../../mock/fixtures'
+import { module_, resource as live, schema } from '../../mock/fixtures'
 import { show, type Instead } from '../testpage'
 
 it('asks anew before it deletes what was not listed when somebody agreed', async () => {
@@ -38,6 +38,27 @@ describe('the configuration', () => {
   }
   const warning = 'Somebody changed it meanwhile.'
 
+  it('is kept while somebody looks at another tab', async () => {
+    const { user } = await open(before)
+    await user.type(await greeting(), '!')
+    await user.click(screen.getByRole('tab', { name: 'Resources' }))
+    await user.click(screen.getByRole('tab', { name: 'Configuration' }))
+    expect((await greeting()).value).toBe('Hello!')
+  })
+  it('is of the lifecycle manager only where that made it', async () => {
+    await open(before)
+    expect(await screen.findByText(/^The lifecycle manager made this configuration and deletes it with the module\./)).toBeTruthy()
+    cleanup()
+    const instead: Instead = (_, url) =>
+      url.pathname === '/api/v1/direct/docker-registry/resource'
+        ? { status: 200, body: { object: before, default: null, schema, editable: true } }
+        : url.pathname === '/api/v1/direct/docker-registry'
+          ? { status: 200, body: { module: module_('docker-registry', { kyma: '' }), access: { edit: true, delete: true, runtime: true } } }
+          : undefined
+    show('/direct/docker-registry?tab=configuration', 'data', instead)
+    expect(await screen.findByText(/^This configuration came with the module and is deleted with it\./)).toBeTruthy()
+    expect(screen.queryByText(/The lifecycle manager made/)).toBeNull()
+  })
   it('is there as soon as the module has one', async () => {
     const { becomes } = await open(null)
     expect(await screen.findByText('Nothing to configure')).toBeTruthy()

@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it, vi } from 'vitest'
 import { settings } from '../../mock/fixtures'
+import { tabs } from '../app/session'
 import { show } from '../testpage'
 
 const routes = [
@@ -197,6 +198,15 @@ describe('the lifecycle manager', () => {
 })
 
 describe('logging in', () => {
+  it('goes on where another tab has logged in', async () => {
+    const { world } = show('/kymas', 'login')
+    await screen.findByLabelText(/^Token/)
+    world.loggedIn = true
+    const other = new BroadcastChannel(tabs)
+    other.postMessage('in')
+    expect(await screen.findByRole('heading', { level: 1, name: 'Kymas' })).toBeTruthy()
+    other.close()
+  })
   it('sends everybody without a session to the login page, and back', async () => {
     const user = userEvent.setup()
     show('/kymas', 'login')

@@ -26,7 +26,7 @@ export function useListState(): ListState {
   const [parameters, change] = useSearchParams()
   const set = useCallback(
     (name: string, value: string | string[] | undefined) => {
-      change((old) => withParameter(old, name, value), { replace: true })
+      change((old) => withParameter(old, name, value), { replace: name === 'search' }) // a step back is one choice, not one letter
     },
     [change],
   )
@@ -37,7 +37,6 @@ export function useListState(): ListState {
           const has = old.getAll(name)
           return withParameter(old, name, has.includes(value) ? has.filter((v) => v !== value) : [...has, value])
         },
-        { replace: true },
       )
     },
     [change],
@@ -48,7 +47,7 @@ export function useListState(): ListState {
       page: Math.max(1, Number.parseInt(parameters.get('page') ?? '1', 10) || 1),
       set,
       toggle,
-      clear: () => change({}, { replace: true }),
+      clear: () => change({}),
       filtered: [...parameters.keys()].some((name) => name !== 'sort' && name !== 'page'),
     }),
     [parameters, set, toggle, change],

@@ -35,7 +35,7 @@ function said(error: Failure): Said {
         text: sentence(error.message) + ' What you may do stands in Settings.',
       }
     case 404:
-      return { icon: <SearchX size={40} aria-hidden />, title: 'This is not here', text: sentence(error.message), retry: false }
+      return { icon: <SearchX size={40} aria-hidden />, title: 'Not found', text: sentence(error.message), retry: false }
     case 0:
     case 502:
     case 503:

@@ -5,6 +5,9 @@ import { sentence, stateWord, phaseWord } from '../words'
 import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
 import { Table, type Column, type ListState } from './list'
 
+/** suspendedMeans says why nothing comes of an upgrade of a module that is suspended. */
+export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it as it is until the label that suspends it is removed.'
+
 /** Badges are what is special about a module. */
 export function Badges({ module: m }: { module: Module }) {
   return (
@@ -24,7 +27,7 @@ export function Badges({ module: m }: { module: Module }) {
         <Tag means="An upgrade waits for the maintenance window, since it stops the module for a moment.">Waits for maintenance</Tag>
       )}
       {m.suspended && (
-        <Tag tone="warn" means="The lifecycle manager was told to leave it alone for a while.">
+        <Tag tone="warn" means={suspendedMeans}>
           Suspended
         </Tag>
       )}
