@@ -59,6 +59,7 @@ func (r *reader) ofLone(manifest *v1beta2.Manifest, kyma Key) Module {
 	if kyma.Name != "" {
 		m.Kyma = kyma.String()
 	}
+	m.Since = since(manifest)
 	if settled(manifest) {
 		m.Version.Installed = manifest.Spec.Version
 	}
