@@ -1,5 +1,5 @@
-// What a person has chosen and not started yet. It outlives Back, Forward and other pages, and ends with the session: it may hold secrets, so
-// that it is kept in memory alone.
+// What a person has chosen and not started yet. It outlives Back, Forward and other pages, and ends with the session. It may hold
+// secrets, so that it is kept in memory alone.
 import { createContext, useContext, useEffect } from 'react'
 
 /** Drafts are kept by the name of what they are for. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Deed, Preview } from '../api'
-import { ask, confirmed, hindrance, sorted, start, takenText, toType, type Review } from './review'
+import { ask, confirmed, hindrance, sorted, start, takenText, toType, wayText, type Review } from './review'
 
 const deed: Deed = { kind: 'delete', kyma: 'a/b', module: 'm', cascade: false }
 const asked = (...previews: Preview[]): Review => ({ phase: 'asked', previews, operations: [] })
@@ -17,6 +17,7 @@ describe('what keeps somebody from starting', () => {
     ['an object is refused', asked({ diff: [{ object: ref, change: 'Refused' }] }), '', true],
     ['an object has an error', asked({ diff: [{ object: ref, change: 'Update', error: 'invalid' }] }), '', true],
     ['the word was not typed', asked({ confirm: 'keda' }), 'ked', true],
+    ['it is gone already', asked({ way: 'Gone' }), '', true],
     ['the word was typed', asked({ confirm: 'keda' }), ' keda ', false],
   ]
   it.each(cases)('%s', (_, review, typed, hindered) => expect(hindrance(review, typed) !== '').toBe(hindered))
@@ -33,6 +34,12 @@ it('shows what is refused and deleted first, and only counts what stays', () => 
   const { changed, unchanged } = sorted(diff)
   expect(changed.map((c) => c.change)).toEqual(['Refused', 'Delete', 'Update', 'Create'])
   expect(unchanged).toBe(1)
+})
+
+it('never says that the lifecycle manager looks after what it is told to leave alone, or to delete', () => {
+  for (const kind of ['unmanage', 'delete'] as const) expect(wayText('Kyma', kind)).not.toContain('looks after it from then on')
+  expect(wayText('Kyma', 'unmanage')).toContain('stops looking after it')
+  for (const kind of ['add', 'manage'] as const) expect(wayText('Kyma', kind)).toContain('looks after it from then on')
 })
 
 it('says where a module comes from', () => {
