@@ -14,6 +14,8 @@ type Module struct {
 	Type Type   `json:"type"`
 	// State is the whole in one word: the worst of module and installation.
 	State State `json:"state"`
+	// Since is when it was Ready last, or was made; nil for one that is Ready and where nothing tells.
+	Since *metav1.Time `json:"-"`
 	// Channel that the version comes from; empty for a pinned version and for modules without a channel.
 	Channel string `json:"channel,omitempty"`
 	// ChannelOverridden says that the module follows another channel than its Kyma.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
@@ -154,7 +156,23 @@ func (r *reader) ofEntry(name string, e *entry) Module {
 		m.Module, _ = told(of, m.Policy, state, message)
 	}
 	m.Signed = e.signed(m.Installation.Reason)
+	m.Since = since(e.manifest)
 	return m
+}
+
+// since is when a Manifest was Ready last, or was made.
+func since(manifest *v1beta2.Manifest) *metav1.Time {
+	if manifest == nil {
+		return nil
+	}
+	ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady)
+	switch {
+	case ready == nil:
+		return &manifest.CreationTimestamp
+	case ready.Status == metav1.ConditionTrue:
+		return nil
+	}
+	return &ready.LastTransitionTime
 }
 
 // choose fills in channel, versions and template.

@@ -61,6 +61,7 @@ func (r *reader) ofLone(manifest *v1beta2.Manifest, kyma Key) Module {
 	if kyma.Name != "" {
 		m.Kyma = kyma.String()
 	}
+	m.Since = since(manifest)
 	if m.Version.Installed = manifest.Status.InstalledVersion; settled(manifest) {
 		m.Version.Installed = manifest.Spec.Version
 	}

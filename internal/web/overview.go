@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/kyma-project/lifecycle-manager/internal/task"
 	"github.com/kyma-project/lifecycle-manager/internal/view"
@@ -12,6 +13,10 @@ import (
 
 // mostAttention bounds the list of what needs attention.
 const mostAttention = 20
+
+// patience is how long a module may be under way before somebody should look: rolling out takes its time, but what waits for a node or an
+// image waits for good.
+const patience = 2 * time.Minute
 
 // mostOperations bounds the operations on the overview.
 const mostOperations = 10
@@ -60,7 +65,7 @@ func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, e
 		return nil, err
 	}
 	o := overview{
-		Kymas: map[view.State]int{}, Modules: map[view.State]int{}, Attention: troubled(now.kymas, now.modules),
+		Kymas: map[view.State]int{}, Modules: map[view.State]int{}, Attention: troubled(now.kymas, now.modules, s.options.Now()),
 		Operations: []task.Operation{}, Unread: now.unread,
 	}
 	for i := range now.kymas {
@@ -100,12 +105,13 @@ func (s *Server) running(ctx context.Context, u *User) ([]task.Operation, error)
 // troubled is what needs attention, the worst first:
 //
 //  1. every module that is in Error or Warning
-//  2. a Kyma that is worse than each of its modules: the modules say more
-func troubled(kymas []view.KymaLine, modules []view.Module) attentionList {
+//  2. one that has not become ready for a while, or whose deletion waits for objects that people made
+//  3. a Kyma that is worse than each of its modules: the modules say more
+func troubled(kymas []view.KymaLine, modules []view.Module, now time.Time) attentionList {
 	all, worst := []attention{}, map[string]view.State{}
 	for i := range modules {
 		m := &modules[i]
-		if !bad(m.State) {
+		if !bad(m.State) && !late(m, now) {
 			continue
 		}
 		worst[m.Kyma] = view.Worse(cmp.Or(worst[m.Kyma], view.Ready), m.State)
@@ -128,6 +134,17 @@ func troubled(kymas []view.KymaLine, modules []view.Module) attentionList {
 		return cmp.Or(worstFirst(a.State, b.State), cmp.Compare(a.Kyma, b.Kyma), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return attentionList{Items: all[:min(len(all), mostAttention)], Total: len(all)}
+}
+
+// late says that a module is under way and will hardly get there by itself.
+func late(m *view.Module, now time.Time) bool {
+	switch m.State {
+	case view.Processing:
+		return m.Since != nil && now.Sub(m.Since.Time) >= patience
+	case view.Deleting:
+		return len(m.Installation.BlockedBy) > 0
+	}
+	return false
 }
 
 func bad(state view.State) bool { return state == view.Error || state == view.Warning }

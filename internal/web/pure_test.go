@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,6 +106,14 @@ func TestTroubled(t *testing.T) {
 	module := func(kyma, name string, state view.State) view.Module {
 		return view.Module{Kyma: "n/" + kyma, Name: name, State: state}
 	}
+	now := time.Unix(10_000, 0)
+	since := func(age time.Duration, name string, state view.State) view.Module {
+		m := module("k", name, state)
+		m.Since = &metav1.Time{Time: now.Add(-age)}
+		return m
+	}
+	held := module("k", "held", view.Deleting)
+	held.Installation.BlockedBy = []string{"Greeting shop/a"}
 	lines := func(all ...view.KymaLine) []view.KymaLine { return all }
 	mods := func(all ...view.Module) []view.Module { return all }
 	var many []view.Module
@@ -121,13 +130,19 @@ func TestTroubled(t *testing.T) {
 		"an error comes before a warning": {
 			nil, mods(module("k", "a", view.Warning), module("l", "b", view.Error)), []string{"b", "a"}, 2,
 		},
-		"a Kyma is not repeated beside its module":  {lines(kyma("k", view.Error)), mods(module("k", "a", view.Error)), []string{"a"}, 1},
-		"a Kyma that is worse than its modules is":  {lines(kyma("k", view.Error)), mods(module("k", "a", view.Warning)), []string{"k", "a"}, 2},
-		"a Kyma without modules is":                 {lines(kyma("k", view.Warning)), nil, []string{"k"}, 1},
-		"twenty are shown, and all of them counted": {nil, many, nil, 30},
+		"a Kyma is not repeated beside its module": {lines(kyma("k", view.Error)), mods(module("k", "a", view.Error)), []string{"a"}, 1},
+		"a Kyma that is worse than its modules is": {lines(kyma("k", view.Error)), mods(module("k", "a", view.Warning)), []string{"k", "a"}, 2},
+		"a Kyma without modules is":                {lines(kyma("k", view.Warning)), nil, []string{"k"}, 1},
+		"what is under way has two minutes":        {nil, mods(since(time.Minute, "m", view.Processing)), nil, 0},
+		"what is not ready after that needs somebody: no node may be free": {
+			nil, mods(since(2*time.Minute, "slow", view.Processing), module("k", "a", view.Warning)), []string{"a", "slow"}, 2,
+		},
+		"what was Ready long ago and is deleted now is on its way": {nil, mods(since(time.Hour, "m", view.Deleting)), nil, 0},
+		"a deletion that waits for objects of people needs them":   {nil, mods(held), []string{"held"}, 1},
+		"twenty are shown, and all of them counted":                {nil, many, nil, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
-			is := troubled(c.kymas, c.modules)
+			is := troubled(c.kymas, c.modules, now)
 			var names []string
 			for _, one := range is.Items {
 				names = append(names, one.Name)

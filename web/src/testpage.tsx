@@ -1,7 +1,8 @@
 // A page in a test: all providers, the mock's answers instead of a server, and a stream that answers at once.
 import { MantineProvider } from '@mantine/core'
 import { render } from '@testing-library/react'
-import { MemoryRouter } from 'react-router'
+import { useEffect } from 'react'
+import { MemoryRouter, useLocation, useNavigate, type NavigateFunction } from 'react-router'
 import { vi } from 'vitest'
 import { answerTo, type Reply } from '../mock/answers'
 import { World, type Scenario } from '../mock/world'
@@ -25,16 +26,33 @@ export function show(address: string, scenario: Scenario = 'data', instead: Inst
     return new Response(reply.body === undefined ? null : JSON.stringify(reply.body), { status: reply.status })
   })
   vi.stubGlobal('EventSource', streamOf(world, instead))
+  let place: Place | undefined
   const page = render(
     <MantineProvider theme={theme} env="test">
       <SessionProvider>
         <MemoryRouter initialEntries={[address]}>
+          <Where tell={(now) => void (place = now)} />
           <Pages />
         </MemoryRouter>
       </SessionProvider>
     </MantineProvider>,
   )
-  return { world, asked, page }
+  return { world, asked, page, where: () => place?.where ?? '', back: () => void place?.navigate(-1) }
+}
+
+interface Place {
+  where: string
+  navigate: NavigateFunction
+}
+
+/** Where tells the address, which has no bar in a test. */
+function Where({ tell }: { tell: (place: Place) => void }) {
+  const { pathname, search } = useLocation()
+  const navigate = useNavigate()
+  useEffect(() => {
+    tell({ where: pathname + search, navigate })
+  })
+  return null
 }
 
 function streamOf(world: World, instead: Instead) {

@@ -30,7 +30,8 @@ export function Choose({ w, act, wanted, begun, begin }: Props) {
   const there = useSourceOffers(source, asked)
   const answer = source ? there : here
   const one = query('/catalog/' + encodeURIComponent(wanted.module), { namespace: wanted.namespace })
-  const first = useLive<Offer>(wanted.module && !wanted.source ? one : null).data
+  const offered = useLive<Offer>(wanted.module && !wanted.source ? one : null).data
+  const first = wanted.source && source === wanted.source ? there.data?.items?.find(({ name }) => name === wanted.module) : offered
   const picked = first !== undefined && isPicked(w, first)
   useEffect(() => {
     if (begun || !first || (w.pending && !picked)) return // whether it is installed depends on the Kyma

@@ -18,12 +18,14 @@ import {
   Sun,
   SunMoon,
 } from 'lucide-react'
-import { useEffect, useRef, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
 import type { List, Operation } from '../api'
+import { OperationDialog } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useConnection, useLive } from '../live/useLive'
 import { Loading, Trouble } from '../parts/loaded'
+import { Drafts, DraftsContext } from './drafts'
 import { useSession } from './session'
 
 const groups = [
@@ -174,6 +176,7 @@ function useArrival() {
 }
 
 export function Shell() {
+  const [drafts] = useState(() => new Drafts())
   const [opened, { toggle, close }] = useDisclosure()
   const { session } = useSession()
   const running = useLive<List<Operation>>(query('/operations', { state: 'Running', limit: 5 }), true)
@@ -223,7 +226,10 @@ export function Shell() {
       <AppShell.Main id="main" ref={main} tabIndex={-1} className="main">
         <div className="page">
           <Lost />
-          <Outlet />
+          <DraftsContext value={drafts}>
+            <Outlet />
+          </DraftsContext>
+          <OperationDialog />
         </div>
       </AppShell.Main>
     </AppShell>

@@ -1,7 +1,10 @@
-// A deed in a dialog: first what it would do, then how it goes on.
+// A deed in a dialog: what is asked first, then what it would do, then how it is going. The last has an address of its own.
 import { Button, Modal } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useLocation, useNavigate } from 'react-router'
 import type { Deed } from '../api'
+import { InView } from '../parts/inview'
+import { dialogOf, searchWith } from './place'
 import { Progress } from './Progress'
 import { ReviewPanel } from './ReviewPanel'
 
@@ -10,49 +13,96 @@ interface Props {
   verb: string
   deed: Deed | null
   danger?: boolean
+  /** ask is what a person chooses before there is a deed. */
+  ask?: ReactNode
   close(): void
   started?: () => void
 }
 
-export function DeedModal({ title, verb, deed, danger, close, started }: Props) {
+/** held are the operations whose dialog is open already: the one of the address would be a second one. */
+const held = new Set<string>()
+
+export function DeedModal({ title, verb, deed, danger, ask, close, started }: Props) {
+  const navigate = useNavigate()
+  const { pathname, search } = useLocation()
+  const [ids, setIds] = useState<string[]>([])
+  const shown = useRef(false)
+  const end = () => {
+    ids.forEach((id) => held.delete(id))
+    shown.current = false
+    setIds([])
+    close()
+  }
+  const leave = () => {
+    if (ids.length > 0) void navigate({ pathname, search: searchWith(search, []) }, { replace: true })
+    end()
+  }
+  const there = ids.length > 0 && dialogOf(search).includes(ids[0] ?? '')
+  const latest = useRef(end)
+  useEffect(() => {
+    latest.current = end
+  })
+  useEffect(() => {
+    if (there) shown.current = true
+    else if (shown.current) latest.current() // Back closes the dialog
+  }, [there])
+  useEffect(() => () => ids.forEach((id) => held.delete(id)), [ids])
+  const begun = (all: string[]) => {
+    all.forEach((id) => held.add(id))
+    setIds(all)
+    void navigate({ pathname, search: searchWith(search, all) })
+    started?.()
+  }
   return (
-    <Modal opened={deed !== null} onClose={close} title={title} size="lg">
-      {deed && <Inside key={JSON.stringify(deed)} verb={verb} deed={deed} danger={danger} close={close} started={started} />}
+    <Modal opened={deed !== null || Boolean(ask)} onClose={leave} title={title} size="lg">
+      {ids.length > 0 ? (
+        <Running ids={ids} close={leave} />
+      ) : deed ? (
+        <InView key={JSON.stringify(deed)} label="What would change">
+          <ReviewPanel
+            deeds={[deed]}
+            verb={verb}
+            danger={danger}
+            started={(operations) => begun(operations.map(({ id }) => id))}
+            back={
+              <Button variant="default" onClick={leave}>
+                Cancel
+              </Button>
+            }
+          />
+        </InView>
+      ) : (
+        ask
+      )}
     </Modal>
   )
 }
 
-function Inside({ verb, deed, danger, close, started }: Omit<Props, 'deed' | 'title'> & { deed: Deed }) {
-  const [ids, setIds] = useState<string[]>([])
-  if (ids.length > 0) {
-    return (
-      <div className="stack">
-        {ids.map((id) => (
-          <Progress key={id} id={id} />
-        ))}
-        <p className="dim small">You may close this: it goes on, and is listed under Operations.</p>
-        <div>
-          <Button variant="default" onClick={close}>
-            Close
-          </Button>
-        </div>
-      </div>
-    )
-  }
+function Running({ ids, close }: { ids: string[]; close: () => void }) {
   return (
-    <ReviewPanel
-      deeds={[deed]}
-      verb={verb}
-      danger={danger}
-      started={(operations) => {
-        setIds(operations.map((operation) => operation.id))
-        started?.()
-      }}
-      back={
+    <InView label="How it is going">
+      {ids.map((id) => (
+        <Progress key={id} id={id} />
+      ))}
+      <p className="dim small">You may close this: it goes on, and is listed under Operations.</p>
+      <div>
         <Button variant="default" onClick={close}>
-          Cancel
+          Close
         </Button>
-      }
-    />
+      </div>
+    </InView>
+  )
+}
+
+/** OperationDialog shows the operations of the address: after a reload, or for whoever was sent it. */
+export function OperationDialog() {
+  const navigate = useNavigate()
+  const { pathname, search } = useLocation()
+  const ids = dialogOf(search).filter((id) => !held.has(id))
+  const close = () => void navigate({ pathname, search: searchWith(search, []) }, { replace: true })
+  return (
+    <Modal opened={ids.length > 0} onClose={close} title="Operation" size="lg">
+      <Running ids={ids} close={close} />
+    </Modal>
   )
 }

@@ -72,7 +72,7 @@ export function ReviewPanel({ deeds, verb, danger, back, started }: Props) {
             <span>Trying it out, without changing anything…</span>
           </div>
         ) : (
-          review.previews.map((preview, i) => <PreviewOf key={i} preview={preview} />)
+          review.previews.map((preview, i) => <PreviewOf key={i} preview={preview} kind={deeds[i]?.kind ?? 'add'} />)
         )}
         {review.error && (
           <Notice tone="bad" title="It was not started">
@@ -105,8 +105,9 @@ export function ReviewPanel({ deeds, verb, danger, back, started }: Props) {
 }
 
 /** PreviewOf is what the server says would happen. */
-export function PreviewOf({ preview }: { preview: Preview }) {
+export function PreviewOf({ preview, kind }: { preview: Preview; kind: Deed['kind'] }) {
   const { changed, unchanged } = sorted(preview.diff)
+  const way = wayText(preview.way, kind)
   return (
     <section className="stack tight" aria-label="What would happen">
       {preview.refused && (
@@ -114,7 +115,7 @@ export function PreviewOf({ preview }: { preview: Preview }) {
           <p>{sentence(preview.refused)}</p>
         </Notice>
       )}
-      {!preview.refused && wayText(preview.way) && <p>{wayText(preview.way)}</p>}
+      {!preview.refused && way && <p>{way}</p>}
       {!preview.refused && preview.why && preview.way !== 'Kyma' && <p className="dim">{sentence(preview.why)}</p>}
       {(preview.templates ?? []).map((taken) => (
         <p key={`${taken.kyma ?? ''}/${taken.module}`} className="flat">
@@ -135,7 +136,7 @@ export function PreviewOf({ preview }: { preview: Preview }) {
       )}
       {!preview.refused && changed.length === 0 && (
         <Notice>
-          <p>Nothing would change: everything is as you ask for already.</p>
+          <p>{preview.way === 'Gone' ? 'It is gone already.' : 'Nothing would change: everything is as you ask for already.'}</p>
         </Notice>
       )}
       {changed.length > 0 && unchanged > 0 && <p className="dim small">{staying(unchanged)}</p>}

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Deed, Preview } from '../api'
-import { ask, confirmed, hindrance, sorted, start, staying, takenText, toType, type Review } from './review'
+import { ask, confirmed, hindrance, sorted, start, staying, takenText, toType, wayText, type Review } from './review'
 
 const deed: Deed = { kind: 'delete', kyma: 'a/b', module: 'm', cascade: false }
 const asked = (...previews: Preview[]): Review => ({ phase: 'asked', previews, operations: [] })
@@ -17,6 +17,7 @@ describe('what keeps somebody from starting', () => {
     ['an object is refused', asked({ diff: [{ object: ref, change: 'Refused' }] }), '', true],
     ['an object has an error', asked({ diff: [{ object: ref, change: 'Update', error: 'invalid' }] }), '', true],
     ['the word was not typed', asked({ confirm: 'keda' }), 'ked', true],
+    ['it is gone already', asked({ way: 'Gone' }), '', true],
     ['the word was typed', asked({ confirm: 'keda' }), ' keda ', false],
   ]
   it.each(cases)('%s', (_, review, typed, hindered) => expect(hindrance(review, typed) !== '').toBe(hindered))
@@ -38,6 +39,12 @@ it('shows what is refused and deleted first, and only counts what stays', () => 
 it('counts what stays in the right number', () => {
   expect(staying(1)).toBe('1 other object would stay as it is.')
   expect(staying(2)).toBe('2 other objects would stay as they are.')
+})
+
+it('never says that the lifecycle manager looks after what it is told to leave alone, or to delete', () => {
+  for (const kind of ['unmanage', 'delete'] as const) expect(wayText('Kyma', kind)).not.toContain('looks after it from then on')
+  expect(wayText('Kyma', 'unmanage')).toContain('stops looking after it')
+  for (const kind of ['add', 'manage'] as const) expect(wayText('Kyma', kind)).toContain('looks after it from then on')
 })
 
 it('says where a module comes from', () => {

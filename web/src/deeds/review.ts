@@ -64,6 +64,7 @@ export function hindrance(review: Review, typed: string): string {
   if (refused) return refused
   const spoilt = review.previews.flatMap((preview) => preview.diff ?? []).filter((change) => change.change === 'Refused' || change.error)
   if (spoilt.length > 0) return `The cluster refuses ${spoilt.length === 1 ? 'one object' : `${spoilt.length} objects`}: see below.`
+  if (review.previews.length > 0 && review.previews.every((preview) => preview.way === 'Gone')) return 'It is gone already.'
   const text = toType(review.previews)
   if (text && typed.trim() !== text) return `Type ${text} to confirm.`
   return ''
@@ -98,16 +99,32 @@ export function takenText(taken: NonNullable<Preview['templates']>[number]): str
   return `${taken.module} ${taken.version}${where} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
 }
 
-/** wayText says which way it goes, for somebody who does not know the two. */
-export function wayText(way: string | undefined): string {
+/** wayText says which way a deed goes, and what becomes of the module, for somebody who does not know the ways. */
+export function wayText(way: string | undefined, kind: Deed['kind']): string {
   switch (way) {
     case 'Kyma':
-      return 'Through the Kyma: the lifecycle manager does the work, and looks after it from then on.'
+      return 'Through the Kyma: ' + viaKyma(kind)
     case 'Direct':
+      if (kind === 'upgrade') return 'Directly in the cluster: the dashboard does the work, and the next upgrade is yours to ask for, too.'
       return 'Directly in the cluster: the dashboard does the work now, and you upgrade it later.'
     case 'DirectConfirmed':
       return 'Directly in the cluster, past the lifecycle manager: nobody but you will upgrade and repair it.'
     default:
       return ''
+  }
+}
+
+/** viaKyma is what the lifecycle manager makes of a change of the Kyma. */
+function viaKyma(kind: Deed['kind']): string {
+  switch (kind) {
+    case 'unmanage':
+      return 'the lifecycle manager stops looking after it. What runs stays.'
+    case 'delete':
+      return 'the lifecycle manager deletes what it installed.'
+    case 'channel':
+    case 'upgrade':
+      return 'the lifecycle manager does the work.'
+    default:
+      return 'the lifecycle manager does the work, and looks after it from then on.'
   }
 }

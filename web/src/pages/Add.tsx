@@ -1,17 +1,18 @@
 // Page 6: the wizard. Choose modules, their versions, how they are set up; see what would change; then watch.
 import { Button } from '@mantine/core'
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
-import { useLocation, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
 import { Choose } from '../add/Choose'
 import { Setups } from '../add/Setups'
 import { VersionStep } from '../add/VersionStep'
-import { begin, deedsOf, hinders, move, steps, type Move, type Step, type Wizard } from '../add/wizard'
+import { usePlace, useSteps } from '../add/steps'
+import { begin, deedsOf, hinders, move, steps, type Step, type Wizard } from '../add/wizard'
 import type { Operation } from '../api'
-import { Progress } from '../deeds/Progress'
+import { useDrafts, useUnsaved } from '../app/drafts'
+import { useFollow } from '../deeds/place'
 import type { Refused } from '../deeds/review'
 import { ReviewPanel } from '../deeds/ReviewPanel'
-import { Header, Notice } from '../parts/basics'
-import { sentence } from '../words'
+import { Header } from '../parts/basics'
 
 const names: Record<Step, string> = { choose: 'Choose', version: 'Version', configure: 'Configure', review: 'Check and add' }
 const titles: Record<Step, string> = {
@@ -21,67 +22,59 @@ const titles: Record<Step, string> = {
   review: 'Check and add',
 }
 
-interface Begun {
-  operations: Operation[]
-  refused?: Refused
-}
-
-/** Page begins anew for whoever goes to this address again. The wizard itself never writes to it. */
+/** Page begins anew for whoever goes to this address again; the steps of one wizard are entries of the history. */
 export function Page() {
-  const { key } = useLocation()
-  return <Adding key={key} />
+  const { wizard } = usePlace()
+  return <Adding key={wizard} wizard={wizard} />
 }
 
-function Adding() {
+function Adding({ wizard }: { wizard: string }) {
   const [parameters] = useSearchParams()
-  const [w, act] = useReducer(move, begin)
-  const [chosen, setChosen] = useState(false)
+  const drafts = useDrafts()
+  const draft = drafts.get<Wizard>(wizard)
+  const [w, act] = useReducer(move, draft ?? begin)
+  const [chosen, setChosen] = useState(draft !== undefined)
   const choose = useCallback(() => setChosen(true), [])
-  const [begun, setBegun] = useState<Begun>()
+  const { step, go } = useSteps(w.picks.length > 0)
+  const follow = useFollow()
+  useEffect(() => act({ do: 'step', step }), [step])
+  useEffect(() => {
+    if (w.picks.length > 0) drafts.keep(wizard, w)
+    else drafts.forget(wizard)
+  }, [drafts, wizard, w])
+  useUnsaved(w.picks.length > 0)
   const asked = (name: string) => parameters.get(name) ?? ''
   const wanted = { kyma: asked('kyma'), module: asked('module'), namespace: asked('namespace'), source: asked('source') }
-  if (begun) {
-    return (
-      <>
-        <Header title="Adding modules" lead="You may close this page: it goes on, and is listed under Operations." />
-        {begun.refused && <NotBegun refused={begun.refused} />}
-        {begun.operations.map((operation) => (
-          <Progress key={operation.id} id={operation.id} />
-        ))}
-      </>
-    )
-  }
   return (
     <>
       <Header title="Add modules" lead="Nothing is changed before the last step." />
-      <Trail w={w} act={act} />
+      <Trail w={w} go={go} />
       <StepHead step={w.step} />
       {w.step === 'choose' && <Choose w={w} act={act} wanted={wanted} begun={chosen} begin={choose} />}
       {w.step === 'version' && <VersionStep w={w} act={act} />}
       {w.step === 'configure' && <Setups w={w} act={act} />}
-      {w.step === 'review' && <ReviewStep w={w} act={act} started={(operations, refused) => setBegun({ operations, refused })} />}
-      {w.step !== 'review' && <Onward w={w} act={act} />}
+      {w.step === 'review' && (
+        <ReviewStep
+          w={w}
+          go={go}
+          started={(operations, refused) => {
+            drafts.forget(wizard)
+            follow(operations, refused)
+          }}
+        />
+      )}
+      {w.step !== 'review' && <Onward w={w} go={go} />}
     </>
   )
 }
 
-/** NotBegun names what was refused while the rest began: what began has a card of its own below. */
-function NotBegun({ refused }: { refused: Refused }) {
-  const left = refused.deeds.flatMap((deed) => (deed.kind === 'add' ? deed.modules.map((m) => m.name) : []))
-  return (
-    <Notice tone="bad" title={`Not added: ${left.join(', ')}`}>
-      <p>{sentence(refused.error.message)} The others began, and go on. Add what is missing again once that is put right.</p>
-    </Notice>
-  )
-}
-
-function Trail({ w, act }: { w: Wizard; act: (m: Move) => void }) {
+function Trail({ w, go }: { w: Wizard; go: (to: Step) => void }) {
   const now = steps.indexOf(w.step)
   return (
     <ol className="steps" aria-label="Steps">
       {steps.map((step, i) => (
         <li key={step} aria-current={step === w.step ? 'step' : undefined} className={i < now ? 'past' : ''}>
-          <button type="button" className="sort" disabled={i > now} onClick={() => act({ do: 'step', step })}>
+          <button type="button" className="sort" disabled={i > now} onClick={() => go(step)}>
             <span className="step-number" aria-hidden="true">
               {i < now ? '✓' : i + 1}
             </span>
@@ -108,7 +101,7 @@ function StepHead({ step }: { step: Step }) {
   )
 }
 
-function Onward({ w, act }: { w: Wizard; act: (m: Move) => void }) {
+function Onward({ w, go }: { w: Wizard; go: (to: Step) => void }) {
   const now = steps.indexOf(w.step)
   const hindered = hinders(w)
   const next = steps[now + 1]
@@ -120,12 +113,12 @@ function Onward({ w, act }: { w: Wizard; act: (m: Move) => void }) {
       </span>
       <div className="row">
         {before && (
-          <Button variant="default" onClick={() => act({ do: 'step', step: before })}>
+          <Button variant="default" onClick={() => go(before)}>
             Back
           </Button>
         )}
         {next && (
-          <Button disabled={hindered !== ''} onClick={() => act({ do: 'step', step: next })}>
+          <Button disabled={hindered !== ''} onClick={() => go(next)}>
             Next: {names[next]}
           </Button>
         )}
@@ -136,11 +129,11 @@ function Onward({ w, act }: { w: Wizard; act: (m: Move) => void }) {
 
 interface ReviewProps {
   w: Wizard
-  act: (m: Move) => void
+  go: (to: Step) => void
   started: (operations: Operation[], refused?: Refused) => void
 }
 
-function ReviewStep({ w, act, started }: ReviewProps) {
+function ReviewStep({ w, go, started }: ReviewProps) {
   const [deeds] = useState(() => deedsOf(w))
   return (
     <section className="stack" aria-label={names.review}>
@@ -149,7 +142,7 @@ function ReviewStep({ w, act, started }: ReviewProps) {
         verb={w.picks.length === 1 ? `Add ${w.picks[0]?.offer.name ?? 'it'}` : `Add ${w.picks.length} modules`}
         started={started}
         back={
-          <Button variant="default" onClick={() => act({ do: 'step', step: 'configure' })}>
+          <Button variant="default" onClick={() => go('configure')}>
             Back
           </Button>
         }

@@ -2,11 +2,13 @@
 import { Button } from '@mantine/core'
 import { Store } from 'lucide-react'
 import { Link } from 'react-router'
+import { useShelves } from '../add/allSources'
 import type { List, Offer } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, hidden, NotRead, Tag, TypeTag, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
+import { Reads } from '../parts/shelves'
 import { count } from '../words'
 
 const typeOptions = [
@@ -44,7 +46,56 @@ export function Page() {
       <Loaded answer={answer} rows={6}>
         {(list) => <Body list={list} state={state} />}
       </Loaded>
+      {ofSources(state) && <FromSources words={(state.parameters.get('search') ?? '').toLowerCase().split(/\s+/)} />}
     </>
+  )
+}
+
+/** ofSources says that the filters leave what sources hold: community modules. It stands behind the first page. */
+function ofSources(state: ListState): boolean {
+  const types = state.parameters.getAll('type')
+  const installed = state.parameters.getAll('installed')
+  return state.page === 1 && (types.length === 0 || types.includes('community')) && (installed.length === 0 || installed.includes('false'))
+}
+
+/** FromSources are the modules that sources hold, each with the newest version there. */
+function FromSources({ words }: { words: string[] }) {
+  const shelves = useShelves()
+  return (
+    <>
+      <Reads shelves={shelves} />
+      {shelves.map(({ source, offers }) => {
+        const found = (offers ?? []).filter(({ name }) => words.every((word) => name.includes(word)))
+        return (
+          found.length > 0 && (
+            <section key={source.name} className="stack" aria-label={`Source ${source.name}`}>
+              <h2 className="flat">From source {source.name}</h2>
+              <div className="grid grid-cards">
+                {found.map((offer) => (
+                  <SourceCard key={offer.name} offer={offer} source={source.name} />
+                ))}
+              </div>
+            </section>
+          )
+        )
+      })}
+    </>
+  )
+}
+
+function SourceCard({ offer, source }: { offer: Offer; source: string }) {
+  const newest = offer.versions?.[0]?.version
+  return (
+    <Link to={`/add?module=${encodeURIComponent(offer.name)}&source=${encodeURIComponent(source)}`} className="card pad offer">
+      <span className="row nowrap-row">
+        <Avatar name={offer.name} />
+        <strong>{offer.name}</strong>
+      </span>
+      <span className="row tags">
+        <TypeTag type={offer.type} />
+      </span>
+      <span className="dim small">{newest ? `Version ${newest}` : 'No version can be had'}</span>
+    </Link>
   )
 }
 

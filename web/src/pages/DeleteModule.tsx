@@ -1,11 +1,13 @@
 // Page 8: deleting a module. First what is in the way, by name; then what goes along, chosen by hand; then how it goes on.
 import { Button, Checkbox, Loader } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import type { Blocking, Operation, Preview } from '../api'
-import { moduleLink, Progress } from '../deeds/Progress'
+import type { Blocking, List, ModuleDetail, Operation, Preview } from '../api'
+import { pageOf, useFollow } from '../deeds/place'
+import { moduleLink } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
-import { Refusal, send } from '../live/http'
-import { Action, Avatar, Header, Notice, Tag } from '../parts/basics'
+import { at, query, Refusal, send } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Action, Avatar, Header, Notice, Tag, To } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
 import { count, refText } from '../words'
 import { deletionOf, grouped, previewedOf } from './deletion'
@@ -13,7 +15,8 @@ import { useModulePath } from './Module'
 
 export function Page() {
   const { id, name } = useModulePath()
-  const [operations, setOperations] = useState<Operation[]>([])
+  const follow = useFollow()
+  const going = useGoing(id, name)
   return (
     <>
       <Header
@@ -21,20 +24,34 @@ export function Page() {
         mark={<Avatar name={name} big />}
         lead={id ? `from Kyma ${id}` : 'which was installed directly'}
         actions={
-          operations.length === 0 && (
+          !going.way && (
             <Action variant="default" to={moduleLink(id, name)}>
               Keep it
             </Action>
           )
         }
       />
-      {operations.length > 0 ? (
-        operations.map((operation) => <Progress key={operation.id} id={operation.id} />)
-      ) : (
-        <Steps key={id + name} id={id} name={name} started={setOperations} />
+      {going.way && (
+        <Notice tone="busy" title={`${name} is being deleted already`}>
+          <p>
+            <To to={going.way}>See how it is going</To>
+          </p>
+        </Notice>
       )}
+      {!going.way && !going.waits && <Steps key={id + name} id={id} name={name} started={follow} />}
     </>
   )
+}
+
+/** useGoing is where a deletion of the module that is under way can be followed. Another one is not offered meanwhile. */
+function useGoing(id: string, name: string): { way: string; waits: boolean } {
+  const running = useLive<List<Operation>>(query('/operations', { state: 'Running', limit: 200 }))
+  const module = useLive<ModuleDetail>(query(id ? '/modules' + at(...id.split('/'), name) : '/direct' + at(name)))
+  const deletes = ({ deed }: Operation) => deed.kind === 'delete' && deed.module === name && (deed.kyma ?? '') === id
+  const operation = (running.data?.items ?? []).find(deletes)
+  const is = module.data?.module
+  const leaves = is?.state === 'Deleting' && (is.installation.blockedBy ?? []).length === 0
+  return { way: operation ? pageOf([operation.id]) : leaves ? moduleLink(id, name) : '', waits: running.loading || module.loading }
 }
 
 /** useBlocking asks what is in the way. Nothing is deleted by asking. */

@@ -93,7 +93,7 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
           <Events events={data.events} />
         </Tabs.Panel>
       </Tabs>
-      {choosing && <Channel data={data} id={id} close={() => setChoosing(false)} />}
+      <Channel data={data} id={id} open={choosing} close={() => setChoosing(false)} />
     </>
   )
 }
@@ -142,15 +142,17 @@ function Status({ data }: { data: KymaDetail }) {
   )
 }
 
-function Channel({ data, id, close }: { data: KymaDetail; id: string; close: () => void }) {
+function Channel({ data, id, open, close }: { data: KymaDetail; id: string; open: boolean; close: () => void }) {
   const channels = [...new Set([data.kyma.channel, ...(data.channels ?? [])])]
   const [channel, setChannel] = useState(channels.find((c) => c !== data.kyma.channel) ?? data.kyma.channel)
   const deed: Deed = { kind: 'channel', kyma: id, module: '', channel }
   const [sure, setSure] = useState(false)
-  if (sure) return <DeedModal title={`Channel ${channel} for ${data.kyma.name}`} verb="Change the channel" deed={deed} close={close} />
-  return (
-    <section className="card pad stack" aria-label="Change the channel">
-      <h2 className="flat">Which channel should it follow?</h2>
+  const end = () => {
+    setSure(false)
+    close()
+  }
+  const ask = (
+    <section className="stack" aria-label="Change the channel">
       <p className="dim flat">
         Every module without a channel or version of its own then comes in the version that this channel offers. Versions never go down by
         that.
@@ -160,16 +162,26 @@ function Channel({ data, id, close }: { data: KymaDetail; id: string; close: () 
         value={channel}
         data={channels}
         maw={300}
+        data-autofocus
         onChange={(event) => setChannel(event.currentTarget.value)}
       />
       <div className="row">
         <Button disabled={channel === data.kyma.channel} onClick={() => setSure(true)}>
           See what would change
         </Button>
-        <Button variant="default" onClick={close}>
+        <Button variant="default" onClick={end}>
           Cancel
         </Button>
       </div>
     </section>
+  )
+  return (
+    <DeedModal
+      title={sure ? `Channel ${channel} for ${data.kyma.name}` : `Which channel should ${data.kyma.name} follow?`}
+      verb="Change the channel"
+      deed={open && sure ? deed : null}
+      ask={open && ask}
+      close={end}
+    />
   )
 }

@@ -1,8 +1,9 @@
-// Page 11, one operation.
+// Page 11, one operation, or those that were begun together. Its address is where every operation leads once it has begun.
 import { useState } from 'react'
-import { useNavigate, useParams } from 'react-router'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Operation } from '../api'
-import { OperationView } from '../deeds/Progress'
+import { useLeft } from '../deeds/place'
+import { OperationView, Progress } from '../deeds/Progress'
 import { at, query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Header, Notice, To } from '../parts/basics'
@@ -11,7 +12,10 @@ import { sentence } from '../words'
 
 export function Page() {
   const { id = '' } = useParams()
+  const [parameters] = useSearchParams()
+  const others = [...new Set(parameters.getAll('also'))].filter((other) => other !== id)
   const answer = useLive<Operation>(query('/operations' + at(id)))
+  const left = useLeft()
   const [error, setError] = useState<Refusal>()
   const navigate = useNavigate()
   const forget = () => {
@@ -24,22 +28,32 @@ export function Page() {
   return (
     <>
       <Header
-        title="Operation"
+        title={others.length === 0 ? 'Operation' : 'Operations'}
         lead={<To to="/operations">All operations</To>}
         actions={
-          over && (
+          over &&
+          others.length === 0 && (
             <Action variant="default" onClick={forget}>
               Remove from the list
             </Action>
           )
         }
       />
+      {answer.data?.state === 'Running' && <p className="dim flat">You may leave this page: it goes on, and this address shows how.</p>}
+      {left && (
+        <Notice tone="bad" title={`Not added: ${left.names}`}>
+          <p>{left.message} The others began, and go on. Add what is missing again once that is put right.</p>
+        </Notice>
+      )}
       {error && (
         <Notice tone="bad" title="It was not removed">
           <p>{sentence(error.message)}</p>
         </Notice>
       )}
       <Loaded answer={answer}>{(operation) => <OperationView operation={operation} />}</Loaded>
+      {others.map((other) => (
+        <Progress key={other} id={other} />
+      ))}
     </>
   )
 }

@@ -1,5 +1,5 @@
 // Page 1: what needs somebody, then how everything stands.
-import { ArrowUpCircle, CheckCircle2, PackagePlus } from 'lucide-react'
+import { ArrowUpCircle, CheckCircle2, Hourglass, PackagePlus } from 'lucide-react'
 import type { Attention, Overview as OverviewBody, State } from '../api'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
@@ -50,7 +50,7 @@ function Body({ data }: { data: OverviewBody }) {
       ) : nothing ? (
         <FirstSteps />
       ) : (
-        <Needs items={data.attention.items ?? []} total={data.attention.total} modules={bad(data.modules)} kymas={bad(data.kymas)} />
+        <Needs data={data} />
       )}
       {!blind && (
         <div className="grid grid-two">
@@ -88,10 +88,40 @@ function FirstSteps() {
   )
 }
 
+/** late is what a page lists for being under way for too long. */
+const late = ['Processing', 'Deleting'] as const
+
+/** under counts what is not as it was asked for yet, without being wrong: whether it gets there is not known. */
+const under = (of: Partial<Record<State, number>>) => (of.Processing ?? 0) + (of.Deleting ?? 0) + (of.Unknown ?? 0)
+
 /** bad counts what the lists show in the states that need somebody. A Kyma whose modules say more is no thing of its own above. */
 const bad = (of: Partial<Record<State, number>>) => (of.Error ?? 0) + (of.Warning ?? 0)
 
-function Needs({ items, total, modules, kymas }: { items: Attention[]; total: number; modules: number; kymas: number }) {
+/** Waits is said instead of an all-clear while something is under way. */
+function Waits({ modules, kymas }: { modules: number; kymas: number }) {
+  const states = '?state=Processing&state=Deleting&state=Unknown'
+  return (
+    <section className="card pad row" aria-labelledby="needs">
+      <Hourglass size={26} aria-hidden color="var(--busy-line)" />
+      <div>
+        <h2 id="needs" className="flat">
+          Not everything is ready yet
+        </h2>
+        <p className="dim flat">Nothing has failed so far. What is not ready after two minutes is listed here, with what it waits for.</p>
+        <p className="flat row">
+          {modules > 0 && <To to={'/modules' + states}>{count(modules, 'module')} not ready yet</To>}
+          {kymas > 0 && <To to={'/kymas' + states}>{count(kymas, 'Kyma')} not ready yet</To>}
+        </p>
+      </div>
+    </section>
+  )
+}
+
+function Needs({ data }: { data: OverviewBody }) {
+  const items = data.attention.items ?? []
+  const { total } = data.attention
+  const waiting = { modules: under(data.modules), kymas: under(data.kymas) }
+  if (items.length === 0 && waiting.modules + waiting.kymas > 0) return <Waits {...waiting} />
   if (items.length === 0) {
     return (
       <section className="card pad row" aria-labelledby="needs">
@@ -100,7 +130,7 @@ function Needs({ items, total, modules, kymas }: { items: Attention[]; total: nu
           <h2 id="needs" className="flat">
             Nothing needs you
           </h2>
-          <p className="dim flat">Everything runs as it was asked for, or is on its way there.</p>
+          <p className="dim flat">Everything runs as it was asked for.</p>
         </div>
       </section>
     )
@@ -118,8 +148,11 @@ function Needs({ items, total, modules, kymas }: { items: Attention[]; total: nu
       </ul>
       {total > items.length && (
         <p className="pad flat row">
-          {modules > 0 && <To to="/modules?state=Error&state=Warning">All {count(modules, 'module')} like that</To>}
-          {kymas > 0 && <To to="/kymas?state=Error&state=Warning">All {count(kymas, 'Kyma')} like that</To>}
+          {bad(data.modules) > 0 && <To to="/modules?state=Error&state=Warning">All {count(bad(data.modules), 'module')} like that</To>}
+          {bad(data.kymas) > 0 && <To to="/kymas?state=Error&state=Warning">All {count(bad(data.kymas), 'Kyma')} like that</To>}
+          {items.some(({ state }) => late.some((one) => one === state)) && (
+            <To to="/modules?state=Processing&state=Deleting">All that are under way</To>
+          )}
         </p>
       )}
     </section>
@@ -207,7 +240,9 @@ function Newer({ n }: { n: number }) {
         <h2 className="flat">Newer versions</h2>
       </div>
       {n === 0 ? (
-        <p className="dim flat">Everything is in the newest version that it may have.</p>
+        <p className="dim flat">
+          No channel and no template here offers a newer version. <To to="/upgrade">Look in the sources of community modules, too</To>
+        </p>
       ) : (
         <>
           <p className="flat">There is a newer version of {count(n, 'module')}.</p>

@@ -10,6 +10,7 @@ import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, Tag, To, Unseen
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
+import { lower } from '../versions'
 import { count, sentence } from '../words'
 
 export function Page() {
@@ -41,6 +42,10 @@ function Body({ data, search }: { data: Releases; search: string }) {
     sure && wish
       ? { kind: 'promote', release: `${wish.release.namespace}/${wish.release.name}`, channel: wish.channel, version: wish.version }
       : null
+  const close = () => {
+    setSure(false)
+    setWish(undefined)
+  }
   const columns = [
     { key: 'name', label: 'Module' },
     ...channels.map((channel) => ({ key: 'c-' + channel, label: channel })),
@@ -59,7 +64,6 @@ function Body({ data, search }: { data: Releases; search: string }) {
   return (
     <>
       <NotRead unread={data.unread} />
-      {wish && <Promote wish={wish} channels={channels} change={setWish} close={() => setWish(undefined)} go={() => setSure(true)} />}
       <Table label="Releases" columns={columns}>
         {items.slice(0, most).map((release) => (
           <Row
@@ -72,13 +76,11 @@ function Body({ data, search }: { data: Releases; search: string }) {
       </Table>
       {items.length > most && <p className="dim flat">And {items.length - most} more: search for the one that you mean.</p>}
       <DeedModal
-        title="Another version for a channel"
+        title={wish ? `${wish.release.name}: which version should a channel offer?` : ''}
         verb="Offer this version"
         deed={deed}
-        close={() => {
-          setSure(false)
-          setWish(undefined)
-        }}
+        ask={wish && <Promote wish={wish} channels={channels} change={setWish} close={close} go={() => setSure(true)} />}
+        close={close}
       />
     </>
   )
@@ -144,11 +146,11 @@ interface PromoteProps {
 function Promote({ wish, channels, change, close, go }: PromoteProps) {
   const now = wish.release.channels?.[wish.channel]
   return (
-    <section className="card pad stack" aria-label={`Change ${wish.release.name}`}>
-      <h2 className="flat">{wish.release.name}: which version should a channel offer?</h2>
+    <section className="stack" aria-label={`Change ${wish.release.name}`}>
       <div className="row top">
         <NativeSelect
           label="Channel"
+          data-autofocus
           value={wish.channel}
           data={channels}
           onChange={(event) => change({ ...wish, channel: event.currentTarget.value })}
@@ -198,21 +200,4 @@ function Outcome({ release, version, now }: { release: Release; version: string;
 /** above counts the installations of a higher version. */
 export function above(installed: Record<string, number>, version: string): number {
   return Object.entries(installed).reduce((n, [has, of]) => (lower(version, has) ? n + of : n), 0)
-}
-
-/** lower compares versions of modules, major.minor.patch with at most one word behind a dash; what is none is lower than nothing. */
-export function lower(a: string, b: string): boolean {
-  const [left, right] = [partsOf(a), partsOf(b)]
-  if (!left || !right) return false
-  for (const i of [0, 1, 2]) {
-    const [x = 0, y = 0] = [left.numbers[i], right.numbers[i]]
-    if (x !== y) return x < y
-  }
-  if (left.word === '' || right.word === '') return left.word !== '' && right.word === ''
-  return left.word < right.word
-}
-
-function partsOf(version: string): { numbers: number[]; word: string } | null {
-  const found = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+))?$/.exec(version)
-  return found ? { numbers: found.slice(1, 4).map(Number), word: found[4] ?? '' } : null
 }

@@ -1,13 +1,14 @@
 // Page 9: the lists that community modules come from: add, read again, remove.
 import { Button, Loader } from '@mantine/core'
 import { Plus, Rss } from 'lucide-react'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import type { List, Source, SourceTest } from '../api'
 import { at, query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { NewSource, Tested } from './NewSource'
 import { Action, Empty, Header, hidden, Notice, NotRead, Tag, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
+import { InView } from '../parts/inview'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TypedConfirm } from '../parts/confirm'
@@ -16,20 +17,23 @@ import { count, sentence } from '../words'
 export function Page() {
   const answer = useLive<List<Source>>(query('/sources'))
   const [adding, setAdding] = useState(false)
+  const close = useCallback(() => setAdding(false), [])
   return (
     <>
       <Header
         title="Sources"
         lead="Lists of community modules at addresses that you trust. Choose from them what to add."
         actions={
-          !adding && (
-            <Action onClick={() => setAdding(true)} leftSection={<Plus size={17} aria-hidden />}>
-              Add a source
-            </Action>
-          )
+          <Action onClick={() => setAdding(true)} leftSection={<Plus size={17} aria-hidden />}>
+            Add a source
+          </Action>
         }
       />
-      {adding && <NewSource close={() => setAdding(false)} />}
+      {adding && (
+        <InView label="New source" close={close}>
+          <NewSource close={close} />
+        </InView>
+      )}
       <Loaded answer={answer}>{(list) => <Body list={list} />}</Loaded>
     </>
   )

@@ -1,16 +1,22 @@
 // Page 7: what is outdated, what an upgrade would change, and many at once.
 import { Button, Checkbox } from '@mantine/core'
 import { ArrowRight, CheckCircle2 } from 'lucide-react'
-import { useState } from 'react'
-import type { Deed, List, Module, Operation } from '../api'
-import { moduleLink, Progress } from '../deeds/Progress'
+import { useEffect, useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { useNewer } from '../add/allSources'
+import type { Deed, List, Module } from '../api'
+import { useDrafts, useUnsaved } from '../app/drafts'
+import { useFollow } from '../deeds/place'
+import { moduleLink } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
 import { query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
+import { InView } from '../parts/inview'
 import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
+import { Reads } from '../parts/shelves'
 import { capital, count, sentence } from '../words'
 
 /** upgradeOf is the deed that brings modules to the version that is available. */
@@ -50,63 +56,85 @@ const needed = ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate']
 
 const keyOf = (m: Module) => `${m.kyma ?? ''}/${m.name}`
 
+/** chosenDraft is the name of what is chosen to be upgraded. */
+const chosenDraft = 'upgrade'
+
+/** useChosen is what somebody chose: it stays when they look at another page, until it has begun. */
+function useChosen() {
+  const drafts = useDrafts()
+  const [chosen, setChosen] = useState<Map<string, Module>>(() => drafts.get(chosenDraft) ?? new Map())
+  useEffect(() => {
+    if (chosen.size > 0) drafts.keep(chosenDraft, chosen)
+    else drafts.forget(chosenDraft)
+  }, [drafts, chosen])
+  useUnsaved(chosen.size > 0)
+  return { chosen, choose: setChosen, begun: () => drafts.forget(chosenDraft) }
+}
+
 export function Page() {
-  const state = useListState()
-  const answer = useLive<List<Module>>(listQuery('/modules', state, [], { outdated: 'true' }), true)
-  const [chosen, setChosen] = useState<Map<string, Module>>(new Map())
-  const [checking, setChecking] = useState(false)
-  const [operations, setOperations] = useState<Operation[]>([])
-  if (operations.length > 0) {
-    return (
-      <>
-        <Header title="Upgrading" lead="You may close this page: it goes on, and is listed under Operations." />
-        {operations.map((operation) => (
-          <Progress key={operation.id} id={operation.id} />
-        ))}
-      </>
-    )
-  }
+  const { pathname, search, state: place } = useLocation()
+  const navigate = useNavigate()
+  const { chosen, choose, begun } = useChosen()
+  const follow = useFollow()
+  const checking = (place as { checking?: boolean } | null)?.checking === true && chosen.size > 0
   const modules = [...chosen.values()]
   return (
     <>
       <Header title="Upgrade" lead="Modules for which there is a newer version. What is configured stays as it is." />
       {checking ? (
-        <ReviewPanel
-          deeds={[upgradeOf(modules)]}
-          verb={`Upgrade ${count(modules.length, 'module')}`}
-          started={setOperations}
-          back={
-            <Button variant="default" onClick={() => setChecking(false)}>
-              Back
-            </Button>
-          }
-        />
+        <InView label="What would change">
+          <ReviewPanel
+            deeds={[upgradeOf(modules)]}
+            verb={`Upgrade ${count(modules.length, 'module')}`}
+            started={(operations, refused) => {
+              begun()
+              follow(operations, refused)
+            }}
+            back={
+              <Button variant="default" onClick={() => void navigate(-1)}>
+                Back
+              </Button>
+            }
+          />
+        </InView>
       ) : (
-        <>
-          <div className="row">
-            <Search state={state} label="Search outdated modules" />
-          </div>
-          <Loaded answer={answer}>
-            {(list) => <Body list={list} state={state} chosen={chosen} choose={setChosen} go={() => setChecking(true)} />}
-          </Loaded>
-        </>
+        <Choosing chosen={chosen} choose={choose} go={() => void navigate({ pathname, search }, { state: { checking: true } })} />
       )}
+    </>
+  )
+}
+
+function Choosing({ chosen, choose, go }: Omit<Props, 'list' | 'more' | 'state'>) {
+  const state = useListState()
+  const answer = useLive<List<Module>>(listQuery('/modules', state, [], { outdated: 'true' }), true)
+  const newer = useNewer(state.parameters.get('search') ?? '')
+  return (
+    <>
+      <div className="row">
+        <Search state={state} label="Search outdated modules" />
+      </div>
+      <Reads shelves={newer.shelves} />
+      <Loaded answer={answer}>
+        {(list) => <Body list={list} more={newer.modules} state={state} chosen={chosen} choose={choose} go={go} />}
+      </Loaded>
     </>
   )
 }
 
 interface Props {
   list: List<Module>
+  /** more are those for which a source holds a newer version. */
+  more: Module[]
   state: ListState
   chosen: Map<string, Module>
   choose: (to: Map<string, Module>) => void
   go: () => void
 }
 
-function Body({ list, state, chosen, choose, go }: Props) {
+function Body({ list, more, state, chosen, choose, go }: Props) {
   const items = list.items ?? []
   if (beyondEnd(list)) return <BeyondEnd state={state} />
-  if (items.length === 0) {
+  if (items.length === 0 && more.length === 0) {
     return (
       <div className="card">
         <NotRead unread={list.unread} />
@@ -141,8 +169,14 @@ function Body({ list, state, chosen, choose, go }: Props) {
         />
       )}
       {list.total > items.length && <EveryPage search={state.parameters.get('search') ?? ''} chosen={chosen} choose={choose} />}
-      <Outdated items={items} chosen={chosen} flip={flip} />
-      <Pages state={state} total={list.total} one="module" />
+      {items.length > 0 && <Outdated label="Outdated modules" items={items} chosen={chosen} flip={flip} />}
+      {more.length > 0 && (
+        <>
+          <h2 className="flat">Newer in the sources that they came from</h2>
+          <Outdated label="Newer in sources" items={more} chosen={chosen} flip={flip} />
+        </>
+      )}
+      <Pages state={state} total={list.total + (list.total === 0 ? more.length : 0)} one="module" />
       <div className="sticky row between">
         <span className="dim small" role="status">
           {chosen.size === 0 ? 'Choose what to upgrade.' : `${count(chosen.size, 'module')} chosen`}
@@ -202,9 +236,16 @@ const columns = [
   { key: 'how', label: 'How' },
 ]
 
-function Outdated({ items, chosen, flip }: { items: Module[]; chosen: Map<string, Module>; flip: (m: Module) => void }) {
+interface OutdatedProps {
+  label: string
+  items: Module[]
+  chosen: Map<string, Module>
+  flip: (m: Module) => void
+}
+
+function Outdated({ label, items, chosen, flip }: OutdatedProps) {
   return (
-    <Table label="Outdated modules" columns={columns}>
+    <Table label={label} columns={columns}>
       {items.map((m) => (
         <tr key={keyOf(m)}>
           <td className="lead">

@@ -2,7 +2,8 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import { show } from '../testpage'
-import { above, lower } from './Releases'
+import { lower } from '../versions'
+import { above } from './Releases'
 
 describe('a channel that would go back', () => {
   it('is said in words before anything is asked, and what the server refuses is not begun', async () => {
