@@ -7,9 +7,10 @@ import { useListState } from './list'
 function Probe() {
   const state = useListState()
   const navigate = useNavigate()
+  const { pathname, search } = useLocation()
   return (
     <>
-      <output>{useLocation().search}</output>
+      <output>{pathname + search}</output>
       <button onClick={() => state.set('tab', 'events')}>tab</button>
       <button onClick={() => state.toggle('state', 'Error')}>filter</button>
       <button onClick={() => state.set('search', 'no')}>search</button>
@@ -27,9 +28,9 @@ it('takes tabs and filters back one by one, and what was typed with the choice b
   )
   const there = () => screen.getByRole('status').textContent
   for (const name of ['tab', 'filter', 'search']) await user.click(screen.getByRole('button', { name }))
-  expect(there()).toBe('?tab=events&state=Error&search=no')
+  expect(there()).toBe('/modules?tab=events&state=Error&search=no')
   await user.click(screen.getByRole('button', { name: 'back' }))
-  expect(there()).toBe('?tab=events')
+  expect(there()).toBe('/modules?tab=events')
   await user.click(screen.getByRole('button', { name: 'back' }))
-  expect(there()).toBe('')
+  expect(there()).toBe('/modules')
 })
