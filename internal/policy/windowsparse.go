@@ -110,8 +110,8 @@ func decodeWindows(data []byte) (*windowsFile, []windowEntry, error) {
 	return &file, defaults, nil
 }
 
-// defaultWindows accepts one window or a list of them. An empty window is none: programs that write upstream's form, in which the default is
-// no pointer, write {} when there is no default.
+// defaultWindows accepts one window or a list of them. An empty window is none: programs that write upstream's form, in which the default
+// is no pointer, write {} when there is no default.
 func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {

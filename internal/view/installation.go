@@ -55,8 +55,8 @@ func (r *reader) underway(m *Module, e *entry) Installation {
 
 // suspended is a module that something is asked for, and that the lifecycle manager leaves as it is.
 func suspended(m *Module) Installation {
-	is := Installation{State: Installed, Warning: true, Reason: WhySuspended, Message: fmt.Sprintf("it stays in version %s while the label %s "+
-		"suspends it: remove the label from the Kyma or the Manifest to go on", m.Version.Installed, v1beta2.LabelSkipReconciliation)}
+	is := Installation{State: Installed, Warning: true, Reason: WhySuspended, Message: fmt.Sprintf("it stays in version %s while the label "+
+		"%s suspends it: remove the label from the Kyma or the Manifest to go on", m.Version.Installed, v1beta2.LabelSkipReconciliation)}
 	if m.Version.Installed == "" {
 		is.State = NotInstalled
 		is.Message = fmt.Sprintf("it is not installed while the label %s suspends it: remove the label from the Kyma or the Manifest to go on",

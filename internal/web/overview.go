@@ -138,13 +138,10 @@ func troubled(kymas []view.KymaLine, modules []view.Module, now time.Time) atten
 
 // late says that a module is under way and will hardly get there by itself.
 func late(m *view.Module, now time.Time) bool {
-	switch m.State {
-	case view.Processing:
+	if m.State == view.Processing {
 		return m.Since != nil && now.Sub(m.Since.Time) >= patience
-	case view.Deleting:
-		return len(m.Installation.BlockedBy) > 0
 	}
-	return false
+	return m.State == view.Deleting && len(m.Installation.BlockedBy) > 0
 }
 
 func bad(state view.State) bool { return state == view.Error || state == view.Warning }

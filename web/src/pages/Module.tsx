@@ -195,13 +195,11 @@ function Buttons({ data }: { data: ModuleDetail }) {
   return (
     <>
       {m.version.outdated && !going && (
-        <Action
-          allowed={access.edit && !m.suspended}
-          why={m.suspended ? suspendedMeans : undefined}
+        <UpgradeButton
+          module={m}
+          allowed={access.edit}
           onClick={() => setDeed({ kind: 'upgrade', items: [{ kyma, module: m.name, version: m.version.available, channel: '' }] })}
-        >
-          Upgrade to {m.version.available}
-        </Action>
+        />
       )}
       {m.type === 'managed' && kyma && !m.mandatory && (
         <Action
@@ -230,6 +228,14 @@ function Buttons({ data }: { data: ModuleDetail }) {
         verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
       />
     </>
+  )
+}
+
+function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
+  return (
+    <Action allowed={allowed && !m.suspended} why={m.suspended ? suspendedMeans : undefined} onClick={onClick}>
+      Upgrade to {m.version.available}
+    </Action>
   )
 }
 
