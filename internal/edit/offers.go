@@ -192,7 +192,7 @@ func likely(name string, offers map[string]Offer) []string {
 // mistyped is how many letters may differ between a name and the one that was meant.
 const mistyped = 2
 
-// Similar returns the names that somebody may have meant by another one, the likeliest first, three at most.
+// Similar returns the names that may have been meant by another one, the likeliest first, three at most.
 func Similar(name string, among []string) []string {
 	if len(name) <= mistyped { // that is near to every short name, and part of many
 		return nil

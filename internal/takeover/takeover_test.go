@@ -71,7 +71,7 @@ var ofTheDeployment = []finding{
 		h.Manager.Items[0].Spec.Template.Spec.Containers[0].Command = []string{"sh", "-c"}
 	},
 		subjectDeployment, Refused, `runs "sh -c"`, nil},
-	{"a flag of nobody's", arg("--fancy=1", "-old", "2"), subjectFlags, Refused, "it does not have --fancy, --old; remove them", nil},
+	{"an unknown flag", arg("--fancy=1", "-old", "2"), subjectFlags, Refused, "it does not have --fancy, --old; remove them", nil},
 	{"an argument that is no flag", arg("serve", "--fancy"), subjectFlags, Refused, `"serve" is no flag`, nil},
 	{"a flag of ours", arg("--content-dir=/content"), subjectFlags, Differs, "not upstream's: --content-dir;", nil},
 	{"another namespace in the runtime", arg("--sync-namespace", "other"), subjectFlags, Differs, "--sync-namespace=other has no effect", nil},
@@ -115,9 +115,9 @@ var ofTheCluster = []finding{
 	}, subjectDefinitions, Differs, "conversion", []string{"kymas.operator.kyma-project.io"}},
 	{"upstream serves a webhook", validating("operator.kyma-project.io", "kcp-system", "klm-webhook-service"),
 		subjectWebhooks, Refused, "delete the webhook before the switch", []string{"validating judge: a.example.com"}},
-	{"somebody judges everything", validating("*", "policies", "gatekeeper"),
+	{"a policy engine judges everything", validating("*", "policies", "gatekeeper"),
 		subjectWebhooks, Differs, "see whether it accepts", []string{"validating judge: a.example.com"}},
-	{"somebody changes our objects", func(_ *testing.T, h *Hub) {
+	{"a webhook changes our objects", func(_ *testing.T, h *Hub) {
 		configuration := admissionregistrationv1.MutatingWebhookConfiguration{Webhooks: []admissionregistrationv1.MutatingWebhook{{
 			Name: "m", Rules: []admissionregistrationv1.RuleWithOperations{{Rule: admissionregistrationv1.Rule{APIGroups: []string{"operator.kyma-project.io"}}}},
 		}}}
@@ -145,7 +145,7 @@ var ofObjects = []finding{
 	{"associatedResources", func(t *testing.T, h *Hub) {
 		set(t, &h.Templates.Items[0], []any{map[string]any{"group": "g.io", "version": "v1", "kind": "A"}}, "spec", "associatedResources")
 	}, subjectTemplates, Differs, "not deleted while objects of these kinds exist", []string{"kcp-system/template-operator-1.0.0"}},
-	{"a Manifest of nobody's", func(t *testing.T, h *Hub) {
+	{"a Manifest without an owner", func(t *testing.T, h *Hub) {
 		set(t, another(t, h, "alone"), map[string]any{}, "metadata", "labels")
 	}, subjectManifests, Refused, "no Kyma owns the Manifest", []string{"kcp-system/alone"}},
 	{"a Manifest of a Kyma that is gone", func(t *testing.T, h *Hub) {

@@ -14,7 +14,7 @@ import (
 // mostAttention bounds the list of what needs attention.
 const mostAttention = 20
 
-// patience is how long a module may be under way before somebody should look: rolling out takes its time, but what waits for a node or an
+// patience is how long a module may be under way before it needs attention: rolling out takes its time, but what waits for a node or an
 // image waits for good.
 const patience = 2 * time.Minute
 

@@ -134,7 +134,7 @@ func TestTroubled(t *testing.T) {
 		"a Kyma that is worse than its modules is": {lines(kyma("k", view.Error)), mods(module("k", "a", view.Warning)), []string{"k", "a"}, 2},
 		"a Kyma without modules is":                {lines(kyma("k", view.Warning)), nil, []string{"k"}, 1},
 		"what is under way has two minutes":        {nil, mods(since(time.Minute, "m", view.Processing)), nil, 0},
-		"what is not ready after that needs somebody: no node may be free": {
+		"what is not ready after that needs attention: no node may be free": {
 			nil, mods(since(2*time.Minute, "slow", view.Processing), module("k", "a", view.Warning)), []string{"a", "slow"}, 2,
 		},
 		"what was Ready long ago and is deleted now is on its way": {nil, mods(since(time.Hour, "m", view.Deleting)), nil, 0},

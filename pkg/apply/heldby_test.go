@@ -18,7 +18,7 @@ func TestHeldBy(t *testing.T) {
 		"others set other fields": {"finalizers: [example.com/other]\n  managedFields:" + setBy(set, "operator"), "finalizer example.com/other"},
 		"several set it":          {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "b") + setBy(set, "a"), "finalizer example.com/work (set by a, b)"},
 		"one set it in two ways":  {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "a") + setBy(set, "a"), "finalizer example.com/work (set by a)"},
-		"Kubernetes' own is nobody's": {
+		"Kubernetes' own has no setter": {
 			"finalizers: [kubernetes.io/pvc-protection, foregroundDeletion]\n  managedFields: [{manager: x, fieldsType: FieldsV1, " +
 				`fieldsV1: {"f:metadata": {"f:finalizers": {'v:"kubernetes.io/pvc-protection"': {}, 'v:"foregroundDeletion"': {}}}}}]`,
 			"finalizers kubernetes.io/pvc-protection, foregroundDeletion",

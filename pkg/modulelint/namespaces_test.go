@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// What names no namespace goes to namespace default, and whoever makes the module has to hear of it.
+// What names no namespace goes to namespace default, and the author of the module has to hear of it.
 func TestObjectsWithoutANamespaceAreTold(t *testing.T) {
 	object := func(kind, metadata string) string {
 		return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n"

@@ -92,9 +92,9 @@ func TestNobodyToAsk(t *testing.T) {
 		code int
 		said string
 	}{
-		"a pipe is nobody":                      {"echo y | kyma unmanage one", 64, "--yes confirms it"},
-		"no input is nobody":                    {"kyma delete one </dev/null", 64, "--yes confirms it"},
-		"who cannot see a question is nobody":   {"kyma unmanage one 2>message; code=$?; cat message; exit $code", 64, "--yes confirms it"},
+		"a pipe is no person":                   {"echo y | kyma unmanage one", 64, "--yes confirms it"},
+		"no input is no person":                 {"kyma delete one </dev/null", 64, "--yes confirms it"},
+		"without a question there is no answer": {"kyma unmanage one 2>message; code=$?; cat message; exit $code", 64, "--yes confirms it"},
 		"a typed word needs a terminal":         {"echo one | kyma add one --unmanaged --template-namespace HERE", 64, "--unmanaged --yes confirms it"},
 		"--yes answers":                         {"kyma unmanage one --yes --wait=false </dev/null", 0, "changed"},
 		"data in a pipe does not hinder to ask": {"kyma unmanage one -o name --wait=false | cat; true", 0, "module/one"},

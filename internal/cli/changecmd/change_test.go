@@ -44,7 +44,7 @@ func TestChanges(t *testing.T) {
 		"a module is taken out":                                   {[]v1beta2.Module{{Name: "notes"}, {Name: "beacon", Channel: "fast"}}, "delete notes --yes", 0, "beacon:fast", ""},
 		"nothing is taken out without being asked for":            {[]v1beta2.Module{{Name: "notes"}}, "delete notes", 64, "notes", "--yes confirms it"},
 		"what is not there need not be taken out":                 {nil, "delete notes", 0, "", ""},
-		"what nobody knows is not found":                          {[]v1beta2.Module{{Name: "notes"}}, "disable note --yes", 4, "notes", "did you mean notes? Known modules of it: notes"},
+		"an unknown module is not found":                          {[]v1beta2.Module{{Name: "notes"}}, "disable note --yes", 4, "notes", "did you mean notes? Known modules of it: notes"},
 		"a version is upgraded to the newest":                     {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "upgrade notes", 0, "notes@1.2.0", ""},
 		"what follows a channel is left to it":                    {[]v1beta2.Module{{Name: "notes"}}, "upgrade notes", 0, "notes", ""},
 		"everything is upgraded":                                  {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}, {Name: "beacon", Channel: "fast"}}, "upgrade --all", 0, "notes@1.2.0 beacon:fast", ""},

@@ -114,7 +114,7 @@ func TestTypedQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			console, _, _ := recorded(c.answer)
 			console.Asks, console.Yes = c.asks, c.yes
-			err := console.ConfirmTyped(t.Context(), "installing notes", "Nobody will upgrade notes.", "notes", "--unmanaged --yes", c.given)
+			err := console.ConfirmTyped(t.Context(), "installing notes", "The manager will not upgrade notes.", "notes", "--unmanaged --yes", c.given)
 			if got := Code(err); got != c.code {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}

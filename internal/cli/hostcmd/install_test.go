@@ -131,11 +131,11 @@ func TestRightsThatAreMissing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	kubeconfig, err := plane.UserKubeconfig("somebody")
+	kubeconfig, err := plane.UserKubeconfig("someone")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(state, "somebody.kubeconfig")
+	path := filepath.Join(state, "someone.kubeconfig")
 	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -59,11 +59,11 @@ func TestTheReportOnAHubOfUpstreams(t *testing.T) {
 // withoutRights sees to it that who may read nothing gets that told, and no finding beside it.
 func withoutRights(t *testing.T, plane *provision.ControlPlane) {
 	t.Helper()
-	kubeconfig, err := plane.UserKubeconfig("somebody")
+	kubeconfig, err := plane.UserKubeconfig("someone")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "somebody.kubeconfig")
+	path := filepath.Join(t.TempDir(), "someone.kubeconfig")
 	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func withoutRights(t *testing.T, plane *provision.ControlPlane) {
 		case strings.Contains(item.Message, "so that this report is incomplete"), strings.Contains(item.Message, "cannot be judged"):
 			unread++
 		default:
-			t.Errorf("of what nobody may read it says %s %s: %s", item.Verdict, item.Name, item.Message)
+			t.Errorf("of what may not be read it says %s %s: %s", item.Verdict, item.Name, item.Message)
 		}
 		if item.Verdict != operator.Failed {
 			t.Errorf("%s is %s", item.Name, item.Verdict)

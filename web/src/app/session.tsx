@@ -35,7 +35,7 @@ function takeCode(): string | undefined {
   return code
 }
 
-/** tabs is where a tab says to the others that somebody is logged in: those on the login page go on, too. */
+/** tabs is where a tab tells the others about a login: those on the login page go on, too. */
 export const tabs = 'kyma-session'
 
 /** begin logs in by the address's code, if it has one, and asks who is there. */

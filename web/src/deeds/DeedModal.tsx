@@ -94,7 +94,7 @@ function Running({ ids, close }: { ids: string[]; close: () => void }) {
   )
 }
 
-/** OperationDialog shows the operations of the address: after a reload, or for whoever was sent it. */
+/** OperationDialog shows the operations of the address: after a reload, or when it was sent to another person. */
 export function OperationDialog() {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()

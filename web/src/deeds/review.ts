@@ -99,7 +99,7 @@ export function takenText(taken: NonNullable<Preview['templates']>[number]): str
   return `${taken.module} ${taken.version}${where} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
 }
 
-/** wayText says which way a deed goes, and what becomes of the module, for somebody who does not know the ways. */
+/** wayText says which way a deed goes, and what becomes of the module, for a person who does not know the ways. */
 export function wayText(way: string | undefined, kind: Deed['kind']): string {
   switch (way) {
     case 'Kyma':

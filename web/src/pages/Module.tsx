@@ -84,7 +84,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         <Tabs.Panel value="parts" pt="md">
           <Parts data={data} />
         </Tabs.Panel>
-        {/* What somebody began to edit stays while they look at another tab. */}
+        {/* An edit that has begun stays while another tab is shown. */}
         <Tabs.Panel value="configuration" pt="md" keepMounted={opened}>
           <ConfigurationTab data={data} path={path} />
         </Tabs.Panel>
@@ -242,7 +242,7 @@ function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowe
 function titleOf(deed: Deed | null, name: string): string {
   switch (deed?.kind) {
     case 'unmanage':
-      return `Stop managing ${name}? Its objects run on, and nobody upgrades or repairs them.`
+      return `Stop managing ${name}? Its objects run on, and are no longer upgraded or repaired.`
     case 'manage':
       return `Manage ${name}`
     default:

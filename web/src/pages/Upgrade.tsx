@@ -59,7 +59,7 @@ const keyOf = (m: Module) => `${m.kyma ?? ''}/${m.name}`
 /** chosenDraft is the name of what is chosen to be upgraded. */
 const chosenDraft = 'upgrade'
 
-/** useChosen is what somebody chose: it stays when they look at another page, until it has begun. */
+/** useChosen is what was chosen: it stays while another page is shown, until it has begun. */
 function useChosen() {
   const drafts = useDrafts()
   const [chosen, setChosen] = useState<Map<string, Module>>(() => drafts.get(chosenDraft) ?? new Map())

@@ -38,7 +38,7 @@ describe('the configuration', () => {
   }
   const warning = 'Somebody changed it meanwhile.'
 
-  it('is kept while somebody looks at another tab', async () => {
+  it('is kept while another tab is shown', async () => {
     const { user } = await open(before)
     await user.type(await greeting(), '!')
     await user.click(screen.getByRole('tab', { name: 'Resources' }))

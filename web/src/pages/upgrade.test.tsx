@@ -7,7 +7,7 @@ import { show, type Instead } from '../testpage'
 
 const version = { desired: '1.0.0', installed: '1.0.0', available: '1.1.0', outdated: true, mismatch: false }
 
-it('chooses all that need somebody, on every page, and says of which Kyma each is', async () => {
+it('chooses all that need a person, on every page, and says of which Kyma each is', async () => {
   const user = userEvent.setup()
   const modules = Array.from({ length: 130 }, (_, i) =>
     module_('notes', { kyma: `kcp-system/k${i}`, channel: '', version, suspended: i === 3, maintenance: i === 4 }),

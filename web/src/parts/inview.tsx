@@ -1,4 +1,4 @@
-// What opens on a page because somebody asked for it: it comes into view and has the focus; Escape closes it, and the focus goes back.
+// What opens on a page on request: it comes into view and has the focus; Escape closes it, and the focus goes back.
 import { useEffect, useRef, type ReactNode } from 'react'
 
 export function InView({ label, close, children }: { label: string; close?: () => void; children: ReactNode }) {
