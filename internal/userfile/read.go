@@ -16,14 +16,15 @@ var most int64 = 256 << 20
 
 // Read returns the content of a file or of a pipe, such as the <(...) of a shell.
 func Read(ctx context.Context, file string) ([]byte, error) {
-	text, err := Await(ctx, func() ([]byte, error) { return upTo(file, most+1) })
+	limit := most // read here: what is waited for may outlive the call
+	text, err := Await(ctx, func() ([]byte, error) { return upTo(file, limit+1) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	case err != nil:
 		return nil, err
-	case int64(len(text)) > most:
-		return nil, fmt.Errorf("%s has more than %d MiB", file, most>>20)
+	case int64(len(text)) > limit:
+		return nil, fmt.Errorf("%s has more than %d MiB", file, limit>>20)
 	}
 	return text, nil
 }

@@ -29,14 +29,20 @@ func isDefinition(object *unstructured.Unstructured) bool {
 }
 
 func compareObjects(before, after *unstructured.Unstructured) []Finding {
-	old, changed := &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
-	for object, into := range map[*unstructured.Unstructured]*apiextensionsv1.CustomResourceDefinition{before: old, after: changed} {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-			message := "it cannot be read as a definition: " + quoted(err.Error())
-			return []Finding{{Rule: UnknownChange, Definition: after.GetName(), Message: message}}
+	old, err := typed(before)
+	if err == nil {
+		var changed *apiextensionsv1.CustomResourceDefinition
+		if changed, err = typed(after); err == nil {
+			return Compare(old, changed)
 		}
 	}
-	return Compare(old, changed)
+	message := "it cannot be read as a definition: " + quoted(err.Error())
+	return []Finding{{Rule: UnknownChange, Definition: after.GetName(), Message: message}}
+}
+
+func typed(object *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDefinition, error) {
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	return definition, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition)
 }
 
 // RefusedWhere says which clusters refuse a change, for the end of a sentence: findings about values count only where objects exist.
