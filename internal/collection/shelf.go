@@ -156,8 +156,7 @@ func (s Shelf) Note(ctx context.Context, name string, modules int, trouble error
 		there.Data[keyRead], there.Data[keyModules] = there.Data[keyChecked], strconv.Itoa(modules)
 		delete(there.Data, keyError)
 	} else {
-		text := []rune(trouble.Error())
-		there.Data[keyError] = string(text[:min(len(text), maxTrouble)])
+		there.Data[keyError] = troubleText(trouble)
 	}
 	return s.Client.Patch(ctx, there, from, client.FieldOwner(fieldManager))
 }

@@ -54,6 +54,26 @@ var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // Vouched says whether anybody answers for what the source serves.
 func (s Source) Vouched() bool { return s.Digest != "" || s.Key != "" }
 
+// noteAgain is how long an outcome counts as noted. Pages of the dashboard read a source at each visit, and looking should not write.
+const noteAgain = time.Minute
+
+// Noted says whether the source tells this outcome of reading it already, by a check that was not long before now.
+func (s Source) Noted(modules int, trouble error, now time.Time) bool {
+	if s.Checked == nil || now.Sub(*s.Checked).Abs() >= noteAgain || s.Error != troubleText(trouble) {
+		return false
+	}
+	return trouble != nil || s.Modules == modules
+}
+
+// troubleText is what is kept of why a source could not be read; empty where it could.
+func troubleText(trouble error) string {
+	if trouble == nil {
+		return ""
+	}
+	text := []rune(trouble.Error())
+	return string(text[:min(len(text), maxTrouble)])
+}
+
 // Complete fills in the kind and says what is wrong with a source, before anything is asked or stored.
 //
 //  1. The name is that of a DNS label, with at most 40 characters.

@@ -32,8 +32,8 @@ func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, t
 		entry.ResourceState, entry.ResourceMessage = manifest.Status.ResourceState, manifest.Status.ResourceMessage
 		entry.Manifest = track(v1beta2.GroupVersion.String(), kindManifest, manifest.ObjectMeta)
 		entry.Signature = manifest.Status.Signature.DeepCopy()
-		if before := manifest.Status.InstalledVersion; before != entry.Version {
-			entry.InstalledVersion = before
+		if last := manifest.Status.InstalledVersion; last != entry.Version {
+			entry.InstalledVersion = last
 		}
 	}
 	switch {

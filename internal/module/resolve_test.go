@@ -102,7 +102,7 @@ var refusals = []struct {
 		Reason: "SignatureMissing", Message: "component " + component + ":1.0.0 has no signature named kyma-module-signature",
 	})}, "Error", "SignatureMissing", `component ` + component + `:1.0.0 has to be signed and is not: it has no signature named kyma-module-signature`},
 	{"the component was signed by somebody else", []func(*World){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
-		`the signature of component ` + component + `:1.0.0 is by nobody who is trusted: the registry says so`},
+		`the signature of component ` + component + `:1.0.0 is not by a trusted signer: the registry says so`},
 	{"the reader of components gives a reason that nobody knows", []func(*World){unreadable(v1, "Nonsense")}, "Error", "Internal",
 		`something unforeseen happened: the registry says so`},
 }

@@ -189,7 +189,7 @@ var rules = [...]Rule{
 		Remedy: "Find out who changed the component version in the registry. If that was meant to be: " +
 			"publish a new version, and sign it with the digests of all its resources."},
 	ruleSignatureUntrusted: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureUntrusted,
-		Message: `the signature of component {component}:{version} is by nobody who is trusted: {detail}`,
+		Message: `the signature of component {component}:{version} is not by a trusted signer: {detail}`,
 		Remedy: "Sign the component version with a key or certificate of the file of flag `--signatures-file`, " +
 			"or add the signer's to it (docs/spec/signatures.md)."},
 	ruleSignatureRevoked: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureRevoked,

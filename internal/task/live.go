@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/kyma-project/lifecycle-manager/internal/view"
@@ -116,17 +117,14 @@ func (r *reporter) say(text string) {
 
 // object tells how one thing stands. Beyond the bound, what is new is not told: the cluster shows it.
 func (r *reporter) object(ref view.Ref, state, message string) {
-	group, version, _ := strings.Cut(ref.APIVersion, "/")
-	if !strings.Contains(ref.APIVersion, "/") {
-		group, version = "", ref.APIVersion
-	}
+	served, _ := schema.ParseGroupVersion(ref.APIVersion) // ours always are one
 	kyma := r.kyma
 	if ref.Kind == "Kyma" {
 		kyma = ""
 	}
 	r.live.change(func(op *Operation) {
 		// Not by version: an object is told of before the cluster knows which version of its kind it serves, and after.
-		key := kyma + " " + group + " " + ref.String()
+		key := kyma + " " + served.Group + " " + ref.String()
 		at, known := r.live.objects[key]
 		if !known {
 			at = len(op.Objects)
@@ -136,7 +134,7 @@ func (r *reporter) object(ref view.Ref, state, message string) {
 			op.Objects = append(op.Objects, Object{Ref: ref, Kyma: kyma})
 			r.live.objects[key] = at
 		}
-		if version != "" {
+		if served.Version != "" {
 			op.Objects[at].Ref = ref
 		}
 		op.Objects[at].State, op.Objects[at].Message = state, message

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -114,6 +115,48 @@ func TestAnUpgradeTakesNoOldCatalog(t *testing.T) {
 	serves(catalogOf(t, red, blue))
 	b.stays(admin, upgrade, "0.1.0", "says no version", func(collection.Shelf) error { return nil })
 	b.succeeds(admin, Deed{Kind: Delete, Module: widget})
+}
+
+// A page of the dashboard reads a source at each visit: looking writes only where the outcome is another one or the last check is old.
+func TestASourceThatIsTestedAgainIsNotWritten(t *testing.T) {
+	b := newBench(t)
+	admin := b.admin()
+	server, serves := b.catalogServer()
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	b.engine.now = func() time.Time { return now }
+	red := b.community(testkit.Unique("widget"), "0.1.0", "red")
+	serves(catalogOf(t, red))
+	if _, err := b.engine.AddSource(t.Context(), admin, collection.Source{Name: "ours", URL: server.URL + "/all-modules.yaml"}); err != nil {
+		t.Fatal(err)
+	}
+	version := func() string {
+		stored := &corev1.ConfigMap{}
+		if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "catalog-source-ours"}, stored); err != nil {
+			t.Fatal(err)
+		}
+		return stored.ResourceVersion
+	}
+	for _, step := range []struct {
+		sentence string
+		prepare  func()
+		written  bool
+	}{
+		{"the first look", func() { now = now.Add(time.Hour) }, true},
+		{"the same half a minute later", func() { now = now.Add(30 * time.Second) }, false},
+		{"the same after a while", func() { now = now.Add(time.Minute) }, true},
+		{"another number of modules", func() { serves(catalogOf(t, red, b.community(testkit.Unique("gadget"), "0.1.0", "red"))) }, true},
+		{"the same again", func() {}, false},
+		{"it is broken", func() { serves([]byte("\x00")) }, true},
+		{"it is still broken", func() {}, false},
+		{"it is whole again", func() { serves(catalogOf(t, red)) }, true},
+	} {
+		step.prepare()
+		before := version()
+		_, _ = b.engine.TestSource(t.Context(), admin, collection.Source{Name: "ours"})
+		if written := version() != before; written != step.written {
+			t.Errorf("%s: written %t, want %t", step.sentence, written, step.written)
+		}
+	}
 }
 
 // TestASourceThatIsTestedInAnotherWay is another one: what comes of that is not noted at the one that is kept.

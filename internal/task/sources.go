@@ -130,8 +130,10 @@ func (e *Engine) TestSource(ctx context.Context, as Actor, source collection.Sou
 		if err == nil {
 			err = saw(ctx, shelf, source, found)
 		}
-		_ = shelf.Note(ctx, source.Name, len(found.Modules()), err, e.now()) // a note that is for the next look; this one has its answer
-		e.notify()
+		if modules, now := len(found.Modules()), e.now(); !stored.Noted(modules, err, now) {
+			_ = shelf.Note(ctx, source.Name, modules, err, now) // a note that is for the next look; this one has its answer
+			e.notify()
+		}
 	}
 	if err != nil {
 		return Tested{}, err

@@ -19,7 +19,7 @@ func pipe(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Skipf("no pipes here: %v", err)
+		t.Fatal(err)
 	}
 	return name
 }
@@ -36,7 +36,7 @@ func put(t *testing.T, name, text string) string {
 func TestWriteKeepsDevices(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(os.DevNull, link); err != nil {
-		t.Skipf("no links here: %v", err)
+		t.Fatal(err)
 	}
 	for _, file := range []string{os.DevNull, link} {
 		if changed, err := userfile.Write(t.Context(), file, []byte("text")); err != nil || !changed {
@@ -54,17 +54,6 @@ func TestWriteKeepsDevices(t *testing.T) {
 	}
 	if is, err := os.Readlink(link); err != nil || is != os.DevNull {
 		t.Errorf("the link is %q now: %v", is, err)
-	}
-}
-
-func TestWriteToAFullDevice(t *testing.T) {
-	const full = "/dev/full"
-	if _, err := os.Stat(full); err != nil {
-		t.Skip("there is no full device here")
-	}
-	changed, err := userfile.Write(t.Context(), full, []byte("text"))
-	if !errors.Is(err, syscall.ENOSPC) || changed || strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), full) != 1 {
-		t.Errorf("%v %v", changed, err)
 	}
 }
 
@@ -109,9 +98,6 @@ func TestWriteToAnOpenFile(t *testing.T) {
 	}
 	defer opened.Close()
 	at := "/dev/fd/" + strconv.Itoa(int(opened.Fd()))
-	if _, err := os.Stat(at); err != nil {
-		t.Skipf("descriptors have no names here: %v", err)
-	}
 	if _, err := userfile.Write(t.Context(), at, []byte("after\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +113,7 @@ func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	name, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	if err := os.Symlink("file", link); err != nil {
-		t.Skipf("no links here: %v", err)
+		t.Fatal(err)
 	}
 	put(t, name, "zero")
 	for _, step := range []struct {
@@ -159,12 +145,8 @@ func TestReplace(t *testing.T) {
 }
 
 func TestReadHasABound(t *testing.T) {
-	const endless = "/dev/zero"
-	if _, err := os.Stat(endless); err != nil {
-		t.Skip("there is no endless device here")
-	}
 	userfile.SetMost(t, 1<<20)
-	if _, err := userfile.Read(t.Context(), endless); err == nil || !strings.Contains(err.Error(), "more than 1 MiB") {
+	if _, err := userfile.Read(t.Context(), "/dev/zero"); err == nil || !strings.Contains(err.Error(), "more than 1 MiB") {
 		t.Errorf("got %v", err)
 	}
 	name := put(t, filepath.Join(t.TempDir(), "file"), "text")

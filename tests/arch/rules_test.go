@@ -121,6 +121,18 @@ func TestArchitecturePaths(t *testing.T) {
 	expect(t, ArchitecturePaths(fixture(t, map[string]string{"cmd/main.go": "package main\n"})), architecture+": cannot be read")
 }
 
+func TestMakeTargets(t *testing.T) {
+	page := strings.Join([]string{
+		"Fine: `make run`, `make test TESTARGS=x`, `make two`, and words that make sense.",
+		"```sh", "make run CLUSTER=current", "$ make gone  # a comment", "echo make sense", "```", "`make lost`",
+		"make sense of this, at the beginning of a line",
+	}, "\n")
+	const makefile = "NAME := value\nother ?= x\n\nrun: ## Run.\n\techo\none two:\ntest: run\n"
+	expect(t, MakeTargets(fixture(t, map[string]string{"docs/a/page.md": page, "README.md": "`make other`", "Makefile": makefile})),
+		"README.md: names make other", "docs/a/page.md: names make gone", "docs/a/page.md: names make lost")
+	expect(t, MakeTargets(fixture(t, map[string]string{"README.md": ""})), "Makefile: cannot be read")
+}
+
 func TestRaceless(t *testing.T) {
 	const test = "package p\n\nimport \"testing\"\n\nfunc TestP(t *testing.T) {\n\t%\n}\n"
 	body := func(line string) string { return strings.ReplaceAll(test, "%", line) }

@@ -25,6 +25,7 @@ var rules = map[string]func(*Tree) []string{
 	"reasons are declared":                                  ReasonsDeclared,
 	"reasons are documented":                                ReasonsDocumented,
 	"docs/architecture.md names only paths that exist":      ArchitecturePaths,
+	"pages name only targets of the Makefile":               MakeTargets,
 	"the packages that are held to purity are really there": purePackagesExist,
 	"only what shares nothing is tested without -race":      Raceless,
 }

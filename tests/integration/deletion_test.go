@@ -220,7 +220,7 @@ var _ = Describe("A Kyma that is deleted", func() {
 		expectGone(env.Runtimes[0], partsOf(content)...)
 	})
 
-	It("stays Deleting while somebody else's finalizer holds a Manifest, and names that", func() {
+	It("stays Deleting while a foreign finalizer holds a Manifest, and names it", func() {
 		env.FaultFree()
 		const foreign = "example.com/not-yet"
 		module := offerMaps("1.0.0")

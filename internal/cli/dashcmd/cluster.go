@@ -43,7 +43,8 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	own.StringVar(&f.key, "tls-key", "", "file with its key")
 	own.StringVar(&f.publicURL, "public-url", "", "address that browsers use, such as https://kyma.example.com; no other name is answered")
 	own.StringVar(&f.name, "cluster-name", "", "what pages call the cluster")
-	own.StringVar(&f.namespace, "own-namespace", "", "without effect: operations are recorded in namespace "+task.HistoryNamespace)
+	own.StringVar(&f.namespace, "own-namespace", task.HistoryNamespace,
+		"namespace that operations are recorded in; dashboards with another one do not see them")
 	own.BoolVar(&f.plainHTTP, "plain-http", false, "listen without TLS, behind something that ends it")
 	own.StringVar(&f.issuer, "oidc-issuer", "", "identity provider that the cluster trusts; people can log in there")
 	own.StringVar(&f.clientID, "oidc-client-id", "", "what the dashboard is called there")

@@ -138,7 +138,7 @@ func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engi
 		registry = strings.TrimPrefix(registry, scheme)
 	}
 	return task.New(task.Options{
-		Records: options.Config, Access: direct.Access(access), Registry: registry,
+		Records: options.Config, Namespace: d.cluster.namespace, Access: direct.Access(access), Registry: registry,
 		Signatures: signatures.For,
 		Catalogs:   collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
 	})

@@ -68,6 +68,10 @@ func TestAConfigOfOnesOwnCountsForTheRender(t *testing.T) {
 	if out, _ := s.ok("module", "inspect", address+"//"+component+":0.1.0", "--resource", "config"); out != read(t, "config.yaml") {
 		t.Errorf("another config:\n%s", out)
 	}
+	pour(t, "pipe.yaml", read(t, "config.yaml"))
+	if piped, _ := s.ok("module", "build", "notes", "--no-git", "--resource", "config=pipe.yaml"); piped != digest {
+		t.Errorf("published %s, and %s by a pipe", digest, piped)
+	}
 	write(t, "config.yaml", "configs: [{name: notes, overrides: colour}]\n")
 	s.refused(64, "--resource config=config.yaml: resource config: overrides for notes", create...)
 }

@@ -64,12 +64,11 @@ func (a *author) constructed(ctx context.Context, c *creation, source *packaging
 	if !isStream(c.template) {
 		at.Template = c.template
 	}
-	for _, text := range c.resources {
-		resource, file, err := extraResource(ctx, text)
-		if err != nil {
-			return err
-		}
-		at.Resources[resource.Name] = file
+	if err := c.readExtras(ctx); err != nil {
+		return err
+	}
+	for _, more := range c.extras {
+		at.Resources[more.Name] = more.file
 	}
 	text, files, err := source.Constructor(version, at)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 func fifo(t *testing.T, name string) (read func() string) {
 	t.Helper()
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Skipf("no pipes here: %v", err)
+		t.Fatal(err)
 	}
 	text := make(chan string, 1)
 	go func() {
@@ -20,6 +20,15 @@ func fifo(t *testing.T, name string) (read func() string) {
 		text <- string(got)
 	}()
 	return func() string { return <-text }
+}
+
+// pour makes a named pipe that gives a text once.
+func pour(t *testing.T, name, text string) {
+	t.Helper()
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = os.WriteFile(name, []byte(text), 0o600) }()
 }
 
 func TestOutputIntoAPipe(t *testing.T) {
@@ -55,7 +64,7 @@ func TestOutputIntoDevices(t *testing.T) {
 	s.ok("module", "init", "notes")
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(os.DevNull, link); err != nil {
-		t.Skipf("no links here: %v", err)
+		t.Fatal(err)
 	}
 	for _, device := range []string{os.DevNull, link} {
 		s.ok("module", "template", "-c", "notes", "-o", device)
@@ -64,15 +73,6 @@ func TestOutputIntoDevices(t *testing.T) {
 		s.refused(1, "neither a directory nor a regular file", "module", "build", "notes", "--no-git", "-o", device)
 		if info, err := os.Stat(device); err != nil || info.Mode()&os.ModeDevice == 0 {
 			t.Fatalf("%s is no device any more: %v %v", device, info, err)
-		}
-	}
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("there is no full device here")
-	}
-	for _, command := range [][]string{{"module", "template", "-c", "notes"}, {"module", "create", "-c", "notes", "--no-git"}} {
-		code, _, said := s.run(append(command, "-o", "/dev/full")...)
-		if want := "Error: write /dev/full: no space left on device\n"; code != 1 || !strings.HasSuffix(said, want) {
-			t.Errorf("kyma %s: exit code %d, said %q", strings.Join(command, " "), code, said)
 		}
 	}
 }

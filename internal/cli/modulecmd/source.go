@@ -29,6 +29,14 @@ type sources struct {
 	gitDir, gitRemote           string
 	schema                      string
 	noGit                       bool
+
+	extras []extra // what resources names, once it was read
+}
+
+// extra is one further content of a component, and the file that it is from.
+type extra struct {
+	component.Resource
+	file string
 }
 
 // schemas are the forms that a descriptor can have.
@@ -126,12 +134,11 @@ func (a *author) componentVersion(
 		version.Provider, _, _ = strings.Cut(version.Name, "/")
 	}
 	version.Schema = schema
-	for _, text := range s.resources {
-		resource, _, err := extraResource(ctx, text)
-		if err != nil {
-			return version, err
-		}
-		version.Resources = append(version.Resources, resource)
+	if err := s.readExtras(ctx); err != nil {
+		return version, err
+	}
+	for _, more := range s.extras {
+		version.Resources = append(version.Resources, more.Resource)
 	}
 	for _, text := range s.labels {
 		name, value, ok := strings.Cut(text, "=")
@@ -194,23 +201,34 @@ func onTop(version, base component.Version) component.Version {
 
 // configure has the module rendered as --resource config=FILE says, which is how it will be installed.
 func (s *sources) configure(ctx context.Context, source *packaging.Source) error {
-	for _, text := range s.resources {
-		if !strings.HasPrefix(text, descriptor.ResourceConfig) {
+	if err := s.readExtras(ctx); err != nil {
+		return err
+	}
+	for i, more := range s.extras {
+		if more.Name != descriptor.ResourceConfig {
 			continue
 		}
-		resource, _, err := extraResource(ctx, text)
-		if err == nil && resource.Name == descriptor.ResourceConfig {
-			err = source.Configure(resource.Data)
-		}
-		if err != nil {
-			return console.Usage("--resource %s: %w", text, err)
+		if err := source.Configure(more.Data); err != nil {
+			return console.Usage("--resource %s: %w", s.resources[i], err)
 		}
 	}
 	return nil
 }
 
-// extraResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it, and says which file it was.
-func extraResource(ctx context.Context, text string) (resource component.Resource, file string, err error) {
+// readExtras reads what --resource names. Each file is read once: a pipe gives its content only once.
+func (s *sources) readExtras(ctx context.Context) error {
+	for _, text := range s.resources[len(s.extras):] {
+		resource, file, err := readResource(ctx, text)
+		if err != nil {
+			return err
+		}
+		s.extras = append(s.extras, extra{resource, file})
+	}
+	return nil
+}
+
+// readResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it, and says which file it was.
+func readResource(ctx context.Context, text string) (resource component.Resource, file string, err error) {
 	head, file, ok := strings.Cut(text, "=")
 	if before, after, old := strings.Cut(text, "@"); old && (!ok || len(before) < len(head)) {
 		head, file, ok = before, after, true

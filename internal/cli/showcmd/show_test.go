@@ -27,7 +27,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		code int
 		said string
 	}{
-		"a module that no Kyma has":               {[]string{"status", "nobody"}, console.CodeNotFound, "Hint: known modules: beacon, greeter, lone\n"},
+		"a module that no Kyma has":               {[]string{"status", "unknown"}, console.CodeNotFound, "Hint: known modules: beacon, greeter, lone\n"},
 		"a module that could be had":              {[]string{"status", "greeter", "--kyma", "here"}, console.CodeNotFound, "kyma add greeter"},
 		"a tree of a module that nobody has":      {[]string{"tree", "nobody"}, console.CodeNotFound, "there is no module nobody"},
 		"events of a module that nobody has":      {[]string{"events", "nobody"}, console.CodeNotFound, "there is no module nobody"},
