@@ -122,28 +122,33 @@ func TestASourceThatIsTestedAgainIsNotWritten(t *testing.T) {
 	b := newBench(t)
 	admin := b.admin()
 	server, serves := b.catalogServer()
-	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
-	b.engine.now = func() time.Time { return now }
 	red := b.community(testkit.Unique("widget"), "0.1.0", "red")
 	serves(catalogOf(t, red))
 	if _, err := b.engine.AddSource(t.Context(), admin, collection.Source{Name: "ours", URL: server.URL + "/all-modules.yaml"}); err != nil {
 		t.Fatal(err)
 	}
-	version := func() string {
-		stored := &corev1.ConfigMap{}
-		if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "catalog-source-ours"}, stored); err != nil {
+	stored := func() *corev1.ConfigMap {
+		source := &corev1.ConfigMap{}
+		if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "catalog-source-ours"}, source); err != nil {
 			t.Fatal(err)
 		}
-		return stored.ResourceVersion
+		return source
+	}
+	age := func() {
+		source := stored()
+		source.Data["checked"] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		if err := b.Update(t.Context(), source); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, step := range []struct {
 		sentence string
 		prepare  func()
 		written  bool
 	}{
-		{"the first look", func() { now = now.Add(time.Hour) }, true},
-		{"the same half a minute later", func() { now = now.Add(30 * time.Second) }, false},
-		{"the same after a while", func() { now = now.Add(time.Minute) }, true},
+		{"the same as when it was added", func() {}, false},
+		{"the same after an hour", age, true},
+		{"the same again, at once", func() {}, false},
 		{"another number of modules", func() { serves(catalogOf(t, red, b.community(testkit.Unique("gadget"), "0.1.0", "red"))) }, true},
 		{"the same again", func() {}, false},
 		{"it is broken", func() { serves([]byte("\x00")) }, true},
@@ -151,9 +156,9 @@ func TestASourceThatIsTestedAgainIsNotWritten(t *testing.T) {
 		{"it is whole again", func() { serves(catalogOf(t, red)) }, true},
 	} {
 		step.prepare()
-		before := version()
+		before := stored().ResourceVersion
 		_, _ = b.engine.TestSource(t.Context(), admin, collection.Source{Name: "ours"})
-		if written := version() != before; written != step.written {
+		if written := stored().ResourceVersion != before; written != step.written {
 			t.Errorf("%s: written %t, want %t", step.sentence, written, step.written)
 		}
 	}
