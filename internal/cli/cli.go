@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,18 +85,34 @@ func tidy(command *cobra.Command) {
 	}
 	if fits := command.Args; fits != nil {
 		command.Args = func(command *cobra.Command, args []string) error {
+			if at := slices.Index(args, ""); at >= 0 {
+				return console.Usage("%s: argument %d is empty", command.CommandPath(), at+1).With("is a variable of your shell not set?")
+			}
 			err := fits(command, args)
 			var failure *console.Failure
 			if err == nil || errors.As(err, &failure) {
 				return err
 			}
-			return console.Usage("%w", err).With("%s --help tells how it is called", command.CommandPath())
+			return misfit(command, args, err)
 		}
 	}
 	completes(command)
 	for _, below := range command.Commands() {
 		tidy(below)
 	}
+}
+
+// misfit says which argument of a command's usage line is missing, or which one is too many.
+func misfit(command *cobra.Command, args []string, cause error) error {
+	wanted, path := strings.Fields(command.Use)[1:], command.CommandPath()
+	failure := console.Usage("%s: %w", path, cause)
+	switch {
+	case len(args) < len(wanted) && !strings.HasPrefix(wanted[len(args)], "["):
+		failure = console.Usage("%s: %s is missing", path, wanted[len(args)])
+	case len(args) > len(wanted):
+		failure = console.Usage("unexpected argument %q: %s takes %s", args[len(wanted)], path, cmp.Or(strings.Join(wanted, " "), "no arguments"))
+	}
+	return failure.With("%s --help shows how to call it", path)
 }
 
 // add puts commands into a group. Of two with one name the second gives its subcommands to the first: showcmd and changecmd both

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/internal/view"
@@ -135,7 +136,7 @@ func refusedOf(module string, differences []apply.Difference) error {
 	}
 	text := strings.Join(bad[:min(len(bad), 5)], "; ")
 	if more := len(bad) - 5; more > 0 {
-		text += fmt.Sprintf(" (and %d more objects)", more)
+		text += fmt.Sprintf(" (and %d more %s)", more, english.PluralWord(more, "object", ""))
 	}
 	return &Error{Reason: ReasonRefused, Err: fmt.Errorf("nothing of module %s was changed, since this would be refused: %s", module, text)}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -189,14 +190,14 @@ func (b Blockade) Message() string {
 		parts = append(parts, lead+"the "+b.Kinds[i].names())
 	}
 	if more := len(b.Kinds) - namedKinds; more > 0 {
-		parts = append(parts, fmt.Sprintf("objects of %d more kinds", more))
+		parts = append(parts, fmt.Sprintf("objects of %d more %s", more, english.PluralWord(more, "kind", "")))
 	}
 	for i := range b.Unseen[:min(len(b.Unseen), namedKinds)] {
 		kind := b.Unseen[i].Kind.GroupKind()
 		parts = append(parts, fmt.Sprintf("whether there are objects of kind %s could not be seen: %s", kind, b.Unseen[i].Problem))
 	}
 	if more := len(b.Unseen) - namedKinds; more > 0 {
-		parts = append(parts, fmt.Sprintf("nor of %d more kinds", more))
+		parts = append(parts, fmt.Sprintf("nor of %d more %s", more, english.PluralWord(more, "kind", "")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -234,7 +235,7 @@ func tellResources(text *strings.Builder, ranked []told) {
 		}
 	}
 	if count > named {
-		fmt.Fprintf(text, "; and %d more resources", count-named)
+		fmt.Fprintf(text, "; and %d more %s", count-named, english.PluralWord(count-named, "resource", ""))
 	}
 }
 

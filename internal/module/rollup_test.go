@@ -273,7 +273,7 @@ func TestSummary_TellsWhichReadyModulesHaveAResourceThatSaysOtherwise(t *testing
 		"one of a module that is let go": {[]told{module("a", "Unmanaged", "Error", "")}, "1 of 1 modules ready"},
 		"many": {[]told{module("a", "Ready", "Error", ""), module("b", "Ready", "Error", ""), module("c", "Ready", "Error", ""), module("d", "Ready", "Error", "")},
 			"4 of 4 modules ready; a: its own resource reports Error; b: its own resource reports Error; c: its own resource reports Error; " +
-				"and 1 more resources"},
+				"and 1 more resource"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := summary(&v1beta2.Kyma{}, test.modules, "modules"); got != test.want {

@@ -31,7 +31,7 @@ func TestScaffold(t *testing.T) {
 		"digits are not allowed in names":         {packaging.Draft{Name: "notes2"}, "no name for a module"},
 		"a word of two letters is too short":      {packaging.Draft{Name: "my-notes"}, "at least 3"},
 		"a name that is too long says so":         {packaging.Draft{Name: strings.Repeat("abc-", 20) + "abc"}, "up to 50"},
-		"capitals are no component name":          {packaging.Draft{Name: "Example.com/Module"}, "Example.com/Module"},
+		"capitals are no component name":          {packaging.Draft{Name: "Example.com/module"}, "Example.com/module"},
 		"a version has to be a semantic one":      {packaging.Draft{Name: "notes", Version: "one"}, "one"},
 		"a hyphen at the end is no module's name": {packaging.Draft{Name: "notes-"}, "notes-"},
 	} {

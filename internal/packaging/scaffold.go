@@ -143,12 +143,12 @@ func (d Draft) words() (filled, error) {
 	}
 	module := path.Base(name)
 	version := cmp.Or(d.Version, firstVersion)
-	if err := descriptor.CheckIdentity(name, version); err != nil {
-		return filled{}, err
-	}
 	if !moduleName.MatchString(module) || len(module) > maxModuleName {
 		return filled{}, fmt.Errorf("%q is no name for a module: "+
 			"use words of at least 3 lower case letters, with - between them, up to %d in all", module, maxModuleName)
+	}
+	if err := descriptor.CheckIdentity(name, version); err != nil {
+		return filled{}, err
 	}
 	var kind strings.Builder
 	for word := range strings.SplitSeq(module, "-") {

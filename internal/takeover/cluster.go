@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -121,6 +122,6 @@ func (j *judge) leftovers() {
 	}
 	if number := len(j.hub.Watchers.Items); number > 0 {
 		j.sayf(subjectLeftovers, Fine, "%s without effect after the switch: keep them as long as you may want to go back, then delete them "+
-			"with their definition, the VirtualServices, Gateway klm-watcher and the certificates", counted(number, "Watcher"))
+			"with their definition, the VirtualServices, Gateway klm-watcher and the certificates", english.Plural(number, "Watcher", ""))
 	}
 }

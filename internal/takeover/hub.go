@@ -136,13 +136,5 @@ func (j *judge) soundf(subject, format string, args ...any) {
 	}
 }
 
-// counted is a number with its noun, of which an s makes the plural.
-func counted(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
-}
-
 // flagged writes flags as they stand on a command line.
 func flagged(names []string) string { return "--" + strings.Join(names, ", --") }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
@@ -47,7 +49,7 @@ func (j *judge) modules() {
 	for _, c := range order {
 		j.atf(subjectModules, c.level, found[c], "%s (%s): %s", c.becomes, c.reason, examples[c])
 	}
-	j.soundf(subjectModules, "%s of %s go on as they are", counted(total, "module"), counted(len(kymas), "Kyma"))
+	j.soundf(subjectModules, "%s of %s go on as they are", english.Plural(total, "module", ""), english.Plural(len(kymas), "Kyma", ""))
 }
 
 // skipped says that a Kyma is left alone.

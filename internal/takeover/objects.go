@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -115,7 +116,7 @@ func (j *judge) kymas() {
 		"a deletion that is under way is taken up where it is")
 	j.atf(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return skipped(k.Labels) }),
 		"left alone by the label %s, as now", v1beta2.LabelSkipReconciliation)
-	j.soundf(subjectKymas, "%s can be taken over", counted(len(kymas), "Kyma"))
+	j.soundf(subjectKymas, "%s can be taken over", english.Plural(len(kymas), "Kyma", ""))
 }
 
 // access judges the Secrets with the kubeconfigs of runtimes.
@@ -160,13 +161,13 @@ func (j *judge) templates() {
 		"associatedResources count here, and upstream does not read them: a module is not deleted while objects of these kinds exist")
 	j.atf(subjectTemplates, Fine, where(templates, func(t *v1beta2.ModuleTemplate) bool { return t.Spec.Version == "" }),
 		"no version, as before there were ModuleReleaseMetas: neither manager reads the template")
-	j.soundf(subjectTemplates, "%s mean the same", counted(len(templates), "ModuleTemplate"))
+	j.soundf(subjectTemplates, "%s mean the same", english.Plural(len(templates), "ModuleTemplate", ""))
 }
 
 func (j *judge) releases() {
 	releases, ok := known[v1beta2.ModuleReleaseMeta](j, subjectReleases, "ModuleReleaseMeta", j.hub.Releases)
 	if ok {
-		j.soundf(subjectReleases, "%s mean the same", counted(len(releases), "ModuleReleaseMeta"))
+		j.soundf(subjectReleases, "%s mean the same", english.Plural(len(releases), "ModuleReleaseMeta", ""))
 	}
 }
 
@@ -189,5 +190,5 @@ func (j *judge) manifests() {
 	j.atf(subjectManifests, Fine, where(manifests, func(m *v1beta2.Manifest) bool {
 		return m.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue
 	}), "upstream was to let go of the module and has not: this manager does")
-	j.soundf(subjectManifests, "%s can be taken over", counted(len(manifests), "Manifest"))
+	j.soundf(subjectManifests, "%s can be taken over", english.Plural(len(manifests), "Manifest", ""))
 }

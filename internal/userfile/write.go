@@ -127,6 +127,9 @@ func replaceable(info fs.FileInfo) error {
 // swap writes a draft beside a file, and gives it the file's name when it is complete.
 func swap(file string, text []byte, mode os.FileMode) (err error) {
 	draft, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
+	if failure := (*fs.PathError)(nil); errors.As(err, &failure) {
+		err = failure.Err // the name of the draft says nothing to its reader
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}

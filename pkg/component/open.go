@@ -50,7 +50,8 @@ func Open(ctx context.Context, ref Ref) (*Opened, error) {
 	}
 	found, err := openArchive(ref.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &descriptor.Error{Reason: descriptor.ReasonNotFound, Err: fmt.Errorf("there is no archive %s: %w", ref.Path, err)}
+		return nil, &descriptor.Error{Reason: descriptor.ReasonNotFound, Err: fmt.Errorf(
+			"there is no archive %s: the address of a registry begins with oci://, https:// or http://", ref.Path)}
 	}
 	if err != nil {
 		return nil, &descriptor.Error{Reason: descriptor.ReasonInvalid, Err: err}

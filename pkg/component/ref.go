@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"oras.land/oras-go/v2/registry"
+
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
@@ -67,8 +69,9 @@ func parseRemote(text, rest string, plainHTTP bool, access Access) (Ref, error) 
 		return Ref{}, fmt.Errorf("the reference to component %s has a login in it: give it by flags or by a docker configuration", identity)
 	}
 	host, sub, _ := strings.Cut(where, "/")
-	if host == "" {
-		return Ref{}, fmt.Errorf("reference %q has no host", text)
+	bare := strings.Count(host, ":") > 1 && !strings.HasPrefix(host, "[") // an address of IPv6 stands in brackets
+	if err := (registry.Reference{Registry: host}).ValidateRegistry(); err != nil || bare {
+		return Ref{}, fmt.Errorf("reference %q has no host: %q is not HOST or HOST:PORT", text, host)
 	}
 	found := Ref{Access: access, Registry: &Registry{
 		Host: strings.ToLower(host), SubPath: strings.Trim(sub, "/"), Mapping: access.Mapping, PlainHTTP: plainHTTP, Access: access,

@@ -102,7 +102,7 @@ func ExampleCheck() {
 	// Output:
 	// false NotInstalled <nil>
 	// <nil>
-	// true 1 objects are installed and ready <nil>
+	// true 1 object installed and ready <nil>
 }
 
 // Diff shows what an Install would change.

@@ -192,7 +192,7 @@ func (c *call) removal(left *waiting, err error) (Report, error) {
 		report.Reason = left.reason
 		report.Message = left.message
 		if more := len(c.record.entries) + len(c.record.created) - 1; more > 0 {
-			report.Message += fmt.Sprintf(" (and %d more objects are left)", more)
+			report.Message += fmt.Sprintf(" (and %d more left)", more)
 		}
 	default:
 		report.Ready, report.State, report.Reason, report.Message = true, StateGone, ReasonGone, "nothing is installed"

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -109,14 +111,14 @@ func (c *call) report(left *waiting, err error) (Report, error) {
 	case left != nil:
 		report.State, report.Reason, report.Message = StateProcessing, left.reason, left.message
 		if more := len(left.on) - 1; more > 0 {
-			report.Message += fmt.Sprintf(" (and %d more objects)", more)
+			report.Message += fmt.Sprintf(" (and %d more %s)", more, english.PluralWord(more, "object", ""))
 		}
 		if left.failed {
 			report.State = StateError
 		}
 	default:
 		report.Ready, report.State, report.Reason = true, StateReady, ReasonInstalled
-		report.Message = fmt.Sprintf("%d objects are installed and ready", len(c.all()))
+		report.Message = fmt.Sprintf("%s installed and ready", english.Plural(len(c.all()), "object", ""))
 	}
 	return report, err
 }
@@ -131,7 +133,7 @@ func refused(bad []apply.Outcome) error {
 		}
 	}
 	if more := len(bad) - 1; more > 0 {
-		err.Err = errors.Join(fmt.Errorf("%w (and %d more objects)", err.Err, more))
+		err.Err = errors.Join(fmt.Errorf("%w (and %d more %s)", err.Err, more, english.PluralWord(more, "object", "")))
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package changecmd
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -120,12 +119,4 @@ func wishes(args []string, channel string) ([]edit.Wish, error) {
 		all = append(all, wish)
 	}
 	return all, nil
-}
-
-// plural is a count with its noun.
-func plural(count int, noun string) string {
-	if count == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", count, noun)
 }

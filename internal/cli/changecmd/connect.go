@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -199,7 +200,7 @@ func (k *connecting) store(ctx context.Context, cluster client.Client, key clien
 		secret = &secrets[0]
 	default:
 		return "", fmt.Errorf("kyma %s has %s: leave one of %s and %s",
-			key, plural(len(secrets), "access Secret"), secrets[0].Name, secrets[1].Name)
+			key, english.Plural(len(secrets), "access Secret", ""), secrets[0].Name, secrets[1].Name)
 	}
 	if bytes.Equal(secret.Data[v1beta2.AccessSecretKey], kubeconfig) {
 		return edit.Unchanged, nil

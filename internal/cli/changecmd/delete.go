@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -182,7 +183,7 @@ func (d *deleting) confirm(ctx context.Context, s *session, modules []string, us
 		deed = fmt.Sprintf("removing %s from Kyma %s and keeping its resources", named, s.Key())
 		question = fmt.Sprintf("Remove %s from Kyma %s and keep what runs", named, s.Key())
 	case len(users) > 0:
-		question += fmt.Sprintf(", and the %s above", plural(len(users), "object"))
+		question += fmt.Sprintf(", and the %s above", english.Plural(len(users), "object", ""))
 	}
 	return d.console.Confirm(ctx, deed, question+"?")
 }

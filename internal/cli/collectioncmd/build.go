@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
@@ -165,7 +166,7 @@ func (b *building) refused(ctx context.Context, files fs.FS, dir string) error {
 			b.console.Sayf("%s", f)
 		}
 	}
-	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the folder %s has %d errors", dir, errors)}).
+	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the folder %s has %s", dir, english.Plural(errors, "error", ""))}).
 		With("kyma catalog lint tells the warnings too")
 }
 

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -155,18 +155,10 @@ func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, e
 		a.console.Sayf("%s", f)
 	}
 	if errors, _ := finding.Count(found); errors > 0 {
-		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the module has %s", counted(errors, "error"))}).
+		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the module has %s", english.Plural(errors, "error", ""))}).
 			With("mend what is wrong; --skip-validation publishes it as it is")
 	}
 	return source, nil
-}
-
-// counted is a number with its noun.
-func counted(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(number) + " " + noun + "s"
 }
 
 // forCluster are the texts of the ModuleTemplate and of the ModuleReleaseMeta, and the file that the second one belongs in.
@@ -200,6 +192,9 @@ func (a *author) written(ctx context.Context, c *creation, texts forCluster, don
 		_, err = a.console.Out.Write(both)
 		return err
 	case c.dryRun:
+		for _, file := range slices.Compact([]string{c.template, texts.releaseFile}) {
+			a.console.Sayf("%s would be written.", file)
+		}
 	case texts.releaseFile == c.template:
 		err = a.writeFiles(ctx, map[string][]byte{c.template: both}, c.template)
 	default:

@@ -30,7 +30,7 @@ func (a *author) sign() *cobra.Command {
 			return err
 		}
 		if signer == nil {
-			return console.Usage("--key is missing: it names the key that signs").With(" openssl genrsa -out private.pem 3072 makes one")
+			return console.Usage("--key is missing: it names the key that signs").With("openssl genrsa -out private.pem 3072 makes one")
 		}
 		ref, err := a.reference(args[0], &logins)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,7 +88,7 @@ func (r *Reconciler) tellOverruled(ctx context.Context, w *work, outcomes []appl
 		first := outcome.Overruled[0]
 		note := fmt.Sprintf("%s: %s was set by %s and is put back", outcome.ID, first.Field, first.Manager)
 		if more := len(outcome.Overruled) - 1; more > 0 {
-			note += fmt.Sprintf(" (and %d more fields)", more)
+			note += fmt.Sprintf(" (and %d more %s)", more, english.PluralWord(more, "field", ""))
 		}
 		logf.FromContext(ctx).V(1).Info("Fields put back", "object", outcome.ID.String(), "field", first.Field, "manager", first.Manager)
 		r.Events.Eventf(w.manifest, nil, corev1.EventTypeNormal, v1beta2.ReasonFieldsPutBack, "Apply", "%s", conditions.Note(note))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -265,7 +266,8 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *work) (*finding, erro
 		}
 		return &finding{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
-			message: fmt.Sprintf("%s: %d objects are left, first %s", v1beta2.OperationDeleting, len(w.recorded), firstHeld(waiting)),
+			message: fmt.Sprintf("%s: %s left, first %s",
+				v1beta2.OperationDeleting, english.Plural(len(w.recorded), "object", ""), firstHeld(waiting)),
 		}, nil
 	}
 	return nil, nil

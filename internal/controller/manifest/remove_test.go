@@ -182,7 +182,7 @@ func TestADeletionTellsWhatHoldsIt(t *testing.T) {
 		w.runtime, w.recorded = filled(object), []inventory.Entry{entryOf(inventory.IDOf(object))}
 		found, err := newReconciler(t, w.manifest).removeObjects(t.Context(), w)
 		if err != nil || found == nil || found.reason != v1beta2.ReasonWaitingForDeletion ||
-			!strings.HasSuffix(found.message, "1 objects are left, first ConfigMap default/held"+held) {
+			!strings.HasSuffix(found.message, "1 object left, first ConfigMap default/held"+held) {
 			t.Errorf("finding %+v, error %v", found, err)
 		}
 	})
