@@ -137,7 +137,7 @@ func (h *host) runDeploy(command *cobra.Command, d *deploying) error {
 func (d *deploying) policy(command *cobra.Command) (*sandbox.Policy, error) {
 	if !command.Flags().Changed("signatures") {
 		if len(d.trust) > 0 || d.components != "" {
-			return nil, console.Usage("--trust and --components say nothing without --signatures").With("say --signatures enforce or warn")
+			return nil, console.Usage("--trust and --components say nothing without --signatures").With("say --signatures enforce or audit")
 		}
 		return nil, nil
 	}

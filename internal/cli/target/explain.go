@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -49,6 +51,24 @@ func (t *Target) files() []string {
 		return []string{*t.flags.KubeConfig}
 	}
 	return clientcmd.NewDefaultClientConfigLoadingRules().Precedence
+}
+
+// maxKubeconfig is how large a kubeconfig may be, far above what one with thousands of clusters is.
+const maxKubeconfig = 64 << 20
+
+// checkFiles refuses kubeconfigs that clientcmd, which reads a file without a bound, would need all memory for.
+func (t *Target) checkFiles() error {
+	for _, file := range t.files() {
+		info, err := os.Stat(file)
+		switch {
+		case err != nil || file == os.DevNull: // clientcmd says what it makes of these
+		case info.Mode()&fs.ModeDevice != 0:
+			return unreadable(file, errors.New("it is a device"))
+		case info.Size() > maxKubeconfig:
+			return unreadable(file, fmt.Errorf("it has more than %d MiB", maxKubeconfig>>20))
+		}
+	}
+	return nil
 }
 
 func unreadable(file string, why error) error {
@@ -100,14 +120,37 @@ func (t *Target) context(raw *clientcmdapi.Config) string {
 	return raw.CurrentContext
 }
 
-// Explain returns the error of a command in words of its own where the cluster did not accept who called: "Unauthorized" names neither.
+// Explain returns the error of a command in words of its own, and with a hint, where the cluster did not accept the credentials ("Unauthorized"
+// names neither), could not be reached, or forbids what was asked.
 func (t *Target) Explain(err error) error {
-	if err == nil || !t.rejected.Load() || !apierrors.IsUnauthorized(err) && !strings.HasSuffix(err.Error(), "Unauthorized") {
+	if failure, is := errors.AsType[*console.Failure](err); err == nil || is && failure.Hint != "" {
 		return err
 	}
-	return (&console.Failure{
-		Code: console.Code(err), Err: fmt.Errorf("the cluster rejected your credentials%s", t.user()),
-	}).With("log in to the cluster again, or name another context by --context")
+	explained := &console.Failure{Code: console.Code(err), Err: err}
+	switch {
+	case t.rejected.Load() && (apierrors.IsUnauthorized(err) || strings.HasSuffix(err.Error(), "Unauthorized")):
+		explained.Err = fmt.Errorf("the cluster rejected your credentials%s", t.user())
+		return explained.With("log in to the cluster again, or name another context by --context")
+	case t.unreached(err) != nil:
+		explained.Err = fmt.Errorf("the cluster at %s cannot be reached: %w", t.config.Host, t.unreached(err))
+		return explained.With("check that it runs and that this machine can reach it, or name another context by --context")
+	case apierrors.IsForbidden(err):
+		return explained.With("ask an administrator of the cluster for this right; kubectl auth can-i --list shows those that you have")
+	}
+	return err
+}
+
+// unreached returns why a request to the cluster got no answer; nil where the error is another one, or that of another server.
+func (t *Target) unreached(err error) error {
+	failure, is := errors.AsType[*url.Error](err)
+	if !is || t.config == nil || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	asked, wrong := url.Parse(failure.URL)
+	if host, _, _ := rest.DefaultServerURL(t.config.Host, "", schema.GroupVersion{}, true); wrong != nil || host == nil || host.Host != asked.Host {
+		return nil
+	}
+	return failure.Err
 }
 
 // user is who calls, as the kubeconfig calls it, in brackets; empty where it does not say.

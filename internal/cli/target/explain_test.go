@@ -2,8 +2,10 @@ package target
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +60,7 @@ func TestAKubeconfigThatLeadsNowhere(t *testing.T) {
 			"the kubeconfig cannot be used: ", false,
 		},
 		"no YAML":                                {"{", "FILE", nil, 1, "the kubeconfig cannot be used: ", false},
+		"a device without an end":                {"", "/dev/zero", nil, 1, "cannot read kubeconfig /dev/zero: it is a device", false},
 		"a server by a flag needs no kubeconfig": {"", "FILE", []string{"--server", "http://localhost:8080"}, 0, "", false},
 		"one that works":                         {kubeconfig("https://127.0.0.1:1"), "FILE", nil, 0, "", false},
 	} {
@@ -75,6 +78,43 @@ func TestAKubeconfigThatLeadsNowhere(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// An error is explained where it is the cluster's: what, where, and what to do.
+func TestClustersThatRefuseOrAreAway(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"kymas are forbidden","reason":"Forbidden","code":403}`))
+	}))
+	to, file := flagged(t, kubeconfig(server.URL))
+	t.Setenv("KUBECONFIG", file)
+	c, err := to.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() *console.Failure {
+		_, err := to.Kyma(t.Context(), c, "")
+		explained, _ := errors.AsType[*console.Failure](to.Explain(fmt.Errorf("more: %w", err)))
+		if explained == nil {
+			t.Fatalf("%v is not explained", err)
+		}
+		return explained
+	}
+	if explained := ask(); !strings.Contains(explained.Error(), "kymas are forbidden") || !strings.Contains(explained.Hint, "kubectl auth can-i") {
+		t.Errorf("explained as %v, hint %q", explained, explained.Hint)
+	}
+	server.Close()
+	want := "the cluster at " + server.URL + " cannot be reached: dial tcp"
+	if explained := ask(); !strings.HasPrefix(explained.Error(), want) || !strings.Contains(explained.Hint, "--context") {
+		t.Errorf("explained as %v, hint %q", explained, explained.Hint)
+	}
+	if other := error(&url.Error{Op: "Get", URL: "https://registry.example.com/v2/", Err: errors.New("away")}); to.Explain(other) != other {
+		t.Error("what another server did is explained as the cluster's")
+	}
+	if hinted := console.NotFound("gone").With("look elsewhere"); to.Explain(hinted) != error(hinted) {
+		t.Error("a hint that was there is replaced")
 	}
 }
 

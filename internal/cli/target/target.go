@@ -58,6 +58,9 @@ func (t *Target) Config() (*rest.Config, error) {
 	if t.config != nil {
 		return t.config, nil
 	}
+	if err := t.checkFiles(); err != nil {
+		return nil, err
+	}
 	config, err := t.flags.ToRESTConfig()
 	if err != nil {
 		return nil, t.unusable(err)
@@ -118,9 +121,10 @@ func (t *Target) Client() (client.WithWatch, error) {
 
 // Namespace is what --namespace or the kubeconfig's context says; explicit says that it was the flag.
 func (t *Target) Namespace() (namespace string, explicit bool, err error) {
-	namespace, _, err = t.flags.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		err = t.unusable(err)
+	if err = t.checkFiles(); err == nil {
+		if namespace, _, err = t.flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+			err = t.unusable(err)
+		}
 	}
 	return namespace, t.flags.Namespace != nil && *t.flags.Namespace != "", err
 }
