@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -120,8 +119,8 @@ func (t *Target) context(raw *clientcmdapi.Config) string {
 	return raw.CurrentContext
 }
 
-// Explain returns the error of a command in words of its own, and with a hint, where the cluster did not accept the credentials ("Unauthorized"
-// names neither), could not be reached, or forbids what was asked.
+// Explain returns the error of a command in words of its own, and with a hint, where the cluster did not accept the credentials
+// ("Unauthorized" names neither), could not be reached, or forbids what was asked.
 func (t *Target) Explain(err error) error {
 	if failure, is := errors.AsType[*console.Failure](err); err == nil || is && failure.Hint != "" {
 		return err
@@ -146,8 +145,11 @@ func (t *Target) unreached(err error) error {
 	if !is || t.config == nil || errors.Is(err, context.Canceled) {
 		return nil
 	}
-	asked, wrong := url.Parse(failure.URL)
-	if host, _, _ := rest.DefaultServerURL(t.config.Host, "", schema.GroupVersion{}, true); wrong != nil || host == nil || host.Host != asked.Host {
+	host := t.config.Host
+	if _, after, is := strings.Cut(host, "://"); is {
+		host = after
+	}
+	if !strings.Contains(failure.URL, "://"+strings.TrimRight(host, "/")+"/") {
 		return nil
 	}
 	return failure.Err
