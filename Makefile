@@ -56,17 +56,17 @@ RUNS ?=
 BENCHARGS ?=
 
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
-PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/shard/allot ./internal/view
+PURE := ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/manager/sharding/assignment ./internal/client/modulestatus
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
-RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/hostcmd ./internal/controller/release ./internal/cover ./internal/egress \
-	./internal/kubeconfig ./internal/module ./internal/shard/allot ./internal/view ./internal/web/assets ./pkg/conditions ./pkg/finding \
+RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
+	./internal/kubeconfig ./internal/module ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
 RACE_APART := ./pkg/component ./pkg/content ./pkg/render
 # Packages that take longest are begun first, so that no processor waits for them at the end.
-LONGEST := ./internal/fleet ./internal/direct ./pkg/content ./internal/task ./internal/cli/changecmd ./internal/web ./pkg/declarative ./pkg/apply \
-	./internal/provision ./tests/shards ./pkg/manifest ./pkg/component ./internal/shard ./pkg/render
+LONGEST := ./internal/manager/clustercache ./internal/client/directinstall ./pkg/content ./internal/dashboard/operations ./internal/cli/editcmd ./internal/dashboard/server ./pkg/declarative ./pkg/apply \
+	./internal/devenv/localcluster ./tests/shards ./pkg/installer ./pkg/component ./internal/manager/sharding ./pkg/render
 # Paths that generators write.
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
 
@@ -171,7 +171,7 @@ verify-config:
 web = cd web && npm ci --no-audit --no-fund --silent && npm run --silent
 
 .PHONY: web
-web: ## Build the dashboard's front end into internal/web/assets/dist; needs Node.js 20.19 or newer.
+web: ## Build the dashboard's front end into internal/dashboard/server/assets/dist; needs Node.js 20.19 or newer.
 	$(web) build
 
 .PHONY: verify-web
@@ -179,7 +179,7 @@ verify-web: ## Check and test the front end, and that what is committed is what 
 	@hack/node-version.sh
 	$(web) check
 	cd web && npm run --silent build
-	@changed=$$(git status --porcelain -- internal/web/assets/dist); \
+	@changed=$$(git status --porcelain -- internal/dashboard/server/assets/dist); \
 	[ -z "$$changed" ] || { printf 'the built front end differs from what is committed; run make web and commit:\n%s\n' "$$changed"; exit 1; }
 
 .PHONY: test

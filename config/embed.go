@@ -1,4 +1,4 @@
-// Package config answers: what has to be in a cluster so that the lifecycle manager runs there? It carries the kustomizations that people
+// Package config answers: what must be in a cluster so that the lifecycle manager runs there? It carries the kustomizations that users
 // apply by kubectl, so that programs can install the same. It decides nothing and changes nothing.
 package config
 

@@ -1,5 +1,5 @@
 // Package samples answers: what do modules and Manifests look like, and the content that they install? It holds them as files that the
-// playground publishes and that people read and copy.
+// playground publishes and that users read and copy.
 //
 //	modules/<module>/<version>/manifest.yaml    what is installed
 //	modules/<module>/<version>/config.yaml      values, for a module that is a chart

@@ -6,7 +6,7 @@ import { mock } from './mock/plugin'
 export default defineConfig(({ command, mode }) => ({
   plugins: [react(), ...(command === 'serve' && mode !== 'test' ? [mock()] : [])],
   build: {
-    outDir: '../internal/web/assets/dist',
+    outDir: '../internal/dashboard/server/assets/dist',
     emptyOutDir: true,
     assetsInlineLimit: 0, // nothing becomes a data: URL
     modulePreload: { polyfill: false },

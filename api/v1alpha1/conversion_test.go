@@ -29,7 +29,7 @@ const layer = `"repo":"r","name":"n","ref":"sha256:1"`
 
 func raw(text string) runtime.RawExtension { return runtime.RawExtension{Raw: []byte(text)} }
 
-// The types of sources: what v1alpha1 says, what v1beta2 makes of it, and what has to be remembered.
+// The types of sources: what v1alpha1 says, what v1beta2 makes of it, and what must be remembered.
 func TestTypesOfSources(t *testing.T) {
 	for name, test := range map[string]struct{ spoke, hub, spokeMemory, hubMemory string }{
 		"a layer of type oci-ref is a chart":            {`"oci-ref",` + layer, `"helm-chart",` + layer, "", ""},
@@ -42,7 +42,7 @@ func TestTypesOfSources(t *testing.T) {
 		"an address of type oci-ref is a chart":         {`"oci-ref","url":"u"`, `"helm-chart","url":"u"`, `{"types":{"i":["oci-ref"]}}`, ""},
 		"a kustomization":                               {`"kustomize",` + layer, `"kustomize",` + layer, "", ""},
 		"an archive":                                    {`"oci-dir",` + layer, `"oci-dir",` + layer, "", ""},
-		"a word that nobody knows":                      {`"tomorrow",` + layer, `"tomorrow",` + layer, "", ""},
+		"a word that no one knows":                      {`"tomorrow",` + layer, `"tomorrow",` + layer, "", ""},
 		"a type that is no word":                        {`7,` + layer, `7,` + layer, "", ""},
 		"plain YAML of v1beta2":                         {`"oci-ref",` + layer, `"oci-ref",` + layer, "", `{"types":{"i":["oci-ref"]}}`},
 		"plain YAML without a type":                     {`,` + layer, `,` + layer, "", `{"types":{"i":[]}}`},
@@ -160,7 +160,7 @@ func TestComponentsAreEditedByName(t *testing.T) {
 	}
 }
 
-func TestADamagedAnnotation(t *testing.T) {
+func TestConversion_ADamagedAnnotation(t *testing.T) {
 	for name, text := range map[string]string{
 		"that is no JSON":              "{",
 		"with a field of a later time": `{"wings":2}`,

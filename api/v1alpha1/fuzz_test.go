@@ -18,7 +18,7 @@ import (
 const rounds = 500
 
 // filler makes objects as an API server could hold them: names of installations and modules are unique, sources are JSON objects, and
-// nobody else uses our two annotations.
+// no one else uses our two annotations.
 func filler(f *randfill.Filler) *randfill.Filler {
 	return f.NilChance(0.3).NumElements(0, 4).Funcs(
 		func(m *metav1.ObjectMeta, c randfill.Continue) {
@@ -92,7 +92,7 @@ func source(c randfill.Continue) []byte {
 	return raw
 }
 
-// kymaTrips takes a random Kyma of each version to the other one and back, and once more with an edit on the way.
+// kymaTrips takes a random Kyma of each version to the other one and back, and again with an edit on the way.
 func kymaTrips(t *testing.T, f *randfill.Filler) {
 	t.Helper()
 	hub, away, back := &v1beta2.Kyma{}, &Kyma{}, &v1beta2.Kyma{}
@@ -168,7 +168,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestNothingIsLost(t *testing.T) {
+func TestFuzz_NothingIsLost(t *testing.T) {
 	for seed := range int64(rounds) {
 		kymaTrips(t, filler(randfill.NewWithSeed(seed)))
 		manifestTrips(t, filler(randfill.NewWithSeed(seed)))

@@ -15,13 +15,13 @@ type kymaMemory struct {
 	Modules []v1beta2.Module `json:"modules,omitempty"`
 }
 
-// kymaDefaults is what a Kyma of v1alpha1 means beside its components.
+// kymaDefaults returns what a Kyma of v1alpha1 means beside its components.
 func kymaDefaults() v1beta2.KymaSpec {
 	remote := false
 	return v1beta2.KymaSpec{Channel: v1beta2.DefaultChannel, Remote: &remote, Readiness: v1beta2.ReadinessBoth}
 }
 
-// moduleDefaults is what a component means, with what the API server fills in.
+// moduleDefaults returns what a component means, with what the API server fills in.
 func moduleDefaults(name string) v1beta2.Module {
 	managed := true
 	return v1beta2.Module{Name: name, CustomResourcePolicy: v1beta2.CustomResourcePolicyCreateAndDelete, Managed: &managed}
@@ -30,7 +30,7 @@ func moduleDefaults(name string) v1beta2.Module {
 // KymaToHub converts to v1beta2. It fails when the annotation is damaged, and then nothing is written.
 func KymaToHub(from *Kyma, to *v1beta2.Kyma) error {
 	memory := kymaMemory{}
-	if err := recall(&from.ObjectMeta, AnnotationHub, &memory); err != nil {
+	if err := readAnnotation(&from.ObjectMeta, AnnotationHub, &memory); err != nil {
 		return err
 	}
 	meta, err := converted(&from.ObjectMeta, "", nil)

@@ -20,7 +20,7 @@ type sourceMemory struct {
 	Types kinds `json:"types,omitempty"`
 }
 
-// manifestDefaults is what a Manifest of v1alpha1 means beside what it says.
+// manifestDefaults returns what a Manifest of v1alpha1 means beside what it says.
 func manifestDefaults() v1beta2.ManifestSpec {
 	return v1beta2.ManifestSpec{CustomResourcePolicy: v1beta2.CustomResourcePolicyCreateAndDelete}
 }
@@ -29,7 +29,7 @@ func manifestDefaults() v1beta2.ManifestSpec {
 // annotation is damaged, and then nothing is written.
 func ManifestToHub(from *Manifest, to *v1beta2.Manifest) error {
 	memory := manifestMemory{}
-	if err := recall(&from.ObjectMeta, AnnotationHub, &memory); err != nil {
+	if err := readAnnotation(&from.ObjectMeta, AnnotationHub, &memory); err != nil {
 		return err
 	}
 	spec := manifestDefaults()
@@ -65,7 +65,7 @@ func ManifestToHub(from *Manifest, to *v1beta2.Manifest) error {
 // whole kind unreadable in v1alpha1.
 func ManifestFromHub(from *v1beta2.Manifest, to *Manifest) error {
 	known := sourceMemory{}
-	if err := recall(&from.ObjectMeta, AnnotationSpoke, &known); err != nil {
+	if err := readAnnotation(&from.ObjectMeta, AnnotationSpoke, &known); err != nil {
 		known = sourceMemory{}
 	}
 	types := fromHub(known.Types)

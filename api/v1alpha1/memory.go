@@ -18,7 +18,7 @@ const (
 	AnnotationSpoke = v1beta2.OperatorPrefix + "v1alpha1"
 )
 
-// converted is the metadata of an object in the other version, with no annotation of ours but the one that is to be remembered.
+// converted returns the metadata of an object in the other version, with no annotation of ours but the one that must be remembered.
 func converted(meta *metav1.ObjectMeta, annotation string, memory any) (metav1.ObjectMeta, error) {
 	result := *meta.DeepCopy()
 	maps.DeleteFunc(result.Annotations, func(name, _ string) bool { return name == AnnotationHub || name == AnnotationSpoke })
@@ -35,8 +35,8 @@ func converted(meta *metav1.ObjectMeta, annotation string, memory any) (metav1.O
 	return result, nil
 }
 
-// recall reads an annotation of ours; without it memory stays as it is.
-func recall(meta *metav1.ObjectMeta, annotation string, memory any) error {
+// readAnnotation reads an annotation of ours; without it memory stays as it is.
+func readAnnotation(meta *metav1.ObjectMeta, annotation string, memory any) error {
 	text, found := meta.Annotations[annotation]
 	if !found {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // The files in testdata are those that the first README files show, word by word.
 
-func TestTheSeedKyma(t *testing.T) {
+func TestSeeds_TheSeedKyma(t *testing.T) {
 	from, to := read[Kyma](t, "kyma.yaml"), &v1beta2.Kyma{}
 	if err := KymaToHub(from, to); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestTheSeedKyma(t *testing.T) {
 	}
 }
 
-func TestTheSeedManifest(t *testing.T) {
+func TestSeeds_TheSeedManifest(t *testing.T) {
 	from, to := read[Manifest](t, "manifest.yaml"), &v1beta2.Manifest{}
 	if err := ManifestToHub(from, to); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func (k kind) word() v1beta2.RefType {
 	}
 	var word v1beta2.RefType
 	if err := json.Unmarshal(k[0], &word); err != nil {
-		return v1beta2.RefType(k[0]) // no string: nothing that anybody knows
+		return v1beta2.RefType(k[0]) // no string: no known type
 	}
 	return word
 }
@@ -31,7 +31,7 @@ func (k kind) equal(other kind) bool {
 	return slices.EqualFunc(k, other, func(a, b json.RawMessage) bool { return string(a) == string(b) })
 }
 
-// toHub says what a type of v1alpha1 means:
+// toHub returns what a type of v1alpha1 means:
 //  1. "oci-ref" is a Helm chart.
 //  2. A layer of a registry without a type is one, too.
 //  3. Every other word means the same.
@@ -42,7 +42,7 @@ func (k kind) toHub(layer bool) kind {
 	return k
 }
 
-// fromHub says how v1alpha1 calls a type of v1beta2: a chart in a layer is "oci-ref", everything else has the same name. Plain YAML,
+// fromHub returns how v1alpha1 calls a type of v1beta2: a chart in a layer is "oci-ref", everything else has the same name. Plain YAML,
 // which is "oci-ref" in v1beta2, has no name in v1alpha1 and is remembered.
 func (k kind) fromHub(layer bool) kind {
 	if layer && k.word() == v1beta2.RefTypeHelmChart {
@@ -100,7 +100,7 @@ func (t *translator) source(name string, source runtime.RawExtension) runtime.Ra
 	return runtime.RawExtension{Raw: raw}
 }
 
-// isLayer tells that a source names a repository, as opposed to an address.
+// isLayer reports whether a source names a repository, as opposed to an address.
 func isLayer(fields map[string]json.RawMessage) bool {
 	repo := string(fields["repo"])
 	return repo != "" && repo != "null" && repo != `""`

@@ -12,7 +12,7 @@ const (
 	ConditionCRDsSync = "CRDsSync"
 	// ConditionImagePullSecret of a Kyma: the runtime holds the image pull Secret; only with --skr-image-pull-secret.
 	ConditionImagePullSecret = "SKRImagePullSecretSync" //nolint:gosec // no secret
-	// ConditionSpecSync of a Kyma: what was asked for on the hub and in the runtime does not contradict.
+	// ConditionSpecSync of a Kyma: what was requested on the hub and in the runtime does not contradict.
 	ConditionSpecSync = "SpecSync"
 	// ConditionMandatoryModules of a Kyma: the modules that every Kyma has are ready; they do not count for its state.
 	ConditionMandatoryModules = "MandatoryModules"
@@ -39,8 +39,8 @@ const (
 	MessageCRDsNotSynced        = "CRDs are not synchronized to the SKR"
 	MessagePullSecretSynced     = "skr image pull secret is synchronized"                               //nolint:gosec // no secret
 	MessagePullSecretNotSynced  = "skr image pull secret is out of sync and needs to be resynchronized" //nolint:gosec // no secret
-	MessageSpecsAgree           = "hub and runtime ask for the same, or one of them has the say"
-	MessageSpecsDiffer          = "the runtime's user changed the same as the hub and has the say: "
+	MessageSpecsAgree           = "hub and runtime agree, or one of them takes precedence"
+	MessageSpecsDiffer          = "hub and runtime changed the same entry, and the runtime takes precedence:  "
 	MessageEditPending          = "the last change of the spec waits until it can be merged with what the runtime asks for"
 	MessageSpecsUnknown         = "the Kyma in the runtime was not read yet"
 	MessageResourcesParsed      = "resources are parsed and ready for use"
@@ -68,7 +68,7 @@ const (
 
 // Reasons that a Kyma or one of its modules gives. docs/spec/kyma.md has the remedy for each.
 const (
-	// ReasonReady: everything that was asked for runs.
+	// ReasonReady: everything that was requested runs.
 	ReasonReady = "Ready"
 	// ReasonNoModules: the spec names no module; there is nothing to do.
 	ReasonNoModules = "NoModules"
@@ -88,7 +88,7 @@ const (
 	ReasonReleaseNotFound = "ReleaseNotFound"
 	// ReasonChannelNotFound: the ModuleReleaseMeta does not offer that channel.
 	ReasonChannelNotFound = "ChannelNotFound"
-	// ReasonChannelInvalid: the literal channel "none" was asked for.
+	// ReasonChannelInvalid: the literal channel "none" was requested.
 	ReasonChannelInvalid = "ChannelInvalid"
 	// ReasonChannelAndVersion: channel and version were both set.
 	ReasonChannelAndVersion = "ChannelAndVersion"
@@ -118,13 +118,13 @@ const (
 	ReasonManifestConflict = "ManifestConflict"
 	// ReasonManifestPending: the Manifest controller has not yet seen or not yet applied the current spec.
 	ReasonManifestPending = "ManifestPending"
-	// ReasonSynced: the runtime holds what it has to hold.
+	// ReasonSynced: the runtime holds what it must hold.
 	ReasonSynced = "Synced"
-	// ReasonSyncPending: what the runtime has to hold is on its way.
+	// ReasonSyncPending: what the runtime must hold is on its way.
 	ReasonSyncPending = "SyncPending"
-	// ReasonSyncFailed: what the runtime has to hold could not be written; the message repeats why.
+	// ReasonSyncFailed: what the runtime must hold could not be written; the message repeats why.
 	ReasonSyncFailed = "SyncFailed"
-	// ReasonOverruled: hub and runtime changed the same entry; the runtime's user has the say.
+	// ReasonOverruled: hub and runtime changed the same entry; the runtime's user takes precedence.
 	ReasonOverruled = "Overruled"
 	// ReasonRuntimeSpecRefused: the Kyma in the runtime asks for something that is not accepted; what was seen last counts.
 	ReasonRuntimeSpecRefused = "RuntimeSpecRefused"
@@ -136,11 +136,11 @@ const (
 	ReasonWaitingForMaintenanceWindow = "WaitingForMaintenanceWindow"
 	// ReasonMaintenanceWindowUnknown: an upgrade needs a maintenance window and no policy names one.
 	ReasonMaintenanceWindowUnknown = "MaintenanceWindowUnknown"
-	// ReasonSignatureMissing: the component version has to be signed and is not.
+	// ReasonSignatureMissing: the component version must be signed and is not.
 	ReasonSignatureMissing = "SignatureMissing"
 	// ReasonSignatureInvalid: the signature does not fit the component version.
 	ReasonSignatureInvalid = "SignatureInvalid"
-	// ReasonSignatureUntrusted: nobody whom the policy trusts made the signature, or the certificate has expired.
+	// ReasonSignatureUntrusted: no signer that the policy trusts made the signature, or the certificate has expired.
 	ReasonSignatureUntrusted = "SignatureUntrusted"
 	// ReasonSignatureRevoked: the key that made the signature is revoked, or that of an authority of its certificate.
 	ReasonSignatureRevoked = "SignatureRevoked"
@@ -168,7 +168,7 @@ const (
 	ReasonObjectRefused = "ObjectRefused"
 	// ReasonKindUnknown: the runtime does not know the kind of an object.
 	ReasonKindUnknown = "KindUnknown"
-	// ReasonOwnershipConflict: an object exists and belongs to somebody else.
+	// ReasonOwnershipConflict: an object exists and has another owner.
 	ReasonOwnershipConflict = "OwnershipConflict"
 	// ReasonNamespaceTerminating: the namespace of an object is being deleted.
 	ReasonNamespaceTerminating = "NamespaceTerminating"
@@ -178,7 +178,7 @@ const (
 	ReasonRegistryUnauthorized = "RegistryUnauthorized"
 	// ReasonContentNotFound: the registry does not have that content.
 	ReasonContentNotFound = "ContentNotFound"
-	// ReasonContentNotCovered: the signature of the component version does not cover something that is to be installed.
+	// ReasonContentNotCovered: the signature of the component version does not cover something that must be installed.
 	ReasonContentNotCovered = "ContentNotCovered"
 	// ReasonVerified: trusted signatures cover everything that is installed.
 	ReasonVerified = "Verified"
@@ -210,7 +210,7 @@ const (
 	ReasonAdmissionDenied = "AdmissionDenied"
 	// ReasonQuotaExceeded: a quota of the runtime is used up.
 	ReasonQuotaExceeded = "QuotaExceeded"
-	// ReasonFieldImmutable: a field that cannot be changed differs; the object has to be deleted first.
+	// ReasonFieldImmutable: a field that cannot be changed differs; the object must be deleted first.
 	ReasonFieldImmutable = "FieldImmutable"
 	// ReasonProbeInvalid: a probe's expression cannot be compiled.
 	ReasonProbeInvalid = "ProbeInvalid"
@@ -220,7 +220,7 @@ const (
 	ReasonWaitingForInstall = "WaitingForInstall"
 	// ReasonReferenceMoved: a tag or version names other content by now; what is installed stays.
 	ReasonReferenceMoved = "ReferenceMoved"
-	// ReasonFieldsPutBack: (event) somebody changed fields that the content declares, and they were put back.
+	// ReasonFieldsPutBack: (event) declared fields were changed, and were put back.
 	ReasonFieldsPutBack = "FieldsPutBack"
 	// ReasonKept: (event) an object was left behind on purpose; the message says why.
 	ReasonKept = "Kept"

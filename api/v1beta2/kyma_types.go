@@ -164,7 +164,7 @@ type LastSeen struct {
 	Overruled []string `json:"overruled,omitempty"`
 }
 
-// SeenSpec is the part of a Kyma's spec that two people may edit: one on the hub, one in the runtime.
+// SeenSpec is the part of a Kyma's spec that two users may edit: one on the hub, one in the runtime.
 type SeenSpec struct {
 	// +optional
 	Channel string `json:"channel,omitempty"`
@@ -222,7 +222,7 @@ type ModuleStatus struct {
 	// +optional
 	InstalledVersion string `json:"installedVersion,omitempty"`
 
-	// Message says why the module is not ready and what a person can do.
+	// Message says why the module is not ready and what a user can do.
 	// +optional
 	Message string `json:"message,omitempty"`
 

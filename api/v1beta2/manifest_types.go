@@ -73,7 +73,7 @@ type ManifestSpec struct {
 	// +optional
 	Manager *Manager `json:"manager,omitempty"`
 
-	// AssociatedResources are the kinds that people make objects of with the module, wherever their definitions come from: the Manifest is not
+	// AssociatedResources are the kinds that users make objects of with the module, wherever their definitions come from: the Manifest is not
 	// deleted while any exist.
 	// +listType=atomic
 	// +optional
@@ -293,7 +293,7 @@ type InjectedSecret struct {
 type ResolvedSource struct {
 	// Name of the installation.
 	Name string `json:"name"`
-	// Reference as it was asked for.
+	// Reference as it was requested.
 	Reference string `json:"reference"`
 	// Digest of the content.
 	// +optional

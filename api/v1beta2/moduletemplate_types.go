@@ -75,7 +75,7 @@ type ModuleTemplateSpec struct {
 	// +optional
 	Resources []Named `json:"resources,omitempty"`
 
-	// Info for people.
+	// Info for users.
 	// +optional
 	Info *ModuleInfo `json:"info,omitempty"`
 
@@ -114,7 +114,7 @@ type CustomStateCheck struct {
 	MappedState State `json:"mappedState"`
 }
 
-// ModuleInfo points people to more about a module.
+// ModuleInfo points users to more about a module.
 type ModuleInfo struct {
 	// Repository is the URL of the source code.
 	Repository string `json:"repository"`

@@ -64,7 +64,7 @@ const (
 	// AnnotationLoginHosts on a Secret of type kubernetes.io/basic-auth or kubernetes.io/ssh-auth names the hosts that its login is for:
 	// host[:port], with commas between them.
 	AnnotationLoginHosts = OperatorPrefix + "hosts"
-	// AnnotationDisclaimer warns people who look at a module's object.
+	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.
 	DisclaimerText = "DO NOT EDIT - This resource is managed by Kyma.\n" +

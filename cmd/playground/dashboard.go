@@ -7,25 +7,25 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
-	"github.com/kyma-project/lifecycle-manager/internal/collection"
-	"github.com/kyma-project/lifecycle-manager/internal/direct"
-	"github.com/kyma-project/lifecycle-manager/internal/playground"
-	"github.com/kyma-project/lifecycle-manager/internal/task"
-	"github.com/kyma-project/lifecycle-manager/internal/web"
-	"github.com/kyma-project/lifecycle-manager/internal/web/assets"
+	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server/assets"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/playground"
 )
 
-// serveDashboard is what `kyma dashboard` does, for the hub of the playground: catalogs and registries may be on loopback there.
+// serveDashboard returns what `kyma dashboard` does, for the hub of the playground: catalogs and registries may be on loopback there.
 func serveDashboard(ctx context.Context, hub *rest.Config, registry string) (playground.Dashboard, error) {
-	tasks, err := task.New(task.Options{
-		Records: hub, Access: direct.Access{PlainHTTP: true}, Registry: registry,
-		Catalogs: collection.Limits{AllowPrivate: true}, Log: logr.Discard(),
+	tasks, err := operations.New(operations.Options{
+		Records: hub, Access: directinstall.Access{PlainHTTP: true}, Registry: registry,
+		Catalogs: communitycatalog.Limits{AllowPrivate: true}, Log: logr.Discard(),
 	})
 	if err != nil {
 		return playground.Dashboard{}, err
 	}
-	server, err := web.New(web.Options{
-		Mode: web.ModeLocal, Config: hub, Cluster: "playground", Version: "dev", Assets: assets.Files(),
+	server, err := server.New(server.Options{
+		Mode: server.ModeLocal, Config: hub, Cluster: "playground", Version: "dev", Assets: assets.Files(),
 		Namespaces: []string{"default"}, Tasks: tasks, Log: logr.Discard(),
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/kyma-project/lifecycle-manager/internal/playground"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/playground"
 )
 
 const usage = `Usage: make run, or bin/playground [flags]

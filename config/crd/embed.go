@@ -1,5 +1,5 @@
 // Package crd answers: how does the API server get to know our kinds? It carries the generated CustomResourceDefinitions, so that a
-// manager can bring those to its runtimes that people need there. It decides nothing and changes nothing.
+// manager can bring those to its runtimes that users need there. It decides nothing and changes nothing.
 package crd
 
 import "embed"

@@ -57,7 +57,7 @@ func configure(config *v1.ConfigFile, name, arch string) *v1.ConfigFile {
 	return config
 }
 
-// layer is a tar archive with the program, the certificates and the folders that they and the program need.
+// layer returns a tar archive with the program, the certificates and the folders that they and the program need.
 func layer(name string, program, certificates []byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)

@@ -53,7 +53,7 @@ func hand(ctx context.Context, from net.Conn, to string) {
 	var dialer net.Dialer
 	other, err := dialer.DialContext(ctx, network(to), to)
 	if err != nil {
-		return // whoever connected sees it closed, as on any broken network
+		return // the client sees a closed connection, as on any broken network
 	}
 	defer closeQuietly(other)
 	done := make(chan struct{})

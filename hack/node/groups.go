@@ -67,12 +67,12 @@ func makeGroup(folder string) error {
 		return err
 	}
 	if busy(folder) {
-		return fmt.Errorf("another node runs as %s: give each a name of its own", filepath.Base(folder))
+		return fmt.Errorf("another node runs as %s: give each its own name", filepath.Base(folder))
 	}
 	return errors.Join(groups{folder}.tryRemove(), os.Mkdir(folder, 0o755)) //nolint:gosec // as the others are
 }
 
-// busy tells that a process is in a group or below it.
+// busy reports whether a process is in a group or below it.
 func busy(folder string) bool {
 	found := false
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -85,7 +85,7 @@ func busy(folder string) bool {
 	return found
 }
 
-// inherit gives a group the processors and memory of its parent: in version 1 it begins without any.
+// inherit returns a group the processors and memory of its parent: in version 1 it begins without any.
 func inherit(parent, child string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		data, err := os.ReadFile(filepath.Join(parent, file))

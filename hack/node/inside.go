@@ -32,7 +32,7 @@ var settings = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 }
 
-// inside is the first process of the node: it arranges the namespaces, starts the programs, and ends with the first that ends.
+// inside returns the first process of the node: it arranges the namespaces, starts the programs, and ends with the first that ends.
 func inside() error {
 	var opts options
 	if err := json.NewDecoder(os.Stdin).Decode(&opts); err != nil {
@@ -59,7 +59,7 @@ func inside() error {
 	return watch(running)
 }
 
-// mount gives the node its own view of the file system.
+// mount returns the node its own view of the file system.
 func (o *options) mount() error {
 	const everything = "/"
 	// First nothing reaches the machine any more; then mounts in pods and in the kubelet see each other.

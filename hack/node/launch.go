@@ -106,7 +106,7 @@ func (o *options) prepare() error {
 
 func (o *options) reachSocket(port string) string { return o.path("reach-" + port + ".sock") }
 
-// publish gives the API server a port on loopback: the same one at every start, so that what knows the address keeps working.
+// publish returns the API server a port on loopback: the same one at every start, so that what knows the address keeps working.
 func (o *options) publish() (string, error) {
 	file := o.path("address")
 	known, err := os.ReadFile(file)
@@ -187,7 +187,7 @@ func takesPods(node *corev1.Node, since time.Time) bool {
 	return false
 }
 
-// tail is the end of a log, for an error.
+// tail returns the end of a log, for an error.
 func tail(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {

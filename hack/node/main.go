@@ -37,7 +37,7 @@ type options struct {
 	Assets string `json:"assets"`
 	// Programs has kubelet, kube-proxy and the network plugins.
 	Programs string `json:"programs"`
-	// Images has archives of images, which are loaded at each start; pause.tar has to be one of them.
+	// Images has archives of images, which are loaded at each start; pause.tar must be one of them.
 	Images string `json:"images"`
 	// Reach has ports of the node and the address on this machine where each leads: "8443=127.0.0.1:5000".
 	Reach reaches `json:"reach"`

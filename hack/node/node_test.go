@@ -40,7 +40,7 @@ func TestOptionsAreCheckedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-func TestAWayOutNeedsAPortAndAnAddress(t *testing.T) {
+func TestNode_AWayOutNeedsAPortAndAnAddress(t *testing.T) {
 	reach := reaches{}
 	if err := reach.Set("8443=127.0.0.1:5000"); err != nil || reach["8443"] != "127.0.0.1:5000" {
 		t.Errorf("Set gives %v, %v", reach, err)
@@ -50,7 +50,7 @@ func TestAWayOutNeedsAPortAndAnAddress(t *testing.T) {
 	}
 }
 
-func TestTheAuthorityStandsBehindEveryCertificateAndIsMadeOnce(t *testing.T) {
+func TestNode_TheAuthorityStandsBehindEveryCertificateAndIsMadeOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	if err := issue(dir, "one"); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestConnectionsPassThroughASocketInTheFileSystem(t *testing.T) {
 		}
 	}()
 	socket := filepath.Join(t.TempDir(), "s.sock")
-	for range 2 { // a socket that an earlier process left is in nobody's way
+	for range 2 { // a socket that an earlier process left is in no one's way
 		if _, err := forward(t.Context(), socket, server.Addr().String()); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestConfigurationIsWritten(t *testing.T) {
 	}
 }
 
-func TestANodeTakesPodsWhenItSaysSoAgain(t *testing.T) {
+func TestNode_ANodeTakesPodsWhenItSaysSoAgain(t *testing.T) {
 	start := time.Now()
 	node := func(status corev1.ConditionStatus, heard time.Time, taints ...corev1.Taint) *corev1.Node {
 		ready := corev1.NodeCondition{Type: corev1.NodeReady, Status: status, LastHeartbeatTime: metav1.NewTime(heard)}

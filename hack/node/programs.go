@@ -87,7 +87,7 @@ func (o *options) apiServer(pki func(string) string) []string {
 	}
 }
 
-// asUser are the arguments of a program that asks the API server for everything, the rights of its own callers included.
+// asUser returns the arguments of a program that asks the API server for everything, the rights of its own callers included.
 func (o *options) asUser(program string) []string {
 	file := o.path("config", program+".kubeconfig")
 	return []string{"--kubeconfig", file, "--authentication-kubeconfig", file, "--authorization-kubeconfig", file, "--leader-elect=false"}

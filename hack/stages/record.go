@@ -16,7 +16,7 @@ const (
 	overBudget    = "OVER BUDGET"
 )
 
-// result is what became of a stage.
+// result is what happened to a stage.
 type result struct {
 	// Place is the number of the stage among those that began before it, such as 002; with a parent, behind the parent's, such as 002.000.
 	Place  string        `json:"place"`
@@ -40,7 +40,7 @@ func (r *result) verdict() string {
 	}
 }
 
-// depth is how many stages are around this one.
+// depth returns how many stages are around this one.
 func (r *result) depth() int { return strings.Count(r.Place, ".") }
 
 func recordFile(dir, place string) string { return filepath.Join(dir, "stage-"+place+".json") }

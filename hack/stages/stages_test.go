@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// script stands in for make: "pass" succeeds, "fail" does not, "slow" takes a tenth of a second, "meet-a" and "meet-b" wait for each other, and "nested" runs stages itself.
+// script stands in for make: "pass" succeeds, "fail" does not, "slow" takes a tenth of a second, "meet-a" and "meet-b" wait for each other,
+// and "nested" runs stages itself.
 const script = `#!/bin/sh
 case $1 in
 fail) exit 3 ;;

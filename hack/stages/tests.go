@@ -103,7 +103,7 @@ func parseTests(data []byte) ([]test, error) {
 	return tests, nil
 }
 
-// parentOf is the Go test of which a test is a subtest; "" for others, such as specs, whose names hold spaces.
+// parentOf returns the Go test of which a test is a subtest; "" for others, such as specs, whose names hold spaces.
 func parentOf(name string) string {
 	if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
 		return ""

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kyma-project/lifecycle-manager/internal/cli/changecmd"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/collectioncmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/authorcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/catalogcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/clustercmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/dashcmd"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/hostcmd"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/modulecmd"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/showcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/editcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/getcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
@@ -39,7 +39,7 @@ func Run(ctx context.Context, c *console.Console, args []string) int {
 	return c.Fail(to.Explain(root.ExecuteContext(ctx)))
 }
 
-// New is the root command with everything below it.
+// New returns the root command with everything below it.
 func New(c *console.Console, t *target.Target) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kyma",
@@ -65,12 +65,12 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 		&cobra.Group{ID: GroupAuthors, Title: "For authors of modules:"},
 		&cobra.Group{ID: GroupHosts, Title: "Clusters and the lifecycle manager itself:"},
 	)
-	add(root, GroupModules, showcmd.Commands(c, t))
-	add(root, GroupModules, changecmd.Commands(c, t))
+	add(root, GroupModules, getcmd.Commands(c, t))
+	add(root, GroupModules, editcmd.Commands(c, t))
 	add(root, GroupModules, dashcmd.Commands(c, t, Version))
-	add(root, GroupModules, collectioncmd.Commands(c, t))
-	add(root, GroupAuthors, modulecmd.Commands(c, t))
-	add(root, GroupHosts, hostcmd.Commands(c, t))
+	add(root, GroupModules, catalogcmd.Commands(c, t))
+	add(root, GroupAuthors, authorcmd.Commands(c, t))
+	add(root, GroupHosts, clustercmd.Commands(c, t))
 	add(root, "", []*cobra.Command{version(c)})
 	tidy(root)
 	return root
@@ -102,7 +102,7 @@ func tidy(command *cobra.Command) {
 	}
 }
 
-// misfit says which argument of a command's usage line is missing, or which one is too many.
+// misfit returns which argument of a command's usage line is missing, or which one is too many.
 func misfit(command *cobra.Command, args []string, cause error) error {
 	wanted, path := strings.Fields(command.Use)[1:], command.CommandPath()
 	failure := console.Usage("%s: %w", path, cause)
@@ -137,7 +137,7 @@ func named(root *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// help is what a command without a verb does. A word that is no verb is a mistake, not a reason to print everything.
+// help returns what a command without a verb does. A word that is no verb is a mistake, not a reason to print everything.
 func help(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return command.Help()
@@ -149,7 +149,7 @@ func help(command *cobra.Command, args []string) error {
 	return failure.With("%s --help lists the commands", command.CommandPath())
 }
 
-// program is how the help text calls kyma: as a kubectl plugin it is "kubectl kyma".
+// program returns how the help text calls kyma: as a kubectl plugin it is "kubectl kyma".
 func program() string {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-") {
 		return "kubectl kyma"

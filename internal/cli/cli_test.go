@@ -62,8 +62,8 @@ func TestVersionFlag(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsNotThere has one exit code, whatever the file is for.
-func TestAFileThatIsNotThere(t *testing.T) {
+// TestCLI_AFileThatIsNotThere has one exit code, whatever the file is for.
+func TestCLI_AFileThatIsNotThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("KUBECONFIG", "")
 	for _, line := range []string{
@@ -96,7 +96,7 @@ func commands(t *testing.T, do func(t *testing.T, command *cobra.Command)) {
 	walk(New(&console.Console{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, target.New()))
 }
 
-func TestEveryCommandSaysWhatItIs(t *testing.T) {
+func TestCLI_EveryCommandSaysWhatItIs(t *testing.T) {
 	commands(t, func(t *testing.T, command *cobra.Command) {
 		if command.Short == "" || strings.HasSuffix(command.Short, ".") {
 			t.Errorf("Short is %q: one sentence without a full stop", command.Short)
@@ -107,7 +107,7 @@ func TestEveryCommandSaysWhatItIs(t *testing.T) {
 	})
 }
 
-func TestEveryExampleParses(t *testing.T) {
+func TestCLI_EveryExampleParses(t *testing.T) {
 	commands(t, func(t *testing.T, command *cobra.Command) {
 		for line := range strings.SplitSeq(command.Example, "\n") {
 			line = strings.TrimSpace(line)

@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// completionPatience is how long a shell waits for words: a cluster that does not answer must not hold up who only pressed Tab. Tests of
+// completionPatience is how long a shell waits for words: a cluster that does not answer must not delay who only pressed Tab. Tests of
 // what is offered have more.
 var completionPatience = 3 * time.Second
 

@@ -17,11 +17,11 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// completed are the words that a shell is offered for a command line.
+// completed returns the words that a shell is offered for a command line.
 func completed(t *testing.T, line string) []string {
 	t.Helper()
 	code, out, said := run(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
@@ -46,7 +46,7 @@ func TestCompletion(t *testing.T) {
 	usual := completionPatience
 	t.Cleanup(func() { completionPatience = usual })
 	completionPatience = time.Minute // what is offered is looked at here, not how soon
-	plane, err := provision.Start(t.Context(), provision.Options{Dir: t.TempDir()})
+	plane, err := localcluster.Start(t.Context(), localcluster.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestCompletionWithoutACluster(t *testing.T) {
 	}
 	for name, kubeconfig := range map[string]string{
 		"without a kubeconfig":       filepath.Join(folder, "none"),
-		"with nobody at its address": nobody,
+		"with no one at its address": nobody,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", kubeconfig)

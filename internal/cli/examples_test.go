@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
-// parses tells why a line of an example could not be run: it has to lead to its own command, with flags and arguments that this takes.
+// parses returns why a line of an example could not be run: it must lead to its own command, with flags and arguments that this takes.
 func parses(line string, own *cobra.Command) error {
 	args, err := words(line)
 	if err != nil {
@@ -39,7 +39,7 @@ func parses(line string, own *cobra.Command) error {
 	return command.ValidateRequiredFlags()
 }
 
-// words are those of a line of shell, up to the first pipe, redirection or &&. Quotes hold words together; $(...) is one word.
+// words returns those of a line of shell, up to the first pipe, redirection or &&. Quotes hold words together; $(...) is one word.
 func words(line string) ([]string, error) {
 	var found []string
 	var current strings.Builder

@@ -37,7 +37,7 @@ func build() versionDocument {
 	return d
 }
 
-// line is what --version says of it.
+// line returns what --version says of it.
 func (d versionDocument) line() string {
 	if d.Commit == "" {
 		return d.Version
@@ -45,7 +45,7 @@ func (d versionDocument) line() string {
 	return d.Version + " (commit " + d.Commit + ")"
 }
 
-// version says which kyma this is. It asks no cluster, so that it always answers.
+// version returns which kyma this is. It asks no cluster, so that it always answers.
 func version(c *console.Console) *cobra.Command {
 	output := console.OutputFlag(console.Table, console.JSON, console.YAML)
 	command := &cobra.Command{

@@ -1,7 +1,7 @@
 // Package egress answers one question: what kind of network does an address belong to that this program is about to dial?
 //
-// It is the only place that lists them. Whoever dials what others name refuses the classes that are not for it: those who fetch
-// catalogs everything but Public, those who reach runtimes only the last one or two, since runtimes live in private networks.
+// It is the only place that lists them. Code that dials addresses from input refuses the classes that it must not reach: fetchers of
+// catalogs all but Public, clients of runtimes only the last one or two, since runtimes live in private networks.
 //
 // What it refuses to do: it dials nothing, resolves no name, and does not say who may dial what.
 package egress
@@ -24,7 +24,7 @@ const (
 	Reserved
 	// Loopback is this very machine.
 	Loopback
-	// Never has no server for anybody but this machine itself: link-local networks and metadata services of clouds, multicast, and what is no
+	// Never are addresses without servers for other machines: link-local networks and metadata services of clouds, multicast, and what is no
 	// address.
 	Never
 )
@@ -61,8 +61,8 @@ func parse(texts ...string) []netip.Prefix {
 	return all
 }
 
-// ClassOf is the class of an address. An IPv4 address inside of an IPv6 one counts as what it is; where the network around it has a class
-// of its own, the higher one counts.
+// ClassOf returns the class of an address. An IPv4 address inside of an IPv6 one counts as what it is; where the network around it has a
+// class of its own, the higher one counts.
 func ClassOf(address netip.Addr) Class {
 	address = address.WithZone("").Unmap()
 	if !address.IsValid() {

@@ -7,9 +7,9 @@ type carrier struct {
 	network netip.Prefix
 	// places say in which bytes an IPv4 address stands.
 	places [][4]int
-	// flipped says that all bits of the last one are.
+	// flipped reports whether all bits of the last one are.
 	flipped bool
-	// guessed says that only one of the places is used, and that nothing tells which.
+	// guessed reports whether only one of the places is used, and that nothing tells which.
 	guessed bool
 }
 
@@ -19,7 +19,7 @@ var last = [4]int{12, 13, 14, 15}
 // among them.
 var carriers = []carrier{
 	{network: netip.MustParsePrefix("64:ff9b::/96"), places: [][4]int{last}}, // NAT64 (RFC 6052)
-	// A NAT64 of one's own (RFC 8215): whoever runs it chooses among the lengths of RFC 6052, which leave byte 8 out.
+	// A NAT64 of one's own (RFC 8215): its operator chooses among the lengths of RFC 6052, which leave byte 8 out.
 	{network: netip.MustParsePrefix("64:ff9b:1::/48"), places: [][4]int{{6, 7, 9, 10}, {7, 9, 10, 11}, {9, 10, 11, 12}, last}, guessed: true},
 	{network: netip.MustParsePrefix("2002::/16"), places: [][4]int{{2, 3, 4, 5}}},                      // 6to4 (RFC 3056)
 	{network: netip.MustParsePrefix("2001::/32"), places: [][4]int{{4, 5, 6, 7}, last}, flipped: true}, // Teredo (RFC 4380): server, client
@@ -27,7 +27,7 @@ var carriers = []carrier{
 	{network: netip.MustParsePrefix("::/96"), places: [][4]int{last}},                                  // compatible (RFC 4291)
 }
 
-// embedded are the IPv4 addresses that an IPv6 address may lead to.
+// embedded returns the IPv4 addresses that an IPv6 address may lead to.
 func embedded(address netip.Addr) []netip.Addr {
 	if address.Is4() || address == netip.IPv6Unspecified() || address == netip.IPv6Loopback() {
 		return nil
@@ -47,7 +47,7 @@ func embedded(address netip.Addr) []netip.Addr {
 	return found
 }
 
-// at is the IPv4 address in a place. One that begins with 0 shows that a guessed place is not the one that is used.
+// at returns the IPv4 address in a place. One that begins with 0 shows that a guessed place is not the one that is used.
 func (c *carrier) at(bytes [16]byte, place [4]int) (netip.Addr, bool) {
 	var inner [4]byte
 	for i, from := range place {

@@ -1,4 +1,4 @@
-// Package kubeconfig answers one question: which connection does the kubeconfig of an access Secret ask for, when nobody vouches for it?
+// Package kubeconfig answers one question: which connection does the untrusted kubeconfig of an access Secret describe?
 //
 // It is hostile input: only what is written inline and speaks for itself is taken over. No file is opened and no program is run, and no
 // message repeats a value.

@@ -42,7 +42,7 @@ func Parse(data []byte) (*rest.Config, *Refusal) {
 	return configOf(cluster, user)
 }
 
-// refuse looks at all clusters and users, not only at the selected ones: nobody should have to know which entry counts.
+// refuse checks all clusters and users, not only the selected ones, so that the result does not depend on current-context.
 func refuse(file *clientcmdapi.Config) *Refusal {
 	for _, name := range sortedKeys(file.Clusters) {
 		c := file.Clusters[name]
@@ -76,12 +76,12 @@ func refuseUser(name string, u *clientcmdapi.AuthInfo) *Refusal {
 	case u.ClientKey != "":
 		return refused("user %.60q reads a file (client-key); write client-key-data instead", name)
 	case u.Impersonate != "" || u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0:
-		return refused("user %.60q acts as somebody else (as, as-uid, as-groups, as-user-extra)", name)
+		return refused("user %.60q impersonates another user (as, as-uid, as-groups, as-user-extra)", name)
 	}
 	return nil
 }
 
-// selected follows current-context; guessing one would connect to a cluster that nobody named.
+// selected follows current-context; guessing one would connect to a cluster that was not named.
 func selected(file *clientcmdapi.Config) (*clientcmdapi.Cluster, *clientcmdapi.AuthInfo, *Refusal) {
 	if file.CurrentContext == "" {
 		return nil, nil, invalid("current-context is not set")

@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		"a program is not run":               {"token: s3cret", "exec: {command: sh}", v1beta2.ReasonKubeconfigRefused, "exec"},
 		"a file is not read":                 {"token: s3cret", "tokenFile: /etc/passwd", v1beta2.ReasonKubeconfigRefused, "tokenFile"},
 		"nor one with a certificate":         {"server:", "certificate-authority: /etc/passwd, server:", v1beta2.ReasonKubeconfigRefused, "certificate-authority"},
-		"nobody acts as somebody else":       {"token: s3cret", "token: s3cret, as: admin", v1beta2.ReasonKubeconfigRefused, "acts as"},
+		"no one acts as another user":        {"token: s3cret", "token: s3cret, as: admin", v1beta2.ReasonKubeconfigRefused, "impersonates"},
 		"no proxy is asked":                  {"server:", "proxy-url: https://proxy, server:", v1beta2.ReasonKubeconfigRefused, "proxy"},
 		"nothing is said without encryption": {"https://", "http://", v1beta2.ReasonKubeconfigRefused, "https"},
 		"a login in the address":             {"https://", "https://s3cret@", v1beta2.ReasonKubeconfigRefused, "carries a user"},

@@ -20,7 +20,7 @@ const (
 	namedKinds   = 4
 )
 
-// BlockingKinds are the kinds whose objects can block the deletion of a module, each once and in the version that names it first: those
+// BlockingKinds returns the kinds whose objects can block the deletion of a module, each once and in the version that names it first: those
 // that the module is associated with, those whose definitions go with it, and last that of its default custom resource (empty: none).
 func BlockingKinds(
 	associated []metav1.GroupVersionKind, defined []schema.GroupVersionKind, own schema.GroupVersionKind,
@@ -51,7 +51,7 @@ func BlockingKinds(
 // Look is what was seen of a kind, in all namespaces.
 type Look struct {
 	Kind schema.GroupVersionKind
-	// Defined says that the definition of the kind goes with the module, and every object of the kind with it.
+	// Defined reports whether the definition of the kind goes with the module, and every object of the kind with it.
 	Defined bool
 	Objects []Object
 	// More counts the objects that exist beyond these and were not looked at; -1: there are some.
@@ -80,11 +80,11 @@ type Blockade struct {
 	Unseen []Look
 }
 
-// Blocks says what blocks the deletion of a module. going are the UIDs of everything else that goes with it; of an object that was looked
-// at, what was seen counts.
+// Blocks returns what blocks the deletion of a module. going are the UIDs of everything else that goes with it; of an object that was
+// looked at, what was seen counts.
 //
 //  1. The default custom resource does not, where the module takes it along.
-//  2. Neither does what the module itself brought; unless it is to be kept, and would go with its definition.
+//  2. Neither does what the module itself brought; unless it must be kept, and would go with its definition.
 //  3. Neither does what is collected because all of its owners go: what an operator made for the default custom resource.
 //  4. Everything else does, whatever made it. What goes with another blocking object, as its owner, is not named beside that.
 //  5. What could not be listed, or not to the end, blocks.
@@ -118,7 +118,7 @@ func Blocks(looks []Look, going []types.UID) Blockade {
 	})
 }
 
-// goes says that an object goes with the module by itself.
+// goes reports whether an object goes with the module by itself.
 func goes(look *Look, object *Object) bool {
 	return object.Default || object.Content && (!object.Kept || !look.Defined)
 }
@@ -160,7 +160,7 @@ func (u uids) collect(looks []Look) {
 	}
 }
 
-// blockadeOf makes a Blockade of what is to be named.
+// blockadeOf makes a Blockade of what must be named.
 func blockadeOf(looks []Look, named func(*Look, *Object) bool) Blockade {
 	blockade := Blockade{}
 	for _, look := range looks {
@@ -176,10 +176,10 @@ func blockadeOf(looks []Look, named func(*Look, *Object) bool) Blockade {
 	return blockade
 }
 
-// Holds says whether anything blocks.
+// Holds reports whether anything blocks.
 func (b Blockade) Holds() bool { return len(b.Kinds)+len(b.Unseen) > 0 }
 
-// Message says what has to be deleted, and of which kinds nothing is known; the same for the same Blockade.
+// Message returns what must be deleted, and of which kinds nothing is known; the same for the same Blockade.
 func (b Blockade) Message() string {
 	var parts []string
 	for i := range b.Kinds[:min(len(b.Kinds), namedKinds)] {
@@ -210,7 +210,7 @@ func (l *Look) names() string {
 		names = append(names, strings.TrimPrefix(l.Objects[i].Namespace+"/"+l.Objects[i].Name, "/"))
 	}
 	if shown == 0 {
-		return l.Kind.Kind + " objects, of which none could be looked at"
+		return l.Kind.Kind + " objects, none of which could be read"
 	}
 	text := l.Kind.Kind + " " + strings.Join(names, ", ")
 	switch more := int64(len(l.Objects)-shown) + l.More; {

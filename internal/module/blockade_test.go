@@ -52,7 +52,7 @@ func TestBlockingKinds(t *testing.T) {
 
 var noteKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Note"}
 
-// found is a Note, whose UID is its name.
+// found returns a Note, whose UID is its name.
 func found(name string, owners ...types.UID) Object {
 	id := inventory.ID{Group: noteKind.Group, Kind: noteKind.Kind, Namespace: "default", Name: name}
 	return Object{ID: id, UID: types.UID(name), Owners: owners}
@@ -108,7 +108,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotLookedAtBlocks(t *testing.T) {
+func TestBlockade_WhatWasNotLookedAtBlocks(t *testing.T) {
 	several := func(names ...string) []Object {
 		var objects []Object
 		for _, name := range names {
@@ -133,7 +133,7 @@ func TestWhatWasNotLookedAtBlocks(t *testing.T) {
 		"a kind that was not seen":                {[]Look{unseen}, "whether there are objects of kind Ink.b could not be seen: forbidden"},
 		"one that was seen and one not":           {[]Look{unseen, look}, "delete the Note default/a, default/b; whether there are objects of kind Ink.b could not be seen: forbidden"},
 		"more kinds than are named":               {[]Look{open, open, open, open, open, open}, "delete the Note default/a and more; the Note default/a and more; the Note default/a and more; the Note default/a and more; objects of 2 more kinds"},
-		"objects that were not looked at":         {[]Look{{Kind: noteKind, More: 3}}, "delete the Note objects, of which none could be looked at"},
+		"objects that were not looked at":         {[]Look{{Kind: noteKind, More: 3}}, "delete the Note objects, none of which could be read"},
 		"nothing":                                 {[]Look{{Kind: noteKind}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,9 +145,9 @@ func TestWhatWasNotLookedAtBlocks(t *testing.T) {
 	}
 }
 
-// TestNoObjectIsLost: whichever owns which, what does not block is collected once the module is gone, and as long as anything is left
-// that is not, something is named.
-func TestNoObjectIsLost(t *testing.T) {
+// TestBlockade_NoObjectIsLost: whichever owns which, what does not block is collected once the module is gone, and as long as anything is
+// left that is not, something is named.
+func TestBlockade_NoObjectIsLost(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 1))
 	for range 3000 {
 		names := []types.UID{"a", "b", "c", "d", "e", "f"}
@@ -180,7 +180,7 @@ func TestNoObjectIsLost(t *testing.T) {
 	}
 }
 
-// survivors are what is left of a look when a garbage collector has run and the module is gone.
+// survivors returns what is left of a look when a garbage collector has run and the module is gone.
 func survivors(look Look, gone ...types.UID) map[types.UID]bool {
 	left := map[types.UID]Object{}
 	dead := map[types.UID]bool{}
@@ -213,7 +213,7 @@ func survivors(look Look, gone ...types.UID) map[types.UID]bool {
 	return names
 }
 
-// among are the objects of a look that are among some, goers those that are not.
+// among returns the objects of a look that are among some, goers those that are not.
 func among(look Look, some map[types.UID]bool) (kept []Object) {
 	for _, object := range look.Objects {
 		if some[object.UID] {

@@ -14,16 +14,16 @@ import (
 
 const kindRelease = "ModuleReleaseMeta"
 
-// lastApplied is where kubectl keeps what somebody applied on the hub; it is as large as the object and means nothing in a runtime.
+// lastApplied is where kubectl keeps what a user applied on the hub; it is as large as the object and means nothing in a runtime.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Entry is one object of a catalog, as it has to stand in the runtime.
+// Entry is one object of a catalog, as it must stand in the runtime.
 type Entry struct {
 	// Object is complete for a server-side apply: namespace kyma-system, the hub's labels and annotations, the mark of what is managed.
 	Object *unstructured.Unstructured
 }
 
-// Catalog is what a Kyma may see of a hub's releases and templates, sorted by kind and name:
+// Catalog returns what a Kyma may see of a hub's releases and templates, sorted by kind and name:
 //
 //  1. A release that is being deleted or that is mandatory is no offer.
 //  2. A restricted release is shown to the Kymas that may have it.
@@ -32,12 +32,12 @@ type Entry struct {
 //  4. A release without a channel that is left is not shown.
 //  5. Templates are those that such channels name, each once.
 //
-// Versions that a Kyma pins or still runs are no part of it: the catalog says what can be had, and is the same for all Kymas that may see
+// Versions that a Kyma pins or still runs are no part of it: the catalog says what is available, and is the same for all Kymas that may see
 // the same (Visibility). Labels are all that is looked at of the Kyma.
 func Catalog(
 	kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMeta, templates map[string]*v1beta2.ModuleTemplate, restricted []string,
 ) []Entry {
-	world := World{Kyma: kyma, Releases: releases, Templates: templates, Restricted: restricted}
+	world := Snapshot{Kyma: kyma, Releases: releases, Templates: templates, Restricted: restricted}
 	var offers, versions []Entry
 	named := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(releases)) {
@@ -45,7 +45,7 @@ func Catalog(
 		if !mayShow(world, release) {
 			continue
 		}
-		channels := shown(world, release)
+		channels := visibleChannels(world, release)
 		if len(channels) == 0 {
 			continue
 		}
@@ -62,7 +62,7 @@ func Catalog(
 
 // Visibility sums up what Catalog looks at of a Kyma: Kymas with the same one see the same.
 func Visibility(kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMeta, restricted []string) string {
-	world := World{Kyma: kyma, Releases: releases, Restricted: restricted}
+	world := Snapshot{Kyma: kyma, Releases: releases, Restricted: restricted}
 	var parts []string
 	for _, label := range []string{v1beta2.LabelBeta, v1beta2.LabelInternal} {
 		if strings.ToLower(kyma.Labels[label]) == v1beta2.EnabledValue {
@@ -79,13 +79,13 @@ func Visibility(kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMe
 	return strings.Join(append(parts, selected...), " ")
 }
 
-// mayShow says whether a release may be shown at all.
-func mayShow(w World, release *v1beta2.ModuleReleaseMeta) bool {
+// mayShow reports whether a release may be shown at all.
+func mayShow(w Snapshot, release *v1beta2.ModuleReleaseMeta) bool {
 	return release.DeletionTimestamp.IsZero() && release.Spec.Mandatory == nil && restriction(w, release, release.Name) == nil
 }
 
-// shown are the channels of a release that this Kyma may follow.
-func shown(w World, release *v1beta2.ModuleReleaseMeta) []v1beta2.ChannelVersion {
+// visibleChannels returns the channels of a release that this Kyma may follow.
+func visibleChannels(w Snapshot, release *v1beta2.ModuleReleaseMeta) []v1beta2.ChannelVersion {
 	var channels []v1beta2.ChannelVersion
 	for _, channel := range release.Spec.Channels {
 		if template, refused := templateOf(w, release.Name, channel.Version); refused == nil && template.DeletionTimestamp.IsZero() {
@@ -105,7 +105,8 @@ func templateEntry(template *v1beta2.ModuleTemplate) *unstructured.Unstructured 
 	return runtimeObject(kindTemplate, &template.ObjectMeta, &template.Spec)
 }
 
-// runtimeObject is an object of the hub as a runtime gets it; nil when its spec is no JSON, which nothing is that came from an API server.
+// runtimeObject returns an object of the hub as a runtime gets it; nil when its spec is no JSON, which nothing is that came from an API
+// server.
 func runtimeObject(kind string, meta *metav1.ObjectMeta, spec any) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {

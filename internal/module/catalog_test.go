@@ -157,14 +157,14 @@ func TestCatalogFollowsSelectorAndLabels(t *testing.T) {
 		do    func()
 		shown bool
 	}{
-		{"restricted without a selector: nobody sees it", func() {}, false},
+		{"restricted without a selector: no one sees it", func() {}, false},
 		{"a selector that does not match", func() { s.releases[operator].Spec.KymaSelector = selects(accounts) }, false},
 		{"the Kyma gets the label", func() { s.kyma.Labels = map[string]string{"account": "a"} }, true},
 		{"the Kyma loses the label", func() { s.kyma.Labels = nil }, false},
 		{"the Kyma gets it again", func() { s.kyma.Labels = map[string]string{"account": "a"} }, true},
 		{"the selector asks for another value", func() { s.releases[operator].Spec.KymaSelector = selects(map[string]string{"account": "b"}) }, false},
 		{"the Kyma follows", func() { s.kyma.Labels = map[string]string{"account": "b"} }, true},
-		{"an empty selector selects nobody", func() { s.releases[operator].Spec.KymaSelector = selects(nil) }, false},
+		{"an empty selector selects no one", func() { s.releases[operator].Spec.KymaSelector = selects(nil) }, false},
 		{"the selector goes", func() { s.releases[operator].Spec.KymaSelector = nil }, false},
 		{"the operator lifts the restriction", func() { s.restricted = nil }, true},
 		{"a selector without a restriction hides it", func() { s.releases[operator].Spec.KymaSelector = selects(map[string]string{"account": "b"}) }, false},

@@ -33,10 +33,10 @@ type difference struct {
 	Extra map[string]any
 }
 
-// none says that there is nothing to write.
+// none reports whether there is nothing to write.
 func (d difference) none() bool { return !d.Meta && !d.Spec && len(d.Extra) == 0 }
 
-// running says that the Manifest asks for what is wanted: a label that somebody changed does not make a module less ready.
+// running reports whether the Manifest asks for what is wanted: a changed label does not make a module less ready.
 func (d difference) running() bool {
 	_, extra := d.Extra["spec"]
 	return !d.Spec && !extra
@@ -84,7 +84,7 @@ func ownMeta(manifest *v1beta2.Manifest) map[string]any {
 	}
 }
 
-// owned says whether the wanted owner stands among the owners.
+// owned reports whether the wanted owner stands among the owners.
 func owned(have, want *v1beta2.Manifest) bool {
 	for _, owner := range want.OwnerReferences {
 		if !slices.ContainsFunc(have.OwnerReferences, func(other metav1.OwnerReference) bool { return reflect.DeepEqual(other, owner) }) {
@@ -94,7 +94,7 @@ func owned(have, want *v1beta2.Manifest) bool {
 	return true
 }
 
-// sameSpec says whether two specs are the same as they stand, which is how it is at rest. Where they are not, JSON tells more.
+// sameSpec reports whether two specs are the same as they stand, which is how it is at rest. Where they are not, JSON tells more.
 func sameSpec(have, want *v1beta2.ManifestSpec) bool {
 	return have.Remote == want.Remote && have.Version == want.Version && have.CustomResourcePolicy == want.CustomResourcePolicy &&
 		have.Install.Name == want.Install.Name && bytes.Equal(have.Install.Source.Raw, want.Install.Source.Raw) &&
@@ -111,7 +111,7 @@ func sameInstalls(have, want []v1beta2.InstallInfo) bool {
 	})
 }
 
-// ownSpec is the part of a spec that is ours, as JSON; false when raw JSON in it is none.
+// ownSpec returns the part of a spec that is ours, as JSON; false when raw JSON in it is none.
 func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 	spec := &manifest.Spec
 	raw, err := json.Marshal(v1beta2.ManifestSpec{
@@ -136,9 +136,9 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 	return own, err == nil
 }
 
-// diff says whether something of want is missing or different in have, and what have has beyond want: nil for each such field, as a JSON
+// diff reports whether something of want is missing or different in have, and what have has beyond want: nil for each such field, as a JSON
 // merge patch removes it. A null is as good as absent. Lists are compared whole, as server-side apply writes them; for one of mergedLists
-// that others added to, extra has what is to be left of it.
+// that others added to, extra has what must be left of it.
 func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 	extra = map[string]any{}
 	for key, value := range want {
@@ -169,7 +169,7 @@ func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 	return changed, extra
 }
 
-// holdsMore says whether a list has everything of want and something beyond it.
+// holdsMore reports whether a list has everything of want and something beyond it.
 func holdsMore(have, want any) bool {
 	all, _ := have.([]any)
 	wanted, _ := want.([]any)

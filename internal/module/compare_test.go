@@ -13,7 +13,7 @@ import (
 const pre = `{"metadata":{`
 const post = `"resourceVersion":"1","uid":"uid-kyma-sample-template-operator-2235966007"}`
 
-func TestWhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
+func TestCompare_WhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		edit func(*v1beta2.Manifest)
@@ -59,7 +59,7 @@ func TestWhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 			edit: func(m *v1beta2.Manifest) {
 				m.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "more", Source: runtime.RawExtension{Raw: []byte(`{}`)}}}
 			}},
-		{name: "a CRD rule that nobody allowed", patch: pre + post + `,"spec":{"allowCRDChanges":null}}`,
+		{name: "a CRD rule that no one allowed", patch: pre + post + `,"spec":{"allowCRDChanges":null}}`,
 			edit: func(m *v1beta2.Manifest) { m.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} }},
 		{name: "another label", apply: true, edit: func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelChannel] = "fast" }},
 		{name: "no label", apply: true, edit: func(m *v1beta2.Manifest) { delete(m.Labels, v1beta2.LabelManagedBy) }},
@@ -94,7 +94,7 @@ func TestWhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 	}
 }
 
-func TestWhatATemplateNoLongerHasGoes(t *testing.T) {
+func TestCompare_WhatATemplateNoLongerHasGoes(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Manager, m.Spec.Data = nil, nil }),
 		isComponent(v1, Component{Source: newSource(v1)}))
 	plan := MakePlan(w, Resolve(w))
@@ -114,8 +114,8 @@ func TestWhatATemplateNoLongerHasGoes(t *testing.T) {
 	}
 }
 
-func TestAnApplyGoesBeforeAnAdjustment(t *testing.T) {
-	// In one write the apply drops what we set ourselves; only what somebody else set is left for an adjustment.
+func TestCompare_AnApplyGoesBeforeAnAdjustment(t *testing.T) {
+	// In one write the apply drops what we set ourselves; only what another user set is left for an adjustment.
 	w := sampleWorld(installedAt("regular", v1), ofChannel("fast"), theTemplate(v2, func(m *v1beta2.ModuleTemplate) { m.Spec.Manager = nil }))
 	plan := MakePlan(w, Resolve(w))
 	if len(plan.Apply) != 1 || len(plan.Adjust) != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// entryOf is a module's entry in the status after this pass, nil when the module is gone.
-func entryOf(w World, v *Verdict, before *v1beta2.ModuleStatus, result Result, told outcome) *v1beta2.ModuleStatus {
+// entryOf returns a module's entry in the status after this pass, nil when the module is gone.
+func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result, told outcome) *v1beta2.ModuleStatus {
 	manifest := current(v, result)
 	if v.Kind == Removed && manifest == nil {
 		return nil

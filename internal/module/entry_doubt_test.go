@@ -6,7 +6,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-func TestADoubtAboutAComponentIsToldWhereNothingElseIs(t *testing.T) {
+func TestEntryDoubt_ADoubtAboutAComponentIsToldWhereNothingElseIs(t *testing.T) {
 	const doubt = "the component is not signed, which the policy only warns of"
 	w := sampleWorld(installedAt("regular", "1.0.0"), reported(v1beta2.StateReady, "Ready", ""))
 	for key, component := range w.Components {

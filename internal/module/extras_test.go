@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-func TestWhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(t *testing.T) {
+func TestExtras_WhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1))
 	key := ComponentKey{componentOfModule(operator), v1}
 	component := newComponent(v1)
@@ -47,8 +47,8 @@ func TestWhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(t *test
 	}
 }
 
-// A server-side apply leaves in these lists what somebody else put there.
-func TestWhatOthersAddToTheListsOfAManifestGoes(t *testing.T) {
+// A server-side apply leaves in these lists what another user put there.
+func TestExtras_WhatOthersAddToTheListsOfAManifestGoes(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1))
 	component := newComponent(v1)
 	component.Extras.Additional = []v1beta2.InstallInfo{{Name: "chart", Source: runtime.RawExtension{Raw: []byte(`{"type":"helm-chart"}`)}}}

@@ -24,7 +24,7 @@ var (
 	one  = metav1.NewTime(time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC))
 )
 
-// newKyma is a Kyma in channel regular with the modules.
+// newKyma returns a Kyma in channel regular with the modules.
 func newKyma(modules ...v1beta2.Module) *v1beta2.Kyma {
 	return &v1beta2.Kyma{
 		ObjectMeta: metav1.ObjectMeta{
@@ -79,8 +79,8 @@ func newComponent(version string) Component {
 }
 
 // newWorld has the Kyma, and for the sample module a release (regular 1.0.0, fast 2.0.0), both templates and both components.
-func newWorld(kyma *v1beta2.Kyma, edits ...func(*World)) World {
-	w := World{
+func newWorld(kyma *v1beta2.Kyma, edits ...func(*Snapshot)) Snapshot {
+	w := Snapshot{
 		Kyma:       kyma,
 		Releases:   map[string]*v1beta2.ModuleReleaseMeta{operator: newRelease(operator, "regular", v1, "fast", v2)},
 		Templates:  map[string]*v1beta2.ModuleTemplate{},
@@ -98,19 +98,21 @@ func newWorld(kyma *v1beta2.Kyma, edits ...func(*World)) World {
 }
 
 // sampleWorld has one enabled module and the edits.
-func sampleWorld(edits ...func(*World)) World { return newWorld(newKyma(module(operator)), edits...) }
+func sampleWorld(edits ...func(*Snapshot)) Snapshot {
+	return newWorld(newKyma(module(operator)), edits...)
+}
 
 // installedAt adds the sample module's Manifest as this operator writes it for a channel and version, Ready, and the status to it.
-func installedAt(channel, version string) func(*World) {
-	return func(w *World) {
+func installedAt(channel, version string) func(*Snapshot) {
+	return func(w *Snapshot) {
 		manifest := manifestAt(w, channel, version)
 		w.Manifests = append(w.Manifests, *manifest)
 		statusAt(channel, version)(w)
 	}
 }
 
-// manifestAt is the sample module's Manifest for a channel and version as an API server keeps it, Ready.
-func manifestAt(w *World, channel, version string) *v1beta2.Manifest {
+// manifestAt returns the sample module's Manifest for a channel and version as an API server keeps it, Ready.
+func manifestAt(w *Snapshot, channel, version string) *v1beta2.Manifest {
 	manifest := wanted(w.Kyma, &Verdict{
 		Module: operator, Channel: channel, Version: version, ComponentName: component,
 		Template: newTemplate(operator, version), Source: newSource(version), LocalizedImages: newComponent(version).LocalizedImages,
@@ -120,8 +122,8 @@ func manifestAt(w *World, channel, version string) *v1beta2.Manifest {
 }
 
 // statusAt adds an entry for the sample module that says it is installed.
-func statusAt(channel, version string) func(*World) {
-	return func(w *World) {
+func statusAt(channel, version string) func(*Snapshot) {
+	return func(w *Snapshot) {
 		w.Kyma.Status.Modules = append(w.Kyma.Status.Modules, v1beta2.ModuleStatus{
 			Name: operator, State: v1beta2.StateReady, Channel: channel, Version: version,
 			OCMComponentName: component, FQDN: component,
@@ -130,7 +132,7 @@ func statusAt(channel, version string) func(*World) {
 	}
 }
 
-// stored is what an API server keeps of a Manifest that is applied over another, or created.
+// stored returns what an API server keeps of a Manifest that is applied over another, or created.
 func stored(applied, before *v1beta2.Manifest) *v1beta2.Manifest {
 	after := applied.DeepCopy()
 	after.TypeMeta = metav1.TypeMeta{}
@@ -160,7 +162,7 @@ func makeReady(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 	return reporting(manifest, v1beta2.StateReady, v1beta2.ReasonReady, "all objects are ready")
 }
 
-// reporting gives a Manifest a status that speaks of its generation.
+// reporting returns a Manifest a status that speaks of its generation.
 func reporting(manifest *v1beta2.Manifest, state v1beta2.State, reason, message string) *v1beta2.Manifest {
 	manifest.Status.ObservedGeneration = manifest.Generation
 	manifest.Status.State = state
@@ -177,50 +179,50 @@ func dying(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 	return manifest
 }
 
-// theManifest edits the only Manifest of the World.
-func theManifest(edit func(*v1beta2.Manifest)) func(*World) {
-	return func(w *World) { edit(&w.Manifests[0]) }
+// theManifest edits the only Manifest of the Snapshot.
+func theManifest(edit func(*v1beta2.Manifest)) func(*Snapshot) {
+	return func(w *Snapshot) { edit(&w.Manifests[0]) }
 }
 
-func theModule(edit func(*v1beta2.Module)) func(*World) {
-	return func(w *World) { edit(&w.Kyma.Spec.Modules[0]) }
+func theModule(edit func(*v1beta2.Module)) func(*Snapshot) {
+	return func(w *Snapshot) { edit(&w.Kyma.Spec.Modules[0]) }
 }
 
-func theRelease(edit func(*v1beta2.ModuleReleaseMeta)) func(*World) {
-	return func(w *World) { edit(w.Releases[operator]) }
+func theRelease(edit func(*v1beta2.ModuleReleaseMeta)) func(*Snapshot) {
+	return func(w *Snapshot) { edit(w.Releases[operator]) }
 }
 
 // theTemplate edits the template of that version.
-func theTemplate(version string, edit func(*v1beta2.ModuleTemplate)) func(*World) {
-	return func(w *World) { edit(w.Templates[operator+"-"+version]) }
+func theTemplate(version string, edit func(*v1beta2.ModuleTemplate)) func(*Snapshot) {
+	return func(w *Snapshot) { edit(w.Templates[operator+"-"+version]) }
 }
 
-func theEntry(edit func(*v1beta2.ModuleStatus)) func(*World) {
-	return func(w *World) { edit(&w.Kyma.Status.Modules[0]) }
+func theEntry(edit func(*v1beta2.ModuleStatus)) func(*Snapshot) {
+	return func(w *Snapshot) { edit(&w.Kyma.Status.Modules[0]) }
 }
 
-func isComponent(version string, known Component) func(*World) {
-	return func(w *World) { w.Components[ComponentKey{component, version}] = known }
+func isComponent(version string, known Component) func(*Snapshot) {
+	return func(w *Snapshot) { w.Components[ComponentKey{component, version}] = known }
 }
 
-func notRead(version string) func(*World) {
-	return func(w *World) { delete(w.Components, ComponentKey{component, version}) }
+func notRead(version string) func(*Snapshot) {
+	return func(w *Snapshot) { delete(w.Components, ComponentKey{component, version}) }
 }
 
-func unreadable(version, reason string) func(*World) {
+func unreadable(version, reason string) func(*Snapshot) {
 	return isComponent(version, Component{Reason: reason, Message: "the registry says so"})
 }
 
-func ofChannel(channel string) func(*World) {
+func ofChannel(channel string) func(*Snapshot) {
 	return theModule(func(m *v1beta2.Module) { m.Channel = channel })
 }
 
-func pinned(version string) func(*World) {
+func pinned(version string) func(*Snapshot) {
 	return theModule(func(m *v1beta2.Module) { m.Version = version })
 }
 
-func disabled(w *World) { w.Kyma.Spec.Modules = nil }
+func disabled(w *Snapshot) { w.Kyma.Spec.Modules = nil }
 
-func unmanaged(w *World) { w.Kyma.Spec.Modules[0].Managed = new(bool) }
+func unmanaged(w *Snapshot) { w.Kyma.Spec.Modules[0].Managed = new(bool) }
 
-func kymaDeleted(w *World) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }
+func kymaDeleted(w *Snapshot) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }

@@ -12,24 +12,24 @@ import (
 func TestDowngradeIsRefused(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		world []func(*World)
+		world []func(*Snapshot)
 		say   string
 	}{
-		{"back to a channel with a lower version", []func(*World){installedAt("fast", v2)}, saysDowngrade},
-		{"the channel itself went back", []func(*World){installedAt("regular", v2)},
+		{"back to a channel with a lower version", []func(*Snapshot){installedAt("fast", v2)}, saysDowngrade},
+		{"the channel itself went back", []func(*Snapshot){installedAt("regular", v2)},
 			strings.Replace(saysDowngrade, "from fast", "from regular", 1)},
-		{"a lower version is pinned", []func(*World){installedAt("fast", v2), pinned(v1)},
+		{"a lower version is pinned", []func(*Snapshot){installedAt("fast", v2), pinned(v1)},
 			strings.Replace(saysDowngrade, "to regular", "to version 1.0.0", 1)},
-		{"from a pinned version", []func(*World){installedAt("", v2)}, strings.Replace(saysDowngrade, "from fast", "from version 2.0.0", 1)},
-		{"the component of the lower version need not be readable", []func(*World){installedAt("fast", v2), notRead(v1)}, saysDowngrade},
-		{"the component of the kept version need not be readable", []func(*World){installedAt("fast", v2), notRead(v2)}, saysDowngrade},
-		{"the Manifest is gone and only the status knows", []func(*World){statusAt("fast", v2)}, saysDowngrade},
+		{"from a pinned version", []func(*Snapshot){installedAt("", v2)}, strings.Replace(saysDowngrade, "from fast", "from version 2.0.0", 1)},
+		{"the component of the lower version need not be readable", []func(*Snapshot){installedAt("fast", v2), notRead(v1)}, saysDowngrade},
+		{"the component of the kept version need not be readable", []func(*Snapshot){installedAt("fast", v2), notRead(v2)}, saysDowngrade},
+		{"the Manifest is gone and only the status knows", []func(*Snapshot){statusAt("fast", v2)}, saysDowngrade},
 		{"the status is gone and only the Manifest knows",
-			[]func(*World){installedAt("fast", v2), func(w *World) { w.Kyma.Status.Modules = nil }}, saysDowngrade},
-		{"the operator died between the Manifest and the status", []func(*World){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+			[]func(*Snapshot){installedAt("fast", v2), func(w *Snapshot) { w.Kyma.Status.Modules = nil }}, saysDowngrade},
+		{"the operator died between the Manifest and the status", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.Channel, e.Version = "regular", v1
 		})}, saysDowngrade},
-		{"it was unmanaged since", []func(*World){statusAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+		{"it was unmanaged since", []func(*Snapshot){statusAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.State = v1beta2.StateUnmanaged
 		})}, saysDowngrade},
 	} {
@@ -49,7 +49,7 @@ func TestDowngradeIsRefused(t *testing.T) {
 	}
 }
 
-func TestNoTwoPartsOfAVersionAreComparedAsText(t *testing.T) {
+func TestKeep_NoTwoPartsOfAVersionAreComparedAsText(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want bool
@@ -63,26 +63,26 @@ func TestNoTwoPartsOfAVersionAreComparedAsText(t *testing.T) {
 	}
 }
 
-func TestAHandEditOfTheVersionIsNoVersionToKeep(t *testing.T) {
+func TestKeep_AHandEditOfTheVersionIsNoVersionToKeep(t *testing.T) {
 	edited := theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = "9.9.9" })
 	for _, test := range []struct {
 		name  string
-		world []func(*World)
+		world []func(*Snapshot)
 	}{
-		{"a version that does not exist", []func(*World){edited}},
-		{"a version that exists, with the source of another", []func(*World){theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = v2 })}},
-		{"a version whose component is not in the registry", []func(*World){edited, func(w *World) {
+		{"a version that does not exist", []func(*Snapshot){edited}},
+		{"a version that exists, with the source of another", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = v2 })}},
+		{"a version whose component is not in the registry", []func(*Snapshot){edited, func(w *Snapshot) {
 			w.Templates["template-operator-9.9.9"] = newTemplate(operator, "9.9.9")
 		}, unreadable("9.9.9", "ComponentNotFound")}},
-		{"a version whose component is invalid", []func(*World){edited, func(w *World) {
+		{"a version whose component is invalid", []func(*Snapshot){edited, func(w *Snapshot) {
 			w.Templates["template-operator-9.9.9"] = newTemplate(operator, "9.9.9")
 		}, isComponent("9.9.9", Component{})}},
-		{"a Manifest whose source is no source any more", []func(*World){theManifest(func(m *v1beta2.Manifest) {
+		{"a Manifest whose source is no source any more", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version, m.Spec.Install.Source.Raw = v2, []byte(`[]`)
 		})}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("regular", v1)}, test.world...)...)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1)}, test.world...)...)
 			plan := MakePlan(w, Resolve(w))
 			if len(plan.Apply) != 1 || plan.Apply[0].Spec.Version != v1 {
 				t.Errorf("the Manifest is not put back: %+v", plan)
@@ -91,19 +91,19 @@ func TestAHandEditOfTheVersionIsNoVersionToKeep(t *testing.T) {
 	}
 }
 
-func TestInDoubtNothingIsWritten(t *testing.T) {
+func TestKeep_InDoubtNothingIsWritten(t *testing.T) {
 	// The Manifest is at 2.0.0, the status says 1.0.0 and so does the channel: a hand edit, or did the operator die in between?
-	doubt := []func(*World){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Channel, e.Version = "regular", v1 })}
+	doubt := []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Channel, e.Version = "regular", v1 })}
 	for _, test := range []struct {
 		name  string
-		world []func(*World)
+		world []func(*Snapshot)
 		want  verdictWords
 	}{
-		{"while the component is being read", []func(*World){notRead(v2)}, verdictWords{Waiting, "Processing", "ComponentPending",
+		{"while the component is being read", []func(*Snapshot){notRead(v2)}, verdictWords{Waiting, "Processing", "ComponentPending",
 			"component " + component + ":2.0.0 is being read", "regular", v1}},
-		{"while the registry does not answer", []func(*World){unreadable(v2, "RegistryUnreachable")}, verdictWords{Keep, "Error",
+		{"while the registry does not answer", []func(*Snapshot){unreadable(v2, "RegistryUnreachable")}, verdictWords{Keep, "Error",
 			"RegistryUnreachable", "the registry of component " + component + ":2.0.0 does not answer: the registry says so", "regular", v1}},
-		{"when the channel is refused anyway", []func(*World){notRead(v2), ofChannel("rapid")}, verdictWords{Keep, "Error", "ChannelNotFound",
+		{"when the channel is refused anyway", []func(*Snapshot){notRead(v2), ofChannel("rapid")}, verdictWords{Keep, "Error", "ChannelNotFound",
 			`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"`, "regular", v1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,30 +119,30 @@ func TestInDoubtNothingIsWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptIsPutBack(t *testing.T) {
-	missing := func(w *World) { delete(w.Templates, "template-operator-2.0.0") }
+func TestKeep_WhatIsKeptIsPutBack(t *testing.T) {
+	missing := func(w *Snapshot) { delete(w.Templates, "template-operator-2.0.0") }
 	for _, test := range []struct {
 		name   string
-		world  []func(*World)
+		world  []func(*Snapshot)
 		writes bool
 	}{
 		{"nothing to put back", nil, false},
-		{"a hand edit", []func(*World){theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, true},
-		{"a Manifest that somebody removed", []func(*World){func(w *World) { w.Manifests = nil }}, true},
-		{"not when the release is gone", []func(*World){func(w *World) { delete(w.Releases, operator) },
+		{"a hand edit", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, true},
+		{"a Manifest that a user removed", []func(*Snapshot){func(w *Snapshot) { w.Manifests = nil }}, true},
+		{"not when the release is gone", []func(*Snapshot){func(w *Snapshot) { delete(w.Releases, operator) },
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, false},
-		{"not when the kept version's template is gone", []func(*World){func(w *World) { delete(w.Templates, "template-operator-1.0.0") },
+		{"not when the kept version's template is gone", []func(*Snapshot){func(w *Snapshot) { delete(w.Templates, "template-operator-1.0.0") },
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, false},
-		{"not when the kept version may no longer be had", []func(*World){theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+		{"not when the kept version may no longer be had", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Labels = map[string]string{v1beta2.LabelBeta: "true"}
 		}), theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, false},
-		{"while its component is being read, from the Manifest itself", []func(*World){notRead(v1),
+		{"while its component is being read, from the Manifest itself", []func(*Snapshot){notRead(v1),
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, true},
-		{"not while its component is being read and the source is broken", []func(*World){notRead(v1),
+		{"not while its component is being read and the source is broken", []func(*Snapshot){notRead(v1),
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = []byte(`{}`) })}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("regular", v1), ofChannel("fast"), missing}, test.world...)...)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1), ofChannel("fast"), missing}, test.world...)...)
 			got := only(t, w)
 			if got.Kind != Keep || got.Version != v1 {
 				t.Fatalf("verdict %s, version %s", got.Kind, got.Version)
@@ -158,7 +158,7 @@ func TestWhatIsKeptIsPutBack(t *testing.T) {
 	}
 }
 
-func TestARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
+func TestKeep_ARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
 	// The Manifest is at 2.0.0 with the source of 2.0.0, the status still says 1.0.0, and now the channel is gone.
 	w := sampleWorld(installedAt("fast", v2), ofChannel("rapid"), theEntry(func(e *v1beta2.ModuleStatus) {
 		e.Channel, e.Version = "regular", v1
@@ -172,9 +172,9 @@ func TestARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBePutBackStaysRefused(t *testing.T) {
+func TestKeep_WhatCannotBePutBackStaysRefused(t *testing.T) {
 	// The status says 2.0.0, the Manifest was removed by force and its template is gone. Still no lower version is installed.
-	w := sampleWorld(statusAt("fast", v2), func(w *World) { delete(w.Templates, "template-operator-2.0.0") })
+	w := sampleWorld(statusAt("fast", v2), func(w *Snapshot) { delete(w.Templates, "template-operator-2.0.0") })
 	want := verdictWords{Refused, "Warning", "Downgrade", saysDowngrade, "fast", v2}
 	for range 3 {
 		if diff := cmp.Diff(want, wordsOf(only(t, w))); diff != "" {
@@ -184,17 +184,17 @@ func TestWhatCannotBePutBackStaysRefused(t *testing.T) {
 	}
 }
 
-func TestAReadyModuleOutlivesTheRegistry(t *testing.T) {
+func TestKeep_AReadyModuleOutlivesTheRegistry(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		known func(*World)
+		known func(*Snapshot)
 		kind  Kind
 	}{
 		{"after a restart nothing was read yet", notRead(v1), Run},
 		{"it is being read", isComponent(v1, Component{Pending: true}), Run},
 		{"the registry does not answer", unreadable(v1, "RegistryUnreachable"), Run},
 		{"the registry refuses the credentials", unreadable(v1, "RegistryUnauthorized"), Run},
-		{"somebody cleaned up the registry", unreadable(v1, "ComponentNotFound"), Run},
+		{"a user cleaned up the registry", unreadable(v1, "ComponentNotFound"), Run},
 		{"the component turned out to be invalid", unreadable(v1, "ComponentInvalid"), Keep},
 		{"it has to be signed by now and is not", unreadable(v1, "SignatureMissing"), Run},
 		{"the signer's certificate expired", unreadable(v1, "SignatureUntrusted"), Run},
@@ -222,22 +222,22 @@ func TestAReadyModuleOutlivesTheRegistry(t *testing.T) {
 func TestNeeded(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		world []func(*World)
+		world []func(*Snapshot)
 		want  []ComponentKey
 	}{
-		{"what is to be installed", []func(*World){func(w *World) { w.Components = nil }}, []ComponentKey{{component, v1}}},
+		{"what is to be installed", []func(*Snapshot){func(w *Snapshot) { w.Components = nil }}, []ComponentKey{{component, v1}}},
 		{"what is to be installed when it is known already", nil, []ComponentKey{{component, v1}}},
-		{"not what is refused before", []func(*World){ofChannel("rapid")}, nil},
-		{"what is kept", []func(*World){installedAt("fast", v2)}, []ComponentKey{{component, v2}}},
-		{"both in doubt", []func(*World){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }),
+		{"not what is refused before", []func(*Snapshot){ofChannel("rapid")}, nil},
+		{"what is kept", []func(*Snapshot){installedAt("fast", v2)}, []ComponentKey{{component, v2}}},
+		{"both in doubt", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }),
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = newComponentSource("other") })},
 			[]ComponentKey{{component, v1}, {component, v2}}},
-		{"both in doubt before either was read", []func(*World){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+		{"both in doubt before either was read", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.Version = v1
-		}), func(w *World) { w.Components = nil }}, []ComponentKey{{component, v1}, {component, v2}}},
-		{"nothing for a module that is removed", []func(*World){installedAt("fast", v2), disabled}, nil},
-		{"nothing for a Kyma that is deleted", []func(*World){installedAt("fast", v2), kymaDeleted}, nil},
-		{"nothing for a module that is unmanaged", []func(*World){installedAt("fast", v2), unmanaged}, nil},
+		}), func(w *Snapshot) { w.Components = nil }}, []ComponentKey{{component, v1}, {component, v2}}},
+		{"nothing for a module that is removed", []func(*Snapshot){installedAt("fast", v2), disabled}, nil},
+		{"nothing for a Kyma that is deleted", []func(*Snapshot){installedAt("fast", v2), kymaDeleted}, nil},
+		{"nothing for a module that is unmanaged", []func(*Snapshot){installedAt("fast", v2), unmanaged}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, Needed(sampleWorld(test.world...))); diff != "" {

@@ -27,14 +27,14 @@ func (s *tape) Uint64() uint64 {
 	return value
 }
 
-// life is a Kyma with everything that people, registries and controllers do to it, in any order.
+// life is a Kyma with everything that users, registries and controllers do to it, in any order.
 type life struct {
 	dice
 	t *testing.T
-	w World
+	w Snapshot
 }
 
-// someone does one of the things that people do.
+// a user does one of the things that users do.
 func (l *life) someone() {
 	l.w = carryOut(l.w, Plan{})
 	name := l.one(letters...)
@@ -91,7 +91,7 @@ func (l *life) kubectl() {
 	}
 }
 
-// works is one step of the Manifest controller with one Manifest; whether there was one to do.
+// works returns one step of the Manifest controller with one Manifest; whether there was one to do.
 func (l *life) works() bool {
 	for _, at := range l.Perm(len(l.w.Manifests)) {
 		m := &l.w.Manifests[at]
@@ -113,7 +113,7 @@ func (l *life) works() bool {
 	return false
 }
 
-// pass is one of the Kyma controller, with all that must hold of it.
+// pass returns one of the Kyma controller, with all that must hold of it.
 func (l *life) pass(interrupted bool) Plan {
 	verdicts := Resolve(l.w)
 	if again := Resolve(l.w); !reflect.DeepEqual(verdicts, again) {
@@ -146,7 +146,7 @@ func (l *life) nothingDeletedByRefusal(verdicts []Verdict, plan Plan) {
 			return its && (asked || v.Kind == Run && v.Manifest.Name != doomed.Name)
 		})
 		if !wanted {
-			l.t.Errorf("%s is deleted, and nobody asked for that", doomed.Name)
+			l.t.Errorf("%s is deleted, and no one asked for that", doomed.Name)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func (l *life) rests() {
 func live(t *testing.T, source rand.Source, events int) {
 	t.Helper()
 	d := dice{rand.New(source)}
-	l := &life{dice: d, t: t, w: d.world()}
+	l := &life{dice: d, t: t, w: d.snapshot()}
 	for range events {
 		switch l.IntN(4) {
 		case 0:
@@ -200,7 +200,7 @@ func live(t *testing.T, source rand.Source, events int) {
 	l.rests()
 }
 
-func TestEveryLifeComesToRest(t *testing.T) {
+func TestLifeFuzz_EveryLifeComesToRest(t *testing.T) {
 	for seed := range uint64(300) {
 		if live(t, rand.NewPCG(seed, 11), 15); t.Failed() {
 			t.Fatalf("in the life of seed %d", seed)

@@ -32,6 +32,7 @@ func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), 1)
 	})
 	r.oneNameEach(verdicts)
+	r.succession(verdicts)
 	return verdicts
 }
 
@@ -45,19 +46,19 @@ func (r *resolver) mandatory(name string) Verdict {
 	v.stands(installedOf(nil, v.Manifest))
 	v.Channel = ""
 	switch {
-	case r.World.Kyma.DeletionTimestamp != nil:
+	case r.Snapshot.Kyma.DeletionTimestamp != nil:
 		v.is(Removed, ruleKymaDeleting, ruleKymaDeleting.message())
 	case release == nil || release.DeletionTimestamp != nil:
 		v.is(Removed, ruleDisabled, ruleDisabled.message())
 	default:
-		found, refused := findMandatory(r.World, release)
+		found, refused := findMandatory(r.Snapshot, release)
 		r.enabled(&v, found, refused)
 	}
 	return v
 }
 
 // findMandatory is rules 5, 7 and 8 of Resolve. The template need not say that it is mandatory.
-func findMandatory(w World, release *v1beta2.ModuleReleaseMeta) (target, *no) {
+func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
 	if _, refused := componentNamed(release); refused != nil {
 		return target{}, refused
 	}
@@ -73,8 +74,8 @@ func findMandatory(w World, release *v1beta2.ModuleReleaseMeta) (target, *no) {
 	return found, nil
 }
 
-// mandatoryStanding is what of a mandatory module counts as installed: what its Manifest says. A Manifest that installs from the target's
-// source is at the target, whatever somebody wrote into its version.
+// mandatoryStanding returns what of a mandatory module counts as installed: what its Manifest says. A Manifest that installs from the
+// target's source is at the target, whatever its version field says.
 func (r *resolver) mandatoryStanding(manifest *v1beta2.Manifest, found target) installed {
 	have := installedOf(nil, manifest)
 	have.Channel = ""
@@ -87,23 +88,23 @@ func (r *resolver) mandatoryStanding(manifest *v1beta2.Manifest, found target) i
 	return have
 }
 
-// releaseFor is the release that a verdict's module is installed from.
-func (r *resolver) releaseFor(v *Verdict) (*v1beta2.ModuleReleaseMeta, *no) {
+// releaseFor returns the release that a verdict's module is installed from.
+func (r *resolver) releaseFor(v *Verdict) (*v1beta2.ModuleReleaseMeta, *refusal) {
 	if release := r.decreed[v.Module]; v.Mandatory && release != nil {
 		return componentNamed(release)
 	}
-	return releaseOf(r.World, v.Module)
+	return releaseOf(r.Snapshot, v.Module)
 }
 
-// templateFor is the template of a version that this verdict's module may have.
-func (r *resolver) templateFor(v *Verdict, version string) (*v1beta2.ModuleTemplate, *no) {
+// templateFor returns the template of a version that this verdict's module may have.
+func (r *resolver) templateFor(v *Verdict, version string) (*v1beta2.ModuleTemplate, *refusal) {
 	if v.Mandatory {
-		return templateAt(r.World, v.Module, version)
+		return templateAt(r.Snapshot, v.Module, version)
 	}
-	return templateOf(r.World, v.Module, version)
+	return templateOf(r.Snapshot, v.Module, version)
 }
 
-// entry is what the status said of the verdict's module. It says nothing of mandatory ones.
+// entry returns what the status said of the verdict's module. It says nothing of mandatory ones.
 func (r *resolver) entry(v *Verdict) *v1beta2.ModuleStatus {
 	if v.Mandatory {
 		return nil
@@ -111,8 +112,8 @@ func (r *resolver) entry(v *Verdict) *v1beta2.ModuleStatus {
 	return r.status[v.Module]
 }
 
-// MandatoryStates are the states of the mandatory modules by name after this pass, as Rollup sees them; the status does not name them.
-func MandatoryStates(w World, verdicts []Verdict, results map[string]Result) map[string]v1beta2.State {
+// MandatoryStates returns the states of the mandatory modules by name after this pass, as Rollup sees them; the status does not name them.
+func MandatoryStates(w Snapshot, verdicts []Verdict, results map[string]Result) map[string]v1beta2.State {
 	states := map[string]v1beta2.State{}
 	_, mandatory := tellAll(w, verdicts, results)
 	for _, module := range mandatory {
@@ -122,7 +123,7 @@ func MandatoryStates(w World, verdicts []Verdict, results map[string]Result) map
 }
 
 // setMandatory writes the condition MandatoryModules, which exists only where there is such a module and does not count for the state.
-func setMandatory(w World, status *v1beta2.KymaStatus, mandatory []told) {
+func setMandatory(w Snapshot, status *v1beta2.KymaStatus, mandatory []moduleReasons) {
 	if len(mandatory) == 0 {
 		status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
 			return condition.Type == v1beta2.ConditionMandatoryModules

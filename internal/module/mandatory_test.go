@@ -11,8 +11,8 @@ import (
 )
 
 // decreed makes a module mandatory in a version, with template and component. Its release takes the place of one with channels.
-func decreed(name, version string) func(*World) {
-	return func(w *World) {
+func decreed(name, version string) func(*Snapshot) {
+	return func(w *Snapshot) {
 		release := newRelease(name)
 		release.Spec.Mandatory = &v1beta2.Mandatory{Version: version}
 		w.Mandatory = append(w.Mandatory, release)
@@ -23,8 +23,8 @@ func decreed(name, version string) func(*World) {
 }
 
 // present adds the Manifest of a mandatory module, Ready.
-func present(name, version string) func(*World) {
-	return func(w *World) {
+func present(name, version string) func(*Snapshot) {
+	return func(w *Snapshot) {
 		w.Manifests = append(w.Manifests, *makeReady(stored(wanted(w.Kyma, &Verdict{
 			Module: name, Mandatory: true, Version: version, ComponentName: componentOfModule(name), Template: newTemplate(name, version),
 			Source: newSource(version), LocalizedImages: newComponent(version).LocalizedImages, Policy: v1beta2.CustomResourcePolicyCreateAndDelete,
@@ -32,63 +32,63 @@ func present(name, version string) func(*World) {
 	}
 }
 
-func theMandatory(edit func(*v1beta2.ModuleReleaseMeta)) func(*World) {
-	return func(w *World) { edit(w.Mandatory[0]) }
+func theMandatory(edit func(*v1beta2.ModuleReleaseMeta)) func(*Snapshot) {
+	return func(w *Snapshot) { edit(w.Mandatory[0]) }
 }
 
 func TestMandatory(t *testing.T) {
 	going := func(r *v1beta2.ModuleReleaseMeta) { r.DeletionTimestamp = noon.DeepCopy() }
-	hide := func(label string) func(*World) {
+	hide := func(label string) func(*Snapshot) {
 		return theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{label: "true"} })
 	}
 	runs := verdictWords{Kind: Run, Version: v1}
 	for _, test := range []struct {
 		name  string
-		edits []func(*World)
+		edits []func(*Snapshot)
 		want  verdictWords
 		does  string // "apply <version>", "adjust", "delete" or nothing
 	}{
-		{"is installed without being asked for", []func(*World){decreed(operator, v1)}, runs, "apply 1.0.0"},
-		{"stays as it is", []func(*World){decreed(operator, v1), present(operator, v1)}, runs, ""},
-		{"takes another version", []func(*World){decreed(operator, v2), present(operator, v1)}, verdictWords{Kind: Run, Version: v2}, "apply 2.0.0"},
-		{"of a template that says it is mandatory", []func(*World){decreed(operator, v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+		{"is installed without being asked for", []func(*Snapshot){decreed(operator, v1)}, runs, "apply 1.0.0"},
+		{"stays as it is", []func(*Snapshot){decreed(operator, v1), present(operator, v1)}, runs, ""},
+		{"takes another version", []func(*Snapshot){decreed(operator, v2), present(operator, v1)}, verdictWords{Kind: Run, Version: v2}, "apply 2.0.0"},
+		{"of a template that says it is mandatory", []func(*Snapshot){decreed(operator, v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Spec.Mandatory = true
 		})}, runs, "apply 1.0.0"},
-		{"is for Kymas that are not internal, too", []func(*World){decreed(operator, v1), hide(v1beta2.LabelInternal)}, runs, "apply 1.0.0"},
-		{"is for Kymas that are not beta, too", []func(*World){decreed(operator, v1), hide(v1beta2.LabelBeta)}, runs, "apply 1.0.0"},
-		{"knows no restriction", []func(*World){decreed(operator, v1), func(w *World) { w.Restricted = []string{operator} }}, runs, "apply 1.0.0"},
-		{"knows no maintenance window", []func(*World){
+		{"is for Kymas that are not internal, too", []func(*Snapshot){decreed(operator, v1), hide(v1beta2.LabelInternal)}, runs, "apply 1.0.0"},
+		{"is for Kymas that are not beta, too", []func(*Snapshot){decreed(operator, v1), hide(v1beta2.LabelBeta)}, runs, "apply 1.0.0"},
+		{"knows no restriction", []func(*Snapshot){decreed(operator, v1), func(w *Snapshot) { w.Restricted = []string{operator} }}, runs, "apply 1.0.0"},
+		{"knows no maintenance window", []func(*Snapshot){
 			decreed(operator, v2), present(operator, v1), needsDowntime(v2), closedUntilNight,
 		}, verdictWords{Kind: Run, Version: v2}, "apply 2.0.0"},
-		{"takes over what was installed while its release had channels", []func(*World){installedAt("regular", v1), disabled, decreed(operator, v1)}, runs, "apply 1.0.0"},
-		{"is put back when somebody takes the label away", []func(*World){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
+		{"takes over what was installed while its release had channels", []func(*Snapshot){installedAt("regular", v1), disabled, decreed(operator, v1)}, runs, "apply 1.0.0"},
+		{"is put back when a user takes the label away", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
 			delete(m.Labels, v1beta2.LabelMandatoryModule)
 		})}, runs, "apply 1.0.0"},
-		{"is put back when somebody writes another version into it", []func(*World){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
+		{"is put back when a user writes another version into it", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version = "9.9.9"
 		})}, runs, "apply 1.0.0"},
-		{"goes to no lower version", []func(*World){decreed(operator, v1), present(operator, v2)}, verdictWords{Keep, "Warning", "Downgrade",
+		{"goes to no lower version", []func(*Snapshot){decreed(operator, v1), present(operator, v2)}, verdictWords{Keep, "Warning", "Downgrade",
 			"module template update not allowed: ignore channel skew (from version 2.0.0 to version 1.0.0), " +
 				"as a higher version (2.0.0) of the module was previously installed", "", v2}, ""},
-		{"is kept without a template", []func(*World){decreed(operator, "1.2.3"), present(operator, v1), func(w *World) {
+		{"is kept without a template", []func(*Snapshot){decreed(operator, "1.2.3"), present(operator, v1), func(w *Snapshot) {
 			delete(w.Templates, operator+"-1.2.3")
 		}}, verdictWords{Keep, "Error", "TemplateNotFound", strings.ReplaceAll(saysMissing, v1, "1.2.3"), "", v1}, ""},
-		{"is refused without a component name", []func(*World){decreed(operator, v1), theMandatory(func(r *v1beta2.ModuleReleaseMeta) {
+		{"is refused without a component name", []func(*Snapshot){decreed(operator, v1), theMandatory(func(r *v1beta2.ModuleReleaseMeta) {
 			r.Spec.OCMComponentName = ""
 		})}, verdictWords{Refused, "Error", "ComponentNameMissing", `ModuleReleaseMeta "template-operator" has no ocmComponentName`, "", ""}, ""},
-		{"waits for its component", []func(*World){decreed(operator, v1), notRead(v1)},
+		{"waits for its component", []func(*Snapshot){decreed(operator, v1), notRead(v1)},
 			verdictWords{Waiting, "Processing", "ComponentPending", "component " + component + ":1.0.0 is being read", "", ""}, ""},
-		{"is removed with its release", []func(*World){decreed(operator, v1), present(operator, v1), theMandatory(going)},
+		{"is removed with its release", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theMandatory(going)},
 			verdictWords{Removed, "Deleting", "ModuleDeleting", "the module is being removed", "", v1}, "delete"},
-		{"is removed when its release is gone", []func(*World){present(operator, v1), func(w *World) { delete(w.Releases, operator) }},
+		{"is removed when its release is gone", []func(*Snapshot){present(operator, v1), func(w *Snapshot) { delete(w.Releases, operator) }},
 			verdictWords{Removed, "Deleting", "ModuleDeleting", "the module is being removed", "", v1}, "delete"},
-		{"is removed when its release has channels and nobody asks for it", []func(*World){present(operator, v1)},
+		{"is removed when its release has channels and no one asks for it", []func(*Snapshot){present(operator, v1)},
 			verdictWords{Removed, "Deleting", "ModuleDeleting", "the module is being removed", "", v1}, "delete"},
-		{"comes again when what was there is gone", []func(*World){decreed(operator, v1), present(operator, v1), theManifest(isDying)},
+		{"comes again when what was there is gone", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(isDying)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", "the module is installed again when its previous installation is gone", "", v1}, ""},
-		{"goes with its Kyma", []func(*World){decreed(operator, v1), present(operator, v1), kymaDeleted},
+		{"goes with its Kyma", []func(*Snapshot){decreed(operator, v1), present(operator, v1), kymaDeleted},
 			verdictWords{Removed, "Deleting", "Deleting", "the Kyma is being deleted", "", v1}, "delete"},
-		{"does not write over what is somebody else's", []func(*World){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
+		{"does not write over what is another user's", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
 			m.OwnerReferences[0].UID = "other"
 		})}, verdictWords{Refused, "Error", "ManifestConflict",
 			`Manifest "kyma-sample-template-operator-2235966007" exists and does not belong to this module of this Kyma`, "", ""}, ""},
@@ -121,7 +121,7 @@ func TestMandatory(t *testing.T) {
 	}
 }
 
-func TestAModuleThatIsMandatoryAndAskedFor(t *testing.T) {
+func TestMandatory_AModuleThatIsMandatoryAndAskedFor(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), decreed(operator, v1))
 	verdicts := Resolve(w)
 	got := []verdictWords{wordsOf(verdicts[0]), wordsOf(verdicts[1])}
@@ -142,7 +142,7 @@ func TestAModuleThatIsMandatoryAndAskedFor(t *testing.T) {
 	}
 }
 
-func TestAModuleThatStopsToBeMandatoryIsTakenOver(t *testing.T) {
+func TestMandatory_AModuleThatStopsToBeMandatoryIsTakenOver(t *testing.T) {
 	w := sampleWorld(present(operator, v1))
 	v := only(t, w)
 	if v.Mandatory || v.Kind != Run || v.Manifest == nil {
@@ -160,7 +160,7 @@ func TestAModuleThatStopsToBeMandatoryIsTakenOver(t *testing.T) {
 	}
 }
 
-func TestOneBrokenMandatoryModuleHoldsUpNoOther(t *testing.T) {
+func TestMandatory_OneBrokenMandatoryModuleHoldsUpNoOther(t *testing.T) {
 	w := sampleWorld(decreed("aaa", v1), decreed("zzz", v1), installedAt("regular", v1), present("zzz", v1))
 	delete(w.Templates, "aaa-"+v1)
 	verdicts := Resolve(w)
@@ -191,7 +191,7 @@ func TestOneBrokenMandatoryModuleHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestAKymaSaysThatItWaitsForMandatoryModules(t *testing.T) {
+func TestMandatory_AKymaSaysThatItWaitsForMandatoryModules(t *testing.T) {
 	w := newWorld(newKyma(), decreed(operator, v1), present(operator, v1), kymaDeleted)
 	ready := conditions.Find(Rollup(w, Resolve(w), nil).Conditions, v1beta2.ConditionReady)
 	if ready == nil || !strings.HasPrefix(ready.Message, "mandatory modules left to delete: 1; template-operator: Deleting: ") {

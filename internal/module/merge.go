@@ -18,8 +18,8 @@ const (
 // namedOverruled is how many overruled entries the condition's message names.
 const namedOverruled = 10
 
-// Sides are the two specs of a remote Kyma and what was last seen of them.
-type Sides struct {
+// MergeInput are the two specs of a remote Kyma and what was last seen of them.
+type MergeInput struct {
 	// Hub is what the Kyma on the hub asks for.
 	Hub v1beta2.SeenSpec
 	// Runtime is what the Kyma in the runtime asks for; nil when it does not exist there.
@@ -32,13 +32,13 @@ type Sides struct {
 type Merged struct {
 	// Effective is what the Kyma asks for. Its modules stand in the runtime's order, additions at the end.
 	Effective v1beta2.SeenSpec
-	// Write says that the runtime's spec has to become Effective: create or patch it.
+	// Write reports whether the runtime's spec must become Effective: create or patch it.
 	Write bool
-	// Seen is to be kept in the status, once Effective is written: not before.
+	// Seen must be kept in the status, once Effective is written: not before.
 	Seen v1beta2.LastSeen
 }
 
-// Merge says what counts when two people edit one list: the effective spec is the runtime's, and what changed on the hub comes on top.
+// Merge returns what counts when two users edit one list: the effective spec is the runtime's, and what changed on the hub comes on top.
 //
 // An entry is a module by its name, the channel, or skipMaintenanceWindows. The rules for each; the first that applies decides:
 //
@@ -54,9 +54,9 @@ type Merged struct {
 // taken to ask for what it asked for last, and for every module of the hub that it did not name: to delete the copy, or its
 // definition, uninstalls nothing.
 //
-// The Kyma in the runtime is to be written with the resourceVersion that was read, and Seen is kept after that. Who is interrupted
-// between the two finds both sides the same, and goes on from there.
-func Merge(s Sides) Merged {
+// The Kyma in the runtime must be written with the resourceVersion that was read, and Seen is kept after that. Who is interrupted
+// between the two finds both sides the same, and continues from there.
+func Merge(s MergeInput) Merged {
 	at := newMerge(s)
 	var overruled []string
 	effective := v1beta2.SeenSpec{
@@ -83,7 +83,7 @@ type merge struct {
 
 // newMerge fills in what was never seen, so that the rules need not ask for it: with first contact nothing has changed. A record of
 // one side only is none of two: no change can be told from it, and nothing of it is taken away.
-func newMerge(s Sides) *merge {
+func newMerge(s MergeInput) *merge {
 	at := &merge{hub: normal(s.Hub)}
 	last := v1beta2.LastSeen{}
 	if s.Last != nil {
@@ -108,7 +108,7 @@ func newMerge(s Sides) *merge {
 	return at
 }
 
-// restore gives a copy that is to be made anew the modules of the hub that the last one did not name.
+// restore gives a copy that must be recreated the modules of the hub that the last one did not name.
 func (at *merge) restore() {
 	known := byName(at.runtime.Modules)
 	for i := range at.hub.Modules {

@@ -11,8 +11,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// asked is a seen spec in short: "fast skip x=a y" is channel fast, skipMaintenanceWindows, module x in channel a, and module y in that of the Kyma.
-func asked(short string) v1beta2.SeenSpec {
+// asked returns a seen spec in short: "fast skip x=a y" is channel fast, skipMaintenanceWindows, module x in channel a, and module y in
+// that of the Kyma.
+func seenSpec(short string) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: v1beta2.DefaultChannel}
 	for word := range strings.FieldsSeq(short) {
 		name, channel, _ := strings.Cut(word, "=")
@@ -29,7 +30,7 @@ func asked(short string) v1beta2.SeenSpec {
 	return seen
 }
 
-// inShort is a seen spec as asked understands it.
+// inShort returns a seen spec as asked understands it.
 func inShort(seen v1beta2.SeenSpec) string {
 	var words []string
 	if seen.Channel != v1beta2.DefaultChannel {
@@ -50,7 +51,7 @@ func maybe(short string) *v1beta2.SeenSpec {
 	if short == missing {
 		return nil
 	}
-	return new(asked(short))
+	return new(seenSpec(short))
 }
 
 func TestMerge(t *testing.T) {
@@ -94,7 +95,7 @@ func TestMerge(t *testing.T) {
 		{"the user gives in", "fast x=b", "fast x=b", "fast x=b", "x=c", []string{"channel", "module x"}, "fast x=b", false, nil},
 		{"the hub gives in", "x=c", "x=b", "x=c", "x=c", []string{"module x"}, "x=c", false, nil},
 		{"the hub insists", "x=d", "x=b", "x=c", "x=c", []string{"module x"}, "x=d", true, nil},
-		{"what nobody names is no longer overruled", "", "", "", "", []string{"module x", "rubbish"}, "", false, nil},
+		{"what no one names is no longer overruled", "", "", "", "", []string{"module x", "rubbish"}, "", false, nil},
 		{"the copy vanished: last-seen modules stay", "x", "x", missing, "y x=a", nil, "x=a y", true, nil},
 		{"the copy vanished: default modules come back", "x y", "x y", missing, "y=a z", nil, "y=a z x", true, nil},
 		{"the copy vanished: channel and windows stay", "fast", "fast", missing, "skip", nil, "skip", true, nil},
@@ -107,7 +108,7 @@ func TestMerge(t *testing.T) {
 		{"only the hub's half of the record is there", "x", "y", "y", missing, nil, "y", false, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			sides := Sides{Hub: asked(tc.hub), Runtime: maybe(tc.runtime)}
+			sides := MergeInput{Hub: seenSpec(tc.hub), Runtime: maybe(tc.runtime)}
 			if tc.lastHub != missing || tc.lastRuntime != missing {
 				sides.Last = &v1beta2.LastSeen{Hub: maybe(tc.lastHub), Runtime: maybe(tc.lastRuntime), Overruled: tc.before}
 				if sides.Last.Runtime != nil && tc.runtime == missing {
@@ -118,7 +119,7 @@ func TestMerge(t *testing.T) {
 			if inShort(got.Effective) != tc.effective || got.Write != tc.write || !slices.Equal(got.Seen.Overruled, tc.overruled) {
 				t.Errorf("got %q, write %v, overruled %q", inShort(got.Effective), got.Write, got.Seen.Overruled)
 			}
-			want := v1beta2.LastSeen{Hub: new(sorted(asked(tc.hub))), Runtime: new(sorted(asked(tc.effective))), Overruled: tc.overruled}
+			want := v1beta2.LastSeen{Hub: new(sorted(seenSpec(tc.hub))), Runtime: new(sorted(seenSpec(tc.effective))), Overruled: tc.overruled}
 			if diff := cmp.Diff(want, got.Seen); diff != "" {
 				t.Errorf("seen (-want +got):\n%s", diff)
 			}
@@ -132,7 +133,7 @@ type moment struct {
 	copyThere, known, overruled        bool
 }
 
-// oracle says what has to come of a moment. It is written from the rule for users, without a look at the code.
+// oracle returns what must come of a moment. It is written from the rule for users, without a look at the code.
 func oracle(m moment) (effective string, overruled bool) {
 	if !m.known {
 		if m.copyThere {
@@ -180,14 +181,14 @@ func everyMoment(check func(moment)) int {
 }
 
 // sides makes a moment of module x, beside a module that both have and one that only the runtime has.
-func (m moment) sides() Sides {
+func (m moment) sides() MergeInput {
 	spec := func(short, beside string) v1beta2.SeenSpec {
 		if short != "" {
 			beside += " x=" + short
 		}
-		return asked(beside)
+		return seenSpec(beside)
 	}
-	s := Sides{Hub: spec(m.hub, "both")}
+	s := MergeInput{Hub: spec(m.hub, "both")}
 	if m.copyThere {
 		s.Runtime = new(spec(m.runtime, "user both"))
 	}
@@ -235,7 +236,7 @@ func TestMergeOfEveryChannelThereCanBe(t *testing.T) {
 		if m.hub == "" || m.lastHub == "" || m.runtime == "" || m.lastRuntime == "" {
 			return // a channel is always there
 		}
-		s := Sides{Hub: v1beta2.SeenSpec{Channel: m.hub}}
+		s := MergeInput{Hub: v1beta2.SeenSpec{Channel: m.hub}}
 		if m.copyThere {
 			s.Runtime = &v1beta2.SeenSpec{Channel: m.runtime}
 		}
@@ -258,7 +259,7 @@ func TestMergeOfEverySkipThereCanBe(t *testing.T) {
 		is := func(bit int) string { return []string{"no", "yes"}[bits>>bit&1] }
 		m := moment{is(0), is(1), is(2), is(3), bits>>4&1 == 1, bits>>5&1 == 1, bits>>6&1 == 1}
 		spec := func(word string) *v1beta2.SeenSpec { return &v1beta2.SeenSpec{SkipMaintenanceWindows: word == "yes"} }
-		s := Sides{Hub: *spec(m.hub)}
+		s := MergeInput{Hub: *spec(m.hub)}
 		if m.copyThere {
 			s.Runtime = spec(m.runtime)
 		}
@@ -280,11 +281,11 @@ func TestMergeGoesOnWhereItWasInterrupted(t *testing.T) {
 	everyMoment(func(m moment) {
 		s := m.sides()
 		got := Merge(s)
-		written := Sides{Hub: s.Hub, Runtime: new(got.Effective), Last: s.Last}
+		written := MergeInput{Hub: s.Hub, Runtime: new(got.Effective), Last: s.Last}
 		if again := Merge(written); again.Write || !cmp.Equal(again.Seen, got.Seen) {
 			t.Errorf("%+v: after the write and before the record: write %v, seen %+v", m, again.Write, again.Seen)
 		}
-		kept := Sides{Hub: s.Hub, Runtime: new(got.Effective), Last: &got.Seen}
+		kept := MergeInput{Hub: s.Hub, Runtime: new(got.Effective), Last: &got.Seen}
 		if again := Merge(kept); again.Write || !cmp.Equal(again, Merged{Effective: got.Effective, Seen: got.Seen}) {
 			t.Errorf("%+v: after both: %+v", m, again)
 		}
@@ -307,11 +308,11 @@ func TestSpecSyncOutcome(t *testing.T) {
 	}{
 		{"nothing was seen yet", nil, false, "SyncPending", "the Kyma in the runtime was not read yet"},
 		{"half a record is none", &v1beta2.LastSeen{Hub: &v1beta2.SeenSpec{}}, false, "SyncPending", "the Kyma in the runtime was not read yet"},
-		{"nobody is overruled", seen(), true, "Synced", "hub and runtime ask for the same, or one of them has the say"},
+		{"no one is overruled", seen(), true, "Synced", "hub and runtime agree, or one of them takes precedence"},
 		{"entries are named", seen("channel", "module x"), false, "Overruled",
-			"the runtime's user changed the same as the hub and has the say: channel, module x"},
+			"hub and runtime changed the same entry, and the runtime takes precedence:  channel, module x"},
 		{"not all of very many are named", seen(many...), false, "Overruled",
-			"the runtime's user changed the same as the hub and has the say: module 0, module 1, module 2, module 3, module 4, module 5, " +
+			"hub and runtime changed the same entry, and the runtime takes precedence:  module 0, module 1, module 2, module 3, module 4, module 5, " +
 				"module 6, module 7, module 8, module 9 and 2 more"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// pair is a hub and a runtime with two people who edit one list, and the operator between them.
+// pair is a hub and a runtime with two users who edit one list, and the operator between them.
 type pair struct {
 	dice
 	t       *testing.T
@@ -20,7 +20,7 @@ type pair struct {
 	last    *v1beta2.LastSeen
 }
 
-// edit is one edit of a person.
+// edit is one edit of a user.
 func (p *pair) edit(spec *v1beta2.KymaSpec) {
 	switch p.IntN(6) {
 	case 0:
@@ -42,9 +42,9 @@ func (p *pair) edit(spec *v1beta2.KymaSpec) {
 	}
 }
 
-// sides is what is read.
-func (p *pair) sides() Sides {
-	s := Sides{Hub: SeenOf(p.hub), Last: p.last.DeepCopy()}
+// sides returns what is read.
+func (p *pair) sides() MergeInput {
+	s := MergeInput{Hub: SeenOf(p.hub), Last: p.last.DeepCopy()}
 	if p.runtime != nil {
 		s.Runtime = new(SeenOf(p.runtime))
 	}
@@ -66,7 +66,7 @@ func (p *pair) pass(interrupted bool) Merged {
 	return got
 }
 
-// entries are the values of a spec by entry.
+// entries returns the values of a spec by entry.
 func entries(seen v1beta2.SeenSpec) map[string]any {
 	of := map[string]any{entryChannel: seen.Channel, entrySkip: seen.SkipMaintenanceWindows}
 	for _, entry := range seen.Modules {
@@ -105,8 +105,8 @@ func (p *pair) settle() {
 	}
 }
 
-// nothingLost: every edit came through, or is told about; what nobody edited is as it was.
-func (p *pair) nothingLost(before Sides, got Merged) {
+// nothingLost: every edit came through, or is told about; what no one edited is as it was.
+func (p *pair) nothingLost(before MergeInput, got Merged) {
 	hub, user, effective := entries(before.Hub), entries(*before.Runtime), entries(got.Effective)
 	lastHub, lastUser := entries(*before.Last.Hub), entries(*before.Last.Runtime)
 	every := maps.Clone(hub)
@@ -161,7 +161,7 @@ func twoPeople(t *testing.T, source rand.Source, steps int) {
 	}
 }
 
-func TestTwoPeopleAndOneList(t *testing.T) {
+func TestMergeWalk_TwoPeopleAndOneList(t *testing.T) {
 	for seed := range uint64(worlds) {
 		twoPeople(t, rand.NewPCG(seed, 9), 20)
 	}

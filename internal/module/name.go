@@ -23,5 +23,5 @@ func ManifestName(kyma, ocmName, module string) string {
 	return name
 }
 
-// templateName is the name of the ModuleTemplate of a module's version.
+// templateName returns the name of the ModuleTemplate of a module's version.
 func templateName(module, version string) string { return module + "-" + version }

@@ -15,13 +15,13 @@ type outcome struct {
 	cause string
 }
 
-// conclude gives the outcome that a rule of the table says.
+// conclude returns the outcome that a rule of the table says.
 func conclude(r rule, pairs ...string) outcome {
 	return outcome{state: rules[r].State, reason: rules[r].Reason, cause: rules[r].Reason, message: r.message(pairs...)}
 }
 
-// judge tells how a module stands: a write that did not succeed, else its verdict, else what its Manifest reports.
-func judge(w World, v *Verdict, result Result) outcome {
+// judge returns how a module stands: a write that did not succeed, else its verdict, else what its Manifest reports.
+func judge(w Snapshot, v *Verdict, result Result) outcome {
 	manifest := current(v, result)
 	passes := result.Reason == v1beta2.ReasonManifestPending && v.Kind != Run // what the verdict says holds on
 	if result.Reason != "" && !passes {
@@ -47,12 +47,12 @@ func verdictOutcome(v *Verdict) outcome {
 	return outcome{state: v.State, reason: v.Reason, cause: v.Reason, message: v.Message}
 }
 
-// settled says whether the module runs as its verdict asks.
-func settled(w World, v *Verdict) bool {
+// settled reports whether the module runs as its verdict asks.
+func settled(w Snapshot, v *Verdict) bool {
 	return judgeRun(w, v, v.Manifest).state == v1beta2.StateReady
 }
 
-// current is the Manifest as it is known best: as a write of this pass returned it, else as it was read.
+// current returns the Manifest as it is known best: as a write of this pass returned it, else as it was read.
 func current(v *Verdict, result Result) *v1beta2.Manifest {
 	if result.Manifest != nil {
 		return result.Manifest
@@ -60,8 +60,8 @@ func current(v *Verdict, result Result) *v1beta2.Manifest {
 	return v.Manifest
 }
 
-// nameOf is the name of the module's Manifest, or the one that it is to get.
-func nameOf(w World, v *Verdict, manifest *v1beta2.Manifest) string {
+// nameOf returns the name of the module's Manifest, or the one that it is to get.
+func nameOf(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) string {
 	if manifest != nil {
 		return manifest.Name
 	}
@@ -70,7 +70,7 @@ func nameOf(w World, v *Verdict, manifest *v1beta2.Manifest) string {
 
 // judgeRun is Ready only when the Manifest exists, asks for what is wanted, was looked at in this generation and is Ready, and when the
 // module's own resource, where it counts, says so too. Whether it counts says the Kyma, or else the template.
-func judgeRun(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
+func judgeRun(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	pending := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	if manifest == nil || !observed(manifest) || terminating(manifest) {
 		return pending
@@ -90,7 +90,7 @@ func judgeRun(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
 }
 
 // judgeInstallation repeats what a Manifest reports. While it is only being applied the outcome is the same as before it was looked at:
-// telling the two apart would cost a write of the Kyma's status at every installation, and help nobody.
+// telling the two apart would cost a write of the Kyma's status at every installation, without a benefit.
 func judgeInstallation(manifest *v1beta2.Manifest) outcome {
 	reason, message := report(manifest)
 	var result outcome
@@ -112,7 +112,7 @@ func judgeInstallation(manifest *v1beta2.Manifest) outcome {
 	return result
 }
 
-// judgeResource is the outcome by the module's own resource alone.
+// judgeResource returns the outcome by the module's own resource alone.
 func judgeResource(manifest *v1beta2.Manifest) outcome {
 	state := manifest.Status.ResourceState
 	none := manifest.Spec.Resource == nil || manifest.Spec.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore
@@ -133,7 +133,7 @@ func judgeResource(manifest *v1beta2.Manifest) outcome {
 	return result
 }
 
-// judgeByResource lets the module's own resource speak for the health of the objects. They still have to be there and ready, since an
+// judgeByResource lets the module's own resource speak for the health of the objects. They still must be there and ready, since an
 // operator that is being replaced may have said Ready for the version before; but when they fail, it is the resource that calls it so.
 func judgeByResource(installation, resource outcome) outcome {
 	if installation.state == v1beta2.StateReady {
@@ -151,7 +151,7 @@ func judgeByResource(installation, resource outcome) outcome {
 	return worse(installation, resource)
 }
 
-// judgeKeep is the verdict, unless what is kept is in error itself, which is worse.
+// judgeKeep returns the verdict, unless what is kept is in error itself, which is worse.
 func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	refused := verdictOutcome(v)
 	if manifest == nil || !observed(manifest) || manifest.Status.State != v1beta2.StateError {
@@ -166,8 +166,8 @@ func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return both
 }
 
-// judgeHeld is how what is installed stands while the upgrade waits for its window; the message says that it waits.
-func judgeHeld(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
+// judgeHeld returns how what is installed stands while the upgrade waits for its window; the message says that it waits.
+func judgeHeld(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	have := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	switch {
 	case v.Template != nil:
@@ -182,7 +182,7 @@ func judgeHeld(w World, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return have
 }
 
-// judgeRemoved is the verdict; a Manifest that is being deleted and cannot get on says why.
+// judgeRemoved returns the verdict; a Manifest that is being deleted and cannot get on says why.
 func judgeRemoved(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	removed := verdictOutcome(v)
 	if !terminating(manifest) || !observed(manifest) || v.State == v1beta2.StateError {
@@ -203,12 +203,12 @@ func judgeRemoved(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return removed
 }
 
-// observed says whether a Manifest's status speaks of what it asks for now. The API server raises the generation at a deletion, too.
+// observed reports whether a Manifest's status speaks of what it asks for now. The API server raises the generation at a deletion, too.
 func observed(manifest *v1beta2.Manifest) bool {
 	return manifest.Status.ObservedGeneration == manifest.Generation
 }
 
-// report is the reason and message of a Manifest: those of its condition Ready, else its last operation.
+// report returns the reason and message of a Manifest: those of its condition Ready, else its last operation.
 func report(manifest *v1beta2.Manifest) (reason, message string) {
 	if ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady); ready != nil {
 		reason, message = ready.Reason, ready.Message
@@ -216,7 +216,7 @@ func report(manifest *v1beta2.Manifest) (reason, message string) {
 	return reason, cmp.Or(message, manifest.Status.Operation, "Manifest "+manifest.Name+" gives no message")
 }
 
-// worse is the outcome with the worse state, the first when they are equal.
+// worse returns the outcome with the worse state, the first when they are equal.
 func worse(a, b outcome) outcome {
 	if severity(b.state) > severity(a.state) {
 		return b
@@ -224,7 +224,7 @@ func worse(a, b outcome) outcome {
 	return a
 }
 
-// severity orders states: the higher, the more it needs a person.
+// severity orders states: the higher, the more it needs a user.
 func severity(state v1beta2.State) int {
 	switch state {
 	case v1beta2.StateError:

@@ -14,34 +14,34 @@ type entryWords struct {
 	Reason, Message string
 }
 
-// tellOf is the entry of the sample module after this pass.
-func tellOf(w World, results map[string]Result) entryWords {
+// tellOf returns the entry of the sample module after this pass.
+func tellOf(w Snapshot, results map[string]Result) entryWords {
 	status := Rollup(w, Resolve(w), results)
 	entry := status.Modules[0]
 	return entryWords{entry.State, readyOf(status).Reason, entry.Message}
 }
 
-func reported(state v1beta2.State, reason, message string) func(*World) {
+func reported(state v1beta2.State, reason, message string) func(*Snapshot) {
 	return theManifest(func(m *v1beta2.Manifest) { reporting(m, state, reason, message) })
 }
 
 const saysPending = `Manifest "kyma-sample-template-operator-2235966007" was written and is being applied`
 
-func TestWhatAManifestMakesOfAModule(t *testing.T) {
+func TestOutcome_WhatAManifestMakesOfAModule(t *testing.T) {
 	pending := entryWords{"Processing", "ManifestPending", saysPending}
 	for _, test := range []struct {
 		name string
-		edit func(*World)
+		edit func(*Snapshot)
 		want entryWords
 	}{
 		{"it is ready", theManifest(func(*v1beta2.Manifest) {}), entryWords{"Ready", "Ready", ""}},
-		{"it is not there yet", func(w *World) { w.Manifests = nil }, pending},
+		{"it is not there yet", func(w *Snapshot) { w.Manifests = nil }, pending},
 		{"it is ready and was not looked at since its spec changed", theManifest(func(m *v1beta2.Manifest) { m.Generation++ }), pending},
 		{"it is ready at the version before", ofChannel("fast"), pending},
 		{"it is ready with something edited by hand", theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil }), pending},
 		{"it is ready with a label edited by hand", theManifest(func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelChannel] = "x" }),
 			entryWords{"Ready", "Ready", ""}},
-		{"it failed for the version before", func(w *World) {
+		{"it failed for the version before", func(w *Snapshot) {
 			reported("Error", "ObjectFailed", "Deployment foo failed")(w)
 			ofChannel("fast")(w)
 		}, pending},
@@ -50,7 +50,7 @@ func TestWhatAManifestMakesOfAModule(t *testing.T) {
 		{"it is being applied", reported("Processing", "Applying", "3 of 20"), pending},
 		{"it waits", reported("Processing", "WaitingForObjects", "Deployment foo: 0 of 1"),
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo: 0 of 1"}},
-		{"it says Deleting though nobody deletes it", reported("Deleting", "WaitingForDeletion", "3 left"),
+		{"it says Deleting though no one deletes it", reported("Deleting", "WaitingForDeletion", "3 left"),
 			entryWords{"Processing", "ModuleProcessing", "3 left"}},
 		{"it warns", reported("Warning", "ObjectFailed", "odd"), entryWords{"Warning", "ModuleWarning", "odd"}},
 		{"it failed", reported("Error", "ObjectFailed", "Deployment foo failed"), entryWords{"Error", "ModuleError", "Deployment foo failed"}},
@@ -69,8 +69,8 @@ func TestWhatAManifestMakesOfAModule(t *testing.T) {
 	}
 }
 
-func TestTheModulesOwnResource(t *testing.T) {
-	resource := func(state v1beta2.State, message string) func(*World) {
+func TestOutcome_TheModulesOwnResource(t *testing.T) {
+	resource := func(state v1beta2.State, message string) func(*Snapshot) {
 		return theManifest(func(m *v1beta2.Manifest) { m.Status.ResourceState, m.Status.ResourceMessage = state, message })
 	}
 	waits := reported("Processing", "WaitingForObjects", "Deployment foo")
@@ -80,37 +80,37 @@ func TestTheModulesOwnResource(t *testing.T) {
 	says := func(state v1beta2.State, what string) entryWords {
 		return entryWords{state, "ModuleCRNotReady", "the module's own resource reports " + what}
 	}
-	none := func(w *World) {
+	none := func(w *Snapshot) {
 		theModule(func(m *v1beta2.Module) { m.CustomResourcePolicy = v1beta2.CustomResourcePolicyIgnore })(w)
 		theManifest(func(m *v1beta2.Manifest) { m.Spec.CustomResourcePolicy = "Ignore" })(w)
 	}
 	for _, test := range []struct {
 		name                     string
-		edits                    []func(*World)
+		edits                    []func(*Snapshot)
 		workloads, moduleCR, all entryWords
 	}{
-		{"it says Ready", []func(*World){resource("Ready", "")}, readyEntry, readyEntry, readyEntry},
-		{"it says Warning", []func(*World){resource("Warning", "odd")}, readyEntry,
+		{"it says Ready", []func(*Snapshot){resource("Ready", "")}, readyEntry, readyEntry, readyEntry},
+		{"it says Warning", []func(*Snapshot){resource("Warning", "odd")}, readyEntry,
 			says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
-		{"it says Error", []func(*World){resource("Error", "")}, readyEntry, says("Error", "Error"), says("Error", "Error")},
-		{"it says Processing", []func(*World){resource("Processing", "")}, readyEntry, says("Processing", "Processing"),
+		{"it says Error", []func(*Snapshot){resource("Error", "")}, readyEntry, says("Error", "Error"), says("Error", "Error")},
+		{"it says Processing", []func(*Snapshot){resource("Processing", "")}, readyEntry, says("Processing", "Processing"),
 			says("Processing", "Processing")},
-		{"it is being deleted", []func(*World){resource("Deleting", "")}, readyEntry, says("Deleting", "Deleting"), says("Deleting", "Deleting")},
-		{"it says something else", []func(*World){resource("Fine", "")}, readyEntry, says("Processing", "Fine"), says("Processing", "Fine")},
+		{"it is being deleted", []func(*Snapshot){resource("Deleting", "")}, readyEntry, says("Deleting", "Deleting"), says("Deleting", "Deleting")},
+		{"it says something else", []func(*Snapshot){resource("Fine", "")}, readyEntry, says("Processing", "Fine"), says("Processing", "Fine")},
 		{"it has said nothing yet", nil, readyEntry, says("Processing", "no state yet"), says("Processing", "no state yet")},
-		{"there is none and none is made", []func(*World){none}, readyEntry, readyEntry, readyEntry},
-		{"a user made it and it says Warning", []func(*World){none, resource("Warning", "odd")}, readyEntry,
+		{"there is none and none is made", []func(*Snapshot){none}, readyEntry, readyEntry, readyEntry},
+		{"a user made it and it says Warning", []func(*Snapshot){none, resource("Warning", "odd")}, readyEntry,
 			says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
-		{"it says Ready while objects are not", []func(*World){waits, resource("Ready", "")},
+		{"it says Ready while objects are not", []func(*Snapshot){waits, resource("Ready", "")},
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo"},
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}},
-		{"it says Ready while objects fail", []func(*World){fails, resource("Ready", "")},
+		{"it says Ready while objects fail", []func(*Snapshot){fails, resource("Ready", "")},
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo failed"},
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}},
-		{"it says Warning while objects fail", []func(*World){fails, resource("Warning", "odd")},
+		{"it says Warning while objects fail", []func(*Snapshot){fails, resource("Warning", "odd")},
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}, says("Warning", "Warning: odd"),
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}},
-		{"it says Ready and the runtime does not answer", []func(*World){unreachable, resource("Ready", "")},
+		{"it says Ready and the runtime does not answer", []func(*Snapshot){unreachable, resource("Ready", "")},
 			entryWords{"Error", "ModuleError", "no answer"}, entryWords{"Error", "ModuleError", "no answer"},
 			entryWords{"Error", "ModuleError", "no answer"}},
 	} {
@@ -123,8 +123,8 @@ func TestTheModulesOwnResource(t *testing.T) {
 					if readiness == "" {
 						continue // the Kyma says nothing
 					}
-					w := sampleWorld(append([]func(*World){installedAt("regular", v1),
-						func(w *World) { w.Kyma.Spec.Readiness = readiness },
+					w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1),
+						func(w *Snapshot) { w.Kyma.Spec.Readiness = readiness },
 						theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Readiness = other })}, test.edits...)...)
 					if diff := cmp.Diff(want, tellOf(w, nil)); diff != "" {
 						t.Errorf("template %q: entry (-want +got):\n%s", other, diff)
@@ -132,7 +132,7 @@ func TestTheModulesOwnResource(t *testing.T) {
 				}
 			})
 			t.Run(test.name+", readiness "+string(readiness), func(t *testing.T) {
-				w := sampleWorld(append([]func(*World){installedAt("regular", v1),
+				w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1),
 					theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Readiness = readiness })}, test.edits...)...)
 				if diff := cmp.Diff(want, tellOf(w, nil)); diff != "" {
 					t.Errorf("entry (-want +got):\n%s", diff)
@@ -146,23 +146,23 @@ func TestTheModulesOwnResource(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptMayBeInErrorItself(t *testing.T) {
+func TestOutcome_WhatIsKeptMayBeInErrorItself(t *testing.T) {
 	broken := reported("Error", "ObjectFailed", "Deployment foo failed")
 	for _, test := range []struct {
 		name string
-		edit []func(*World)
+		edit []func(*Snapshot)
 		want entryWords
 	}{
-		{"a refusal that warns", []func(*World){broken},
+		{"a refusal that warns", []func(*Snapshot){broken},
 			entryWords{"Error", "ModuleError", saysDowngrade + "; what is kept: Deployment foo failed"}},
-		{"a refusal that is an error", []func(*World){broken, ofChannel("rapid")}, entryWords{"Error", "ChannelNotFound",
+		{"a refusal that is an error", []func(*Snapshot){broken, ofChannel("rapid")}, entryWords{"Error", "ChannelNotFound",
 			`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"; what is kept: Deployment foo failed`}},
-		{"it was not looked at", []func(*World){broken, theManifest(func(m *v1beta2.Manifest) { m.Generation++ })},
+		{"it was not looked at", []func(*Snapshot){broken, theManifest(func(m *v1beta2.Manifest) { m.Generation++ })},
 			entryWords{"Warning", "Downgrade", saysDowngrade}},
-		{"it is put back", []func(*World){func(w *World) { w.Manifests = nil }}, entryWords{"Warning", "Downgrade", saysDowngrade}},
+		{"it is put back", []func(*Snapshot){func(w *Snapshot) { w.Manifests = nil }}, entryWords{"Warning", "Downgrade", saysDowngrade}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("fast", v2)}, test.edit...)...)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("fast", v2)}, test.edit...)...)
 			if diff := cmp.Diff(test.want, tellOf(w, nil)); diff != "" {
 				t.Errorf("entry (-want +got):\n%s", diff)
 			}
@@ -170,27 +170,27 @@ func TestWhatIsKeptMayBeInErrorItself(t *testing.T) {
 	}
 }
 
-func TestWhatARemovalTells(t *testing.T) {
+func TestOutcome_WhatARemovalTells(t *testing.T) {
 	const says = "the module is being removed"
 	for _, test := range []struct {
 		name string
-		edit []func(*World)
+		edit []func(*Snapshot)
 		want entryWords
 	}{
-		{"it was just deleted", []func(*World){reported("Error", "ObjectFailed", "old news")}, entryWords{"Deleting", "ModuleDeleting", says}},
-		{"its deletion was not looked at", []func(*World){reported("Error", "ObjectFailed", "old news"), theManifest(isDying)},
+		{"it was just deleted", []func(*Snapshot){reported("Error", "ObjectFailed", "old news")}, entryWords{"Deleting", "ModuleDeleting", says}},
+		{"its deletion was not looked at", []func(*Snapshot){reported("Error", "ObjectFailed", "old news"), theManifest(isDying)},
 			entryWords{"Deleting", "ModuleDeleting", says}},
-		{"it waits", []func(*World){theManifest(isDying), reported("Deleting", "DeletionBlocked", "Sample kyma-system/mine still exists")},
+		{"it waits", []func(*Snapshot){theManifest(isDying), reported("Deleting", "DeletionBlocked", "Sample kyma-system/mine still exists")},
 			entryWords{"Deleting", "ModuleDeleting", "Sample kyma-system/mine still exists"}},
-		{"it fails", []func(*World){theManifest(isDying), reported("Error", "RuntimeUnreachable", "no answer")},
+		{"it fails", []func(*Snapshot){theManifest(isDying), reported("Error", "RuntimeUnreachable", "no answer")},
 			entryWords{"Error", "ModuleError", "no answer"}},
-		{"it warns", []func(*World){theManifest(isDying), reported("Warning", "RuntimeUnreachable", "no answer")},
+		{"it warns", []func(*Snapshot){theManifest(isDying), reported("Warning", "RuntimeUnreachable", "no answer")},
 			entryWords{"Warning", "ModuleWarning", "no answer"}},
-		{"it says Ready although it is being deleted", []func(*World){theManifest(isDying), reported("Ready", "Ready", "all is well")},
+		{"it says Ready although it is being deleted", []func(*Snapshot){theManifest(isDying), reported("Ready", "Ready", "all is well")},
 			entryWords{"Deleting", "ModuleDeleting", says}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("regular", v1), disabled}, test.edit...)...)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1), disabled}, test.edit...)...)
 			if diff := cmp.Diff(test.want, tellOf(w, nil)); diff != "" {
 				t.Errorf("entry (-want +got):\n%s", diff)
 			}
@@ -206,11 +206,11 @@ func TestWhatARemovalTells(t *testing.T) {
 	})
 }
 
-func TestAWriteThatFailed(t *testing.T) {
+func TestOutcome_AWriteThatFailed(t *testing.T) {
 	const name = "kyma-sample-template-operator-2235966007"
 	for _, test := range []struct {
 		name   string
-		edits  []func(*World)
+		edits  []func(*Snapshot)
 		result Result
 		want   entryWords
 		// what the status says is installed
@@ -220,16 +220,16 @@ func TestAWriteThatFailed(t *testing.T) {
 			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: spec: bad`}, ""},
 		{"the name was taken meanwhile", nil, Result{Reason: "ManifestConflict"},
 			entryWords{"Error", "ManifestConflict", `Manifest "` + name + `" exists and does not belong to this module of this Kyma`}, ""},
-		{"an upgrade is refused", []func(*World){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestRefused", Message: "no"},
+		{"an upgrade is refused", []func(*Snapshot){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestRefused", Message: "no"},
 			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: no`}, v1},
-		{"another writer was faster", []func(*World){installedAt("regular", v1), ofChannel("fast")},
+		{"another writer was faster", []func(*Snapshot){installedAt("regular", v1), ofChannel("fast")},
 			Result{Reason: "ManifestPending", Message: "x"},
 			entryWords{"Processing", "ManifestPending", saysPending}, v1},
-		{"another writer was faster with a deletion", []func(*World){installedAt("regular", v1), disabled}, Result{Reason: "ManifestPending"},
+		{"another writer was faster with a deletion", []func(*Snapshot){installedAt("regular", v1), disabled}, Result{Reason: "ManifestPending"},
 			entryWords{"Deleting", "ModuleDeleting", "the module is being removed"}, v1},
-		{"a deletion is refused", []func(*World){installedAt("regular", v1), disabled}, Result{Reason: "Internal", Message: "boom"},
+		{"a deletion is refused", []func(*Snapshot){installedAt("regular", v1), disabled}, Result{Reason: "Internal", Message: "boom"},
 			entryWords{"Error", "Internal", "something unforeseen happened: boom"}, v1},
-		{"an unknown reason", []func(*World){installedAt("regular", v1)}, Result{Reason: "Odd", Message: "boom"},
+		{"an unknown reason", []func(*Snapshot){installedAt("regular", v1)}, Result{Reason: "Odd", Message: "boom"},
 			entryWords{"Error", "Internal", "something unforeseen happened: boom"}, v1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestAWriteThatFailed(t *testing.T) {
 	}
 }
 
-func TestWhatWasDeletedMeanwhileIsNotReady(t *testing.T) {
+func TestOutcome_WhatWasDeletedMeanwhileIsNotReady(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1))
 	written := w.Manifests[0].DeepCopy()
 	dying(written)
@@ -257,7 +257,7 @@ func TestWhatWasDeletedMeanwhileIsNotReady(t *testing.T) {
 	}
 }
 
-func TestAFailedUpgradeCanGoBack(t *testing.T) {
+func TestOutcome_AFailedUpgradeCanGoBack(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), ofChannel("fast"))
 	w.Kyma.Status = Rollup(w, Resolve(w), map[string]Result{operator: {Reason: "ManifestRefused", Message: "no"}})
 	ofChannel("")(&w)
@@ -266,7 +266,7 @@ func TestAFailedUpgradeCanGoBack(t *testing.T) {
 	}
 }
 
-func TestAnEntryNamesTheVersionThatWasBroughtUpBefore(t *testing.T) {
+func TestOutcome_AnEntryNamesTheVersionThatWasBroughtUpBefore(t *testing.T) {
 	for name, c := range map[string]struct{ before, want string }{
 		"another one": {"0.9.0", "0.9.0"}, "this one": {v1, ""}, "none is known": {"", ""},
 	} {

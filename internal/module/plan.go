@@ -12,7 +12,7 @@ type Plan struct {
 	// Apply by server-side apply with force, as field manager "lifecycle-manager". Complete: name, labels, annotations, finalizers,
 	// owner and spec. One that exists carries its UID and resourceVersion, so that a stale view is a conflict; a new one has neither.
 	Apply []*v1beta2.Manifest
-	// Adjust by JSON merge patch what an apply cannot express: fields of ours that must go although somebody else set them, and the
+	// Adjust by JSON merge patch what an apply cannot express: fields of ours that must go although another manager set them, and the
 	// annotation that lets go of a module.
 	Adjust []Adjustment
 	// Delete with UID and resourceVersion as preconditions. Each carries the label module-name, the key of its Result.
@@ -29,25 +29,28 @@ type Adjustment struct {
 	Patch []byte
 }
 
-// Empty says whether there is nothing to write.
+// Empty reports whether there is nothing to write.
 func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
 
 // MakePlan compares what the verdicts want with the Manifests that exist.
 //
 // A Manifest is applied when a field that this operator owns has another value than wanted, and adjusted when only too much is there.
-// It is deleted when its module is Removed, and when it is a surplus one of a module that is ready with another. Nothing else is. While
-// the World is Behind no module is taken away or let go of.
-func MakePlan(w World, verdicts []Verdict) Plan {
+// It is deleted when its module is Removed and no Successor has to come first, and when it is a surplus one of a module that is ready with
+// another. Nothing else is. While the Snapshot is Behind no module is taken away or let go of.
+func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 	plan := planner{}
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch v.Kind {
 		case Unmanaged:
 			if !w.Behind {
-				plan.letGo(v)
+				plan.unmanage(v)
 			}
 		case Removed:
 			plan.fulfil(w, v)
+			if v.Successor != "" {
+				continue
+			}
 			if w.Behind && !v.Mandatory {
 				continue // it may be here because the hub's spec asks for it, and the pass that agreed on that was interrupted
 			}
@@ -68,7 +71,7 @@ func MakePlan(w World, verdicts []Verdict) Plan {
 type planner struct{ Plan }
 
 // fulfil brings a Manifest to what its verdict wants, if the verdict wants something of it.
-func (p *planner) fulfil(w World, v *Verdict) {
+func (p *planner) fulfil(w Snapshot, v *Verdict) {
 	if v.Template == nil {
 		return
 	}
@@ -86,8 +89,8 @@ func (p *planner) fulfil(w World, v *Verdict) {
 	}
 }
 
-// letGo marks what exists of a module as unmanaged, once.
-func (p *planner) letGo(v *Verdict) {
+// unmanage marks what exists of a module as unmanaged, once.
+func (p *planner) unmanage(v *Verdict) {
 	mark := map[string]any{"annotations": map[string]any{v1beta2.AnnotationIsUnmanaged: v1beta2.EnabledValue}}
 	for _, manifest := range v.all() {
 		if !leaving(manifest) {
@@ -130,7 +133,7 @@ func adjust(module string, manifest *v1beta2.Manifest, body map[string]any) Adju
 	return Adjustment{Module: module, Manifest: manifest, Patch: raw}
 }
 
-// all are the Manifests that exist for the module.
+// all returns the Manifests that exist for the module.
 func (v *Verdict) all() []*v1beta2.Manifest {
 	if v.Manifest == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// planned is the only Manifest that the World wants applied.
-func planned(t *testing.T, w World) *v1beta2.Manifest {
+// planned returns the only Manifest that the Snapshot wants applied.
+func planned(t *testing.T, w Snapshot) *v1beta2.Manifest {
 	t.Helper()
 	plan := MakePlan(w, Resolve(w))
 	if len(plan.Apply) != 1 || len(plan.Adjust)+len(plan.Delete) > 0 {
@@ -21,7 +21,7 @@ func planned(t *testing.T, w World) *v1beta2.Manifest {
 	return plan.Apply[0]
 }
 
-func TestANewManifestIsComplete(t *testing.T) {
+func TestPlan_ANewManifestIsComplete(t *testing.T) {
 	yes := true
 	want := &v1beta2.Manifest{
 		TypeMeta: metav1.TypeMeta{APIVersion: "operator.kyma-project.io/v1beta2", Kind: "Manifest"},
@@ -60,9 +60,9 @@ func TestANewManifestIsComplete(t *testing.T) {
 	}
 }
 
-func TestWhatTheSpecSaysReachesTheManifest(t *testing.T) {
+func TestPlan_WhatTheSpecSaysReachesTheManifest(t *testing.T) {
 	no := false
-	local := sampleWorld(func(w *World) { w.Kyma.Spec.Remote = &no })
+	local := sampleWorld(func(w *Snapshot) { w.Kyma.Spec.Remote = &no })
 	if planned(t, local).Spec.Remote {
 		t.Error("a local Kyma's Manifest is remote")
 	}
@@ -75,7 +75,7 @@ func TestWhatTheSpecSaysReachesTheManifest(t *testing.T) {
 	}
 }
 
-func TestTheDefaultResource(t *testing.T) {
+func TestPlan_TheDefaultResource(t *testing.T) {
 	const manifest = "kyma-sample-template-operator-2235966007"
 	clusterScoped := func(m *v1beta2.ModuleTemplate) {
 		m.Annotations = map[string]string{v1beta2.AnnotationIsClusterScoped: "true"}
@@ -113,7 +113,7 @@ func TestTheDefaultResource(t *testing.T) {
 	}
 }
 
-func TestAnExistingManifestIsAppliedAsItWasSeen(t *testing.T) {
+func TestPlan_AnExistingManifestIsAppliedAsItWasSeen(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), ofChannel("fast"), theManifest(func(m *v1beta2.Manifest) {
 		m.ResourceVersion, m.Finalizers = "41", []string{"foreign", v1beta2.FinalizerManifest}
 	}))
@@ -127,10 +127,10 @@ func TestAnExistingManifestIsAppliedAsItWasSeen(t *testing.T) {
 	}
 }
 
-func TestAnExistingManifestKeepsItsName(t *testing.T) {
+func TestPlan_AnExistingManifestKeepsItsName(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.OCMComponentName = "kyma-project.io/module/renamed"
-	}), func(w *World) { w.Components[ComponentKey{"kyma-project.io/module/renamed", v1}] = newComponent(v1) })
+	}), func(w *Snapshot) { w.Components[ComponentKey{"kyma-project.io/module/renamed", v1}] = newComponent(v1) })
 	got := planned(t, w)
 	if got.Name != w.Manifests[0].Name || got.Annotations[v1beta2.AnnotationFQDN] != "kyma-project.io/module/renamed" {
 		t.Errorf("name %s, fqdn %s", got.Name, got.Annotations[v1beta2.AnnotationFQDN])
@@ -157,7 +157,7 @@ func TestSurplusManifestsGoOnceTheModuleIsReady(t *testing.T) {
 	}
 }
 
-func TestADeletionNamesItsModule(t *testing.T) {
+func TestPlan_ADeletionNamesItsModule(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), disabled, theEntry(func(e *v1beta2.ModuleStatus) {
 		e.Manifest = &v1beta2.TrackingObject{PartialMeta: v1beta2.PartialMeta{Name: "kyma-sample-template-operator-2235966007"}}
 	}), theManifest(func(m *v1beta2.Manifest) { m.Labels = nil }))

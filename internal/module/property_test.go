@@ -16,11 +16,11 @@ import (
 
 const worlds = 500
 
-// inEveryWorld runs a check in many random Worlds and shows the first in which it fails.
-func inEveryWorld(t *testing.T, check func(t *testing.T, w World)) {
+// inEveryWorld runs a check in many random Snapshots and shows the first in which it fails.
+func inEveryWorld(t *testing.T, check func(t *testing.T, w Snapshot)) {
 	t.Helper()
 	for seed := range uint64(worlds) {
-		w := dice{rand.New(rand.NewPCG(seed, 42))}.world()
+		w := dice{rand.New(rand.NewPCG(seed, 42))}.snapshot()
 		before := spelled(w)
 		check(t, w)
 		if spelled(w) != before {
@@ -32,15 +32,15 @@ func inEveryWorld(t *testing.T, check func(t *testing.T, w World)) {
 	}
 }
 
-// spelled is the World as JSON, without what cannot change in place.
-func spelled(w World) string {
+// spelled returns the Snapshot as JSON, without what cannot change in place.
+func spelled(w Snapshot) string {
 	raw, err := json.Marshal([]any{w.Kyma, w.Manifests, w.Releases, w.Templates})
 	must(err)
 	return string(raw)
 }
 
-func TestOneVerdictEachSortedAndTheSameEveryTime(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_OneVerdictEachSortedAndTheSameEveryTime(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		verdicts := Resolve(w)
 		if !slices.IsSortedFunc(verdicts, func(a, b Verdict) int { return strings.Compare(a.Module, b.Module) }) {
 			t.Error("the verdicts are not sorted")
@@ -79,8 +79,8 @@ func TestOneVerdictEachSortedAndTheSameEveryTime(t *testing.T) {
 	})
 }
 
-func TestAVerdictKeepsItsKindsWord(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_AVerdictKeepsItsKindsWord(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		for _, v := range Resolve(w) {
 			switch {
 			case v.Kind == Run && (v.Template == nil || v.Source == nil || v.State != "" || v.Reason != ""):
@@ -100,8 +100,8 @@ func TestAVerdictKeepsItsKindsWord(t *testing.T) {
 	})
 }
 
-func TestNeverADowngrade(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_NeverADowngrade(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		told := statusByName(w.Kyma)
 		for _, v := range Resolve(w) {
 			if v.Template == nil {
@@ -110,7 +110,7 @@ func TestNeverADowngrade(t *testing.T) {
 			entry := told[v.Module]
 			if v.Mandatory {
 				if entry = nil; v.Manifest != nil && sameSource(v.Manifest, v.Source) {
-					continue // the same content, whatever somebody wrote into the Manifest's version
+					continue // the same content, whatever a user wrote into the Manifest's version
 				}
 			}
 			if entry != nil && entry.State != v1beta2.StateDeleting && lower(v.Version, entry.Version) {
@@ -123,8 +123,8 @@ func TestNeverADowngrade(t *testing.T) {
 	})
 }
 
-func TestNeverARemovalByRefusal(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_NeverARemovalByRefusal(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		verdicts := Resolve(w)
 		for _, doomed := range MakePlan(w, verdicts).Delete {
 			at := slices.IndexFunc(verdicts, func(v Verdict) bool {
@@ -140,8 +140,8 @@ func TestNeverARemovalByRefusal(t *testing.T) {
 	})
 }
 
-func TestNothingOfOthersIsWritten(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_NothingOfOthersIsWritten(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		plan := MakePlan(w, Resolve(w))
 		var written []string
 		for _, manifest := range plan.Apply {
@@ -155,7 +155,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 		}
 		for i := range w.Manifests {
 			if !ours(w.Kyma, &w.Manifests[i]) && slices.Contains(written, w.Manifests[i].Name) {
-				t.Errorf("%s belongs to somebody else", w.Manifests[i].Name)
+				t.Errorf("%s belongs to another user", w.Manifests[i].Name)
 			}
 		}
 		slices.Sort(written)
@@ -165,8 +165,8 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 	})
 }
 
-func TestAPlanIsEmptyAfterItself(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_APlanIsEmptyAfterItself(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		verdicts := Resolve(w)
 		plan := MakePlan(w, verdicts)
 		after := carryOut(w, plan)
@@ -184,8 +184,8 @@ func TestAPlanIsEmptyAfterItself(t *testing.T) {
 	})
 }
 
-func TestAStatusComesToRest(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+func TestProperty_AStatusComesToRest(t *testing.T) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		at := w
 		for range 4 {
 			verdicts := Resolve(at)
@@ -201,7 +201,7 @@ func TestAStatusComesToRest(t *testing.T) {
 }
 
 func TestReadyNeverLies(t *testing.T) {
-	inEveryWorld(t, func(t *testing.T, w World) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		verdicts := Resolve(w)
 		plan := MakePlan(w, verdicts)
 		status := Rollup(w, verdicts, nil)
@@ -230,12 +230,12 @@ func TestReadyNeverLies(t *testing.T) {
 	})
 }
 
-func TestEveryReasonIsInTheTable(t *testing.T) {
+func TestProperty_EveryReasonIsInTheTable(t *testing.T) {
 	declared := map[string]bool{v1beta2.ReasonNoModules: true}
 	for _, r := range Rules() {
 		declared[r.Reason] = true
 	}
-	inEveryWorld(t, func(t *testing.T, w World) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		for _, condition := range Rollup(w, Resolve(w), nil).Conditions {
 			if !declared[condition.Reason] {
 				t.Errorf("condition %s has reason %s", condition.Type, condition.Reason)
@@ -246,7 +246,7 @@ func TestEveryReasonIsInTheTable(t *testing.T) {
 
 func TestNeededIsEnough(t *testing.T) {
 	// When all that Needed names is readable, Resolve waits for no component.
-	inEveryWorld(t, func(t *testing.T, w World) {
+	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		w.Components = map[ComponentKey]Component{}
 		for _, key := range Needed(w) {
 			w.Components[key] = newComponent(key.Version)

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// dice makes Worlds in which everything may be wrong at once.
+// dice makes Snapshots in which everything may be wrong at once.
 type dice struct{ *rand.Rand }
 
 func (d dice) one(of ...string) string { return of[d.IntN(len(of))] }
@@ -22,8 +22,8 @@ func (d dice) version() string { return d.one("1.0.0", "1.0.0-rc", "1.2.0", "2.0
 
 var letters = []string{"alpha", "beta", "gamma", "delta"}
 
-// world is a random World of up to four modules.
-func (d dice) world() World {
+// snapshot returns a random Snapshot of up to four modules.
+func (d dice) snapshot() Snapshot {
 	kyma := newKyma()
 	kyma.Spec.Channel = d.one("regular", "regular", "regular", "fast", "none", "")
 	if d.rarely(3) {
@@ -32,7 +32,7 @@ func (d dice) world() World {
 	if d.rarely(12) {
 		kyma.DeletionTimestamp = noon.DeepCopy()
 	}
-	w := World{Kyma: kyma, Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
+	w := Snapshot{Kyma: kyma, Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
 		Components: map[ComponentKey]Component{}, Now: noon, Windows: d.windows()}
 	kyma.Spec.SkipMaintenanceWindows = d.rarely(6)
 	for _, name := range letters {
@@ -83,7 +83,7 @@ func (d dice) module(name string) v1beta2.Module {
 }
 
 // release adds the release of a module, its templates and components.
-func (d dice) release(w *World, name string) {
+func (d dice) release(w *Snapshot, name string) {
 	if d.rarely(8) {
 		return
 	}
@@ -132,7 +132,7 @@ func (d dice) component(version string) Component {
 }
 
 // status adds what may have been told before.
-func (d dice) status(w *World, name string) {
+func (d dice) status(w *Snapshot, name string) {
 	w.Kyma.Status.Modules = append(w.Kyma.Status.Modules, v1beta2.ModuleStatus{
 		Name: name, OCMComponentName: componentOfModule(name), Channel: d.one("", "regular", "fast"),
 		Version: d.one("", d.version(), d.version(), d.version()),
@@ -140,8 +140,8 @@ func (d dice) status(w *World, name string) {
 	})
 }
 
-// manifest adds a Manifest as it may be found: of any version, edited, dying, or somebody else's.
-func (d dice) manifest(w *World, name string) {
+// manifest adds a Manifest as it may be found: of any version, edited, dying, or another user's.
+func (d dice) manifest(w *Snapshot, name string) {
 	version := d.version()
 	template := newTemplate(name, version)
 	m := stored(wanted(w.Kyma, &Verdict{Module: name, Channel: d.one("", "regular", "fast"), Version: version,

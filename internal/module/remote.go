@@ -14,13 +14,13 @@ import (
 
 // Access says why the runtime of a remote Kyma cannot be used, or why a local one may not use the hub.
 type Access struct {
-	// Reason (one of the API's) and Message say it for people.
+	// Reason (one of the API's) and Message say it for users.
 	Reason, Message string
-	// Passing says that nothing has failed: an answer is on its way.
+	// Passing reports whether nothing has failed: an answer is on its way.
 	Passing bool
 }
 
-// Sync is one thing that a runtime has to hold beside its modules.
+// Sync is one thing that a runtime must hold beside its modules.
 type Sync struct {
 	// Type of the Kyma's condition that speaks of it.
 	Type string
@@ -29,26 +29,27 @@ type Sync struct {
 	Reason, Message string
 }
 
-// Side is what is known of a remote Kyma's runtime, beside its modules. That of a local Kyma is zero, or has the Access that it lacks.
-type Side struct {
+// RemoteState is what is known of a remote Kyma's runtime, beside its modules. That of a local Kyma is zero, or has the Access that it
+// lacks.
+type RemoteState struct {
 	// Access is nil when the runtime can be used.
 	Access *Access
 	// ID is the runtime's identity, empty while it is not known.
 	ID string
-	// Foreign says that the runtime is another Kyma's: one that has nothing there is not bound to it.
+	// Foreign reports whether the runtime is another Kyma's: one that has nothing there is not bound to it.
 	Foreign bool
 	// Seen replaces status.lastSeen; nil leaves it as it was.
 	Seen *v1beta2.LastSeen
-	// WatcherGone says that nothing of upstream's watcher is left in the runtime; until then the condition that tells of it stays.
+	// WatcherGone reports whether nothing of upstream's watcher is left in the runtime; until then the condition that tells of it stays.
 	WatcherGone bool
 	// Syncs are the conditions that are known now; others stay as they were, but for those of type Moot, which go.
 	Syncs []Sync
 	Moot  []string
 }
 
-// Await holds everything as it is until it is known what the runtime asks for: one verdict for each module of spec, status and Manifests,
+// HoldAll holds everything as it is until it is known what the runtime asks for: one verdict for each module of spec, status and Manifests,
 // sorted by name. What the spec does not name and no Manifest installs is Removed where no runtime was ever met.
-func Await(w World, access Access) []Verdict {
+func HoldAll(w Snapshot, access Access) []Verdict {
 	r := newResolver(w)
 	all := map[string]struct{}{}
 	add(all, r.spec)
@@ -80,17 +81,17 @@ func Await(w World, access Access) []Verdict {
 	return r.withMandatory(verdicts) // those are not for the runtime's users to decide
 }
 
-// Fold adds to a status what is known of the runtime.
+// MergeRemoteStatus adds to a status what is known of the runtime.
 //
 //  1. What was seen of the two specs, and the runtime's identity once, are kept; unless the runtime turns out to be another Kyma's before
 //     this one has put anything there.
 //  2. Every Sync sets its condition.
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
 //  4. A runtime that was never met yet leaves a Kyma Processing; so does an edit of the hub that could not be merged yet with what the
-//     runtime asks for, since the status speaks of what was asked for before.
+//     runtime asks for, since the status speaks of what was requested before.
 //  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning; anything else that the runtime does not hold yet makes it
 //     Processing. That an edit was overruled is told, and counts for nothing.
-func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
+func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) v1beta2.KymaStatus {
 	if side.Seen != nil {
 		status.LastSeen = side.Seen
 	}
@@ -127,8 +128,8 @@ func Fold(w World, status v1beta2.KymaStatus, side Side) v1beta2.KymaStatus {
 	return status
 }
 
-// unsettled says that a Kyma has nothing in a runtime: no module, and nothing that was seen there.
-func unsettled(w World) bool {
+// unsettled reports whether a Kyma has nothing in a runtime: no module, and nothing that was seen there.
+func unsettled(w Snapshot) bool {
 	return w.Kyma.Status.LastSeen == nil && w.Kyma.DeletionTimestamp == nil &&
 		!slices.ContainsFunc(w.Manifests, func(m v1beta2.Manifest) bool { return ours(w.Kyma, &m) })
 }
@@ -149,7 +150,7 @@ func steady(before, after *v1beta2.KymaStatus) {
 	}
 }
 
-func unreachable(w World, status *v1beta2.KymaStatus, access *Access) {
+func unreachable(w Snapshot, status *v1beta2.KymaStatus, access *Access) {
 	good := 0
 	for i := range status.Modules {
 		entry := &status.Modules[i]
@@ -170,8 +171,8 @@ func unreachable(w World, status *v1beta2.KymaStatus, access *Access) {
 	worsen(w, status, v1beta2.StateError, access.Reason, access.Message)
 }
 
-// behind tells that the status speaks of what was asked for before.
-func behind(w World, status *v1beta2.KymaStatus, access *Access) {
+// behind tells that the status speaks of what was requested before.
+func behind(w Snapshot, status *v1beta2.KymaStatus, access *Access) {
 	reason, message := v1beta2.ReasonSyncPending, v1beta2.MessageEditPending
 	if access != nil {
 		reason, message = access.Reason, access.Message
@@ -181,7 +182,7 @@ func behind(w World, status *v1beta2.KymaStatus, access *Access) {
 	worsen(w, status, v1beta2.StateProcessing, reason, message)
 }
 
-func unsynced(w World, status *v1beta2.KymaStatus) {
+func unsynced(w Snapshot, status *v1beta2.KymaStatus) {
 	for _, kind := range syncTypes {
 		sync := conditions.Find(status.Conditions, kind)
 		switch {
@@ -199,13 +200,13 @@ var syncTypes = []string{
 	v1beta2.ConditionCRDsSync, v1beta2.ConditionImagePullSecret, v1beta2.ConditionModuleCatalog, v1beta2.ConditionSpecSync, ConditionWebhook,
 }
 
-// Synced says whether the runtime of a Kyma holds a Kyma of its own, and what its users need beside modules.
+// Synced reports whether the runtime of a Kyma holds a Kyma of its own, and what its users need beside modules.
 func Synced(kyma *v1beta2.Kyma) bool {
 	return isRemote(kyma) && kyma.Labels[v1beta2.LabelSync] != "false"
 }
 
-// Met says that a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there, and nothing there has
-// asked for anything.
+// Met reports whether a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there, and nothing there
+// has asked for anything.
 func Met(kyma *v1beta2.Kyma) bool {
 	status := &kyma.Status
 	return status.RuntimeID != "" || status.LastSeen != nil || conditions.Find(status.Conditions, v1beta2.ConditionCRDsSync) != nil
@@ -214,7 +215,7 @@ func Met(kyma *v1beta2.Kyma) bool {
 func isRemote(kyma *v1beta2.Kyma) bool { return kyma.Spec.Remote == nil || *kyma.Spec.Remote }
 
 // worsen gives a Kyma that stands better a worse state, and says why.
-func worsen(w World, status *v1beta2.KymaStatus, state v1beta2.State, reason, message string) {
+func worsen(w Snapshot, status *v1beta2.KymaStatus, state v1beta2.State, reason, message string) {
 	if severity(state) <= severity(status.State) && status.State != "" && state != v1beta2.StateError {
 		return
 	}

@@ -11,59 +11,59 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-func had(kind string, status metav1.ConditionStatus, reason string) func(*World) {
-	return func(w *World) {
+func had(kind string, status metav1.ConditionStatus, reason string) func(*Snapshot) {
+	return func(w *Snapshot) {
 		conditions.Set(&w.Kyma.Status.Conditions, kind, status, reason, "as before", 1, metav1.NewTime(noon.Add(-time.Hour)))
 	}
 }
 
 // lagging has the hub's spec changed since it was merged.
-func lagging(w *World) { w.Behind = true }
+func lagging(w *Snapshot) { w.Behind = true }
 
 func synced(kind string) Sync { return Sync{Type: kind, Holds: true, Reason: v1beta2.ReasonSynced} }
 
-func TestWhatARuntimeMakesOfAKyma(t *testing.T) {
+func TestRemote_WhatARuntimeMakesOfAKyma(t *testing.T) {
 	refusedSpec := Sync{Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonRuntimeSpecRefused, Message: "no"}
-	met := func(w *World) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }
+	met := func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }
 	for _, test := range []struct {
 		name   string
-		world  []func(*World)
-		side   Side
+		world  []func(*Snapshot)
+		side   RemoteState
 		state  v1beta2.State
 		reason string
 	}{
-		{"everything is there", []func(*World){met}, Side{Syncs: []Sync{synced(v1beta2.ConditionCRDsSync)}}, "Ready", "Ready"},
-		{"something is on its way", []func(*World){met}, Side{Syncs: []Sync{{Type: v1beta2.ConditionCRDsSync, Reason: v1beta2.ReasonSyncPending}}},
+		{"everything is there", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{synced(v1beta2.ConditionCRDsSync)}}, "Ready", "Ready"},
+		{"something is on its way", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{{Type: v1beta2.ConditionCRDsSync, Reason: v1beta2.ReasonSyncPending}}},
 			"Processing", "SyncPending"},
 		{"something was not in order and nothing new is known of it",
-			[]func(*World){met, had(v1beta2.ConditionModuleCatalog, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, Side{}, "Processing", "SyncFailed"},
+			[]func(*Snapshot){met, had(v1beta2.ConditionModuleCatalog, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, RemoteState{}, "Processing", "SyncFailed"},
 		{"something was not in order and is of no interest any more",
-			[]func(*World){met, had(v1beta2.ConditionImagePullSecret, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)},
-			Side{Moot: []string{v1beta2.ConditionImagePullSecret}}, "Ready", "Ready"},
-		{"the hub's edit was overruled", []func(*World){met},
-			Side{Syncs: []Sync{{Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonOverruled}}}, "Ready", "Ready"},
-		{"the runtime asks for something impossible", []func(*World){met}, Side{Syncs: []Sync{refusedSpec}}, "Warning", "RuntimeSpecRefused"},
-		{"the runtime does not answer", []func(*World){met}, Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}},
+			[]func(*Snapshot){met, had(v1beta2.ConditionImagePullSecret, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)},
+			RemoteState{Moot: []string{v1beta2.ConditionImagePullSecret}}, "Ready", "Ready"},
+		{"the hub's edit was overruled", []func(*Snapshot){met},
+			RemoteState{Syncs: []Sync{{Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonOverruled}}}, "Ready", "Ready"},
+		{"the runtime asks for something impossible", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{refusedSpec}}, "Warning", "RuntimeSpecRefused"},
+		{"the runtime does not answer", []func(*Snapshot){met}, RemoteState{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}},
 			"Error", "RuntimeUnreachable"},
-		{"the runtime is awaited and was never met", nil, Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
+		{"the runtime is awaited and was never met", nil, RemoteState{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
 			"Processing", "RuntimeConnecting"},
-		{"the runtime is awaited and was in order before", []func(*World){met}, Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
+		{"the runtime is awaited and was in order before", []func(*Snapshot){met}, RemoteState{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
 			"Ready", "Ready"},
-		{"the hub's edit cannot be merged yet, since the runtime is awaited", []func(*World){met, lagging},
-			Side{Access: &Access{Reason: "RuntimeConnecting", Passing: true}}, "Processing", "RuntimeConnecting"},
-		{"so it cannot, since an edit in the runtime is held back", []func(*World){met, lagging}, Side{}, "Processing", "SyncPending"},
-		{"so it cannot, since what the runtime asks for is refused", []func(*World){met, lagging}, Side{Syncs: []Sync{refusedSpec}},
+		{"the hub's edit cannot be merged yet, since the runtime is awaited", []func(*Snapshot){met, lagging},
+			RemoteState{Access: &Access{Reason: "RuntimeConnecting", Passing: true}}, "Processing", "RuntimeConnecting"},
+		{"so it cannot, since an edit in the runtime is held back", []func(*Snapshot){met, lagging}, RemoteState{}, "Processing", "SyncPending"},
+		{"so it cannot, since what the runtime asks for is refused", []func(*Snapshot){met, lagging}, RemoteState{Syncs: []Sync{refusedSpec}},
 			"Warning", "RuntimeSpecRefused"},
-		{"so it cannot, since the runtime does not answer", []func(*World){met, lagging},
-			Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}}, "Error", "RuntimeUnreachable"},
-		{"nothing is synchronised any more", []func(*World){met, labelled(v1beta2.LabelSync, "false"),
-			had(v1beta2.ConditionCRDsSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, Side{}, "Ready", "Ready"},
-		{"the Kyma is being deleted and the runtime does not answer", []func(*World){met, kymaDeleted},
-			Side{Access: &Access{Reason: "RuntimeUnreachable"}}, "Deleting", "Deleting"},
+		{"so it cannot, since the runtime does not answer", []func(*Snapshot){met, lagging},
+			RemoteState{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}}, "Error", "RuntimeUnreachable"},
+		{"nothing is synchronised any more", []func(*Snapshot){met, labelled(v1beta2.LabelSync, "false"),
+			had(v1beta2.ConditionCRDsSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, RemoteState{}, "Ready", "Ready"},
+		{"the Kyma is being deleted and the runtime does not answer", []func(*Snapshot){met, kymaDeleted},
+			RemoteState{Access: &Access{Reason: "RuntimeUnreachable"}}, "Deleting", "Deleting"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("regular", "1.0.0")}, test.world...)...)
-			status := Fold(w, Rollup(w, Resolve(w), nil), test.side)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("regular", "1.0.0")}, test.world...)...)
+			status := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), test.side)
 			if got := []any{status.State, readyOf(status).Reason}; !cmp.Equal(got, []any{test.state, test.reason}) {
 				t.Errorf("%v, want %v %v", got, test.state, test.reason)
 			}
@@ -75,17 +75,17 @@ func TestWhatARuntimeMakesOfAKyma(t *testing.T) {
 			}
 			w.Kyma.Status = status
 			w.Now = metav1.NewTime(noon.Add(time.Hour))
-			if diff := cmp.Diff(status, Fold(w, Rollup(w, Resolve(w), nil), test.side)); diff != "" {
+			if diff := cmp.Diff(status, MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), test.side)); diff != "" {
 				t.Errorf("it is written again although nothing changed:\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestARuntimeThatCannotBeUsedIsToldByItsModules(t *testing.T) {
+func TestRemote_ARuntimeThatCannotBeUsedIsToldByItsModules(t *testing.T) {
 	w := sampleWorld(installedAt("regular", "1.0.0"))
 	w.Kyma.Spec.Modules = append(w.Kyma.Spec.Modules, v1beta2.Module{Name: "free", Managed: new(bool)})
-	status := Fold(w, Rollup(w, Resolve(w), nil), Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}})
+	status := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), RemoteState{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}})
 	told := map[string][2]string{}
 	for _, entry := range status.Modules {
 		told[entry.Name] = [2]string{string(entry.State), entry.Message}
@@ -99,51 +99,51 @@ func TestARuntimeThatCannotBeUsedIsToldByItsModules(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfARuntimeIsKept(t *testing.T) {
+func TestRemote_WhatIsKnownOfARuntimeIsKept(t *testing.T) {
 	w := sampleWorld(had(ConditionWebhook, metav1.ConditionTrue, "Ready"))
 	seen := &v1beta2.LastSeen{Overruled: []string{"channel"}}
-	status := Fold(w, Rollup(w, Resolve(w), nil), Side{ID: "one", Seen: seen})
+	status := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), RemoteState{ID: "one", Seen: seen})
 	if status.RuntimeID != "one" || status.LastSeen != seen || conditions.Find(status.Conditions, ConditionWebhook) == nil {
 		t.Errorf("status %+v", status)
 	}
 	w.Kyma.Status = status
-	status = Fold(w, Rollup(w, Resolve(w), nil), Side{ID: "other", WatcherGone: true})
+	status = MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), RemoteState{ID: "other", WatcherGone: true})
 	if status.RuntimeID != "one" || status.LastSeen == nil || conditions.Find(status.Conditions, ConditionWebhook) != nil {
 		t.Errorf("status %+v", status)
 	}
 }
 
-func TestWhoIsBoundToARuntime(t *testing.T) {
+func TestRemote_WhoIsBoundToARuntime(t *testing.T) {
 	for _, test := range []struct {
 		name, bound string
-		edit        func(*World)
-		side        Side
+		edit        func(*Snapshot)
+		side        RemoteState
 		want        string
 	}{
-		{"a runtime is met for the first time", "", nil, Side{ID: "one"}, "one"},
-		{"another one is met later", "one", nil, Side{ID: "other"}, "one"},
-		{"it turns out to be another Kyma's, before anything was put there", "one", nil, Side{Foreign: true}, ""},
-		{"so it does, and modules are there", "one", installedAt("regular", "1.0.0"), Side{Foreign: true}, "one"},
-		{"it is taken by another Kyma later", "one", func(w *World) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, Side{Foreign: true}, "one"},
-		{"so it is, and the Kyma is being deleted", "one", func(w *World) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }, Side{Foreign: true}, "one"},
+		{"a runtime is met for the first time", "", nil, RemoteState{ID: "one"}, "one"},
+		{"another one is met later", "one", nil, RemoteState{ID: "other"}, "one"},
+		{"it turns out to be another Kyma's, before anything was put there", "one", nil, RemoteState{Foreign: true}, ""},
+		{"so it does, and modules are there", "one", installedAt("regular", "1.0.0"), RemoteState{Foreign: true}, "one"},
+		{"it is taken by another Kyma later", "one", func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, RemoteState{Foreign: true}, "one"},
+		{"so it is, and the Kyma is being deleted", "one", func(w *Snapshot) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }, RemoteState{Foreign: true}, "one"},
 	} {
 		w := sampleWorld()
 		if test.edit != nil {
 			test.edit(&w)
 		}
 		w.Kyma.Status.RuntimeID = test.bound
-		if got := Fold(w, Rollup(w, Resolve(w), nil), test.side).RuntimeID; got != test.want {
+		if got := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), test.side).RuntimeID; got != test.want {
 			t.Errorf("%s: bound to %q, want %q", test.name, got, test.want)
 		}
 	}
 }
 
-func TestNothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
+func TestRemote_NothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
 	for _, passing := range []bool{true, false} {
 		w := sampleWorld(installedAt("regular", "0.9.0"))
 		w.Kyma.Spec.Modules = append(w.Kyma.Spec.Modules, v1beta2.Module{Name: "wanted"})
 		state := map[bool]v1beta2.State{true: "Processing", false: "Error"}[passing]
-		verdicts := Await(w, Access{Reason: "RuntimeConnecting", Message: "wait", Passing: passing})
+		verdicts := HoldAll(w, Access{Reason: "RuntimeConnecting", Message: "wait", Passing: passing})
 		var got []any
 		for _, v := range verdicts {
 			got = append(got, []any{v.Module, v.Kind, v.State, v.Version})
@@ -160,18 +160,18 @@ func TestNothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
 
 // A module that its Kyma no longer names is gone when nothing of it can be anywhere: no Manifest was made, and no runtime was ever met
 // whose user could ask for it.
-func TestAModuleOfAKymaWithoutAClusterGoes(t *testing.T) {
+func TestRemote_AModuleOfAKymaWithoutAClusterGoes(t *testing.T) {
 	for name, test := range map[string]struct {
-		edit func(*World)
+		edit func(*Snapshot)
 		gone bool
 	}{
-		"no cluster was ever met":                {func(*World) {}, true},
-		"one was met":                            {func(w *World) { w.Kyma.Status.RuntimeID = "one" }, false},
-		"its user may have asked for it":         {func(w *World) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, false},
+		"no cluster was ever met":                {func(*Snapshot) {}, true},
+		"one was met":                            {func(w *Snapshot) { w.Kyma.Status.RuntimeID = "one" }, false},
+		"its user may have asked for it":         {func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, false},
 		"upstream was in touch with the runtime": {had(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, v1beta2.ReasonReady), false},
-		"a Manifest exists":                      {func(w *World) { w.Manifests = append(w.Manifests, *manifestAt(w, "regular", v1)) }, false},
-		"the Kyma names it":                      {func(w *World) { w.Kyma.Spec.Modules = []v1beta2.Module{module(operator)} }, false},
-		"its modules would be in the hub":        {func(w *World) { no := false; w.Kyma.Spec.Remote, w.Kyma.Status.RuntimeID = &no, "one" }, true},
+		"a Manifest exists":                      {func(w *Snapshot) { w.Manifests = append(w.Manifests, *manifestAt(w, "regular", v1)) }, false},
+		"the Kyma names it":                      {func(w *Snapshot) { w.Kyma.Spec.Modules = []v1beta2.Module{module(operator)} }, false},
+		"its modules would be in the hub":        {func(w *Snapshot) { no := false; w.Kyma.Spec.Remote, w.Kyma.Status.RuntimeID = &no, "one" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := sampleWorld()
@@ -179,11 +179,11 @@ func TestAModuleOfAKymaWithoutAClusterGoes(t *testing.T) {
 			w.Kyma.Status.Modules = []v1beta2.ModuleStatus{{Name: operator, State: v1beta2.StateError, Channel: "regular"}}
 			test.edit(&w)
 			access := Access{Reason: v1beta2.ReasonAccessSecretNotFound, Message: "no Secret"}
-			verdicts := Await(w, access)
+			verdicts := HoldAll(w, access)
 			if plan := MakePlan(w, verdicts); !plan.Empty() {
 				t.Errorf("it writes: %+v", plan)
 			}
-			status := Fold(w, Rollup(w, verdicts, nil), Side{Access: &access})
+			status := MergeRemoteStatus(w, Rollup(w, verdicts, nil), RemoteState{Access: &access})
 			if gone := len(status.Modules) == 0; gone != test.gone {
 				t.Errorf("modules %+v, gone: want %t", status.Modules, test.gone)
 			}
@@ -207,17 +207,17 @@ func TestMandatoryModulesGoIntoNobodyElsesCluster(t *testing.T) {
 	} {
 		w := sampleWorld(decreed("policy", v1))
 		w.Kyma.Status.LastSeen = test.seen
-		if plan := MakePlan(w, Await(w, Access{Reason: test.reason, Message: "no"})); plan.Empty() == test.goes {
+		if plan := MakePlan(w, HoldAll(w, Access{Reason: test.reason, Message: "no"})); plan.Empty() == test.goes {
 			t.Errorf("%s: %+v", test.name, plan)
 		}
 	}
 }
 
-func TestTheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
+func TestRemote_TheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
 	w := sampleWorld(installedAt("regular", "1.0.0"))
-	status := Fold(w, Rollup(w, Resolve(w), nil), Side{ID: "one", Seen: &v1beta2.LastSeen{}})
+	status := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), RemoteState{ID: "one", Seen: &v1beta2.LastSeen{}})
 	before := *status.DeepCopy()
-	told := Reflection(&status, 7)
+	told := RuntimeStatus(&status, 7)
 	if told.RuntimeID != "" || told.LastSeen != nil || told.ObservedGeneration != 7 || told.Conditions[0].ObservedGeneration != 7 ||
 		told.Modules[0].Manifest != nil || told.Modules[0].Template.Namespace != v1beta2.RuntimeNamespace {
 		t.Errorf("told %+v", told)
@@ -225,7 +225,7 @@ func TestTheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
 	if diff := cmp.Diff(before, status); diff != "" {
 		t.Errorf("the hub's own changed: %s", diff)
 	}
-	last := Parting(&told, 8)
+	last := DeletingStatus(&told, 8)
 	if last.State != v1beta2.StateDeleting || last.Operation != v1beta2.OperationSetDeleting || last.ObservedGeneration != 8 {
 		t.Errorf("parting %+v", last)
 	}
@@ -233,16 +233,16 @@ func TestTheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
 
 func TestFold_AnOutageMakesNoReinstallADowngrade(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v2), disabled, theManifest(func(m *v1beta2.Manifest) { m.DeletionTimestamp = noon.DeepCopy() }))
-	going := Fold(w, Rollup(w, Resolve(w), nil), Side{})
+	going := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), RemoteState{})
 	if state := going.Modules[0].State; state != v1beta2.StateDeleting {
 		t.Fatalf("the module is %s", state)
 	}
 	w.Kyma.Status = going
-	away := Fold(w, Rollup(w, Resolve(w), nil), Side{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}})
+	away := MergeRemoteStatus(w, Rollup(w, Resolve(w), nil), RemoteState{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}})
 	if away.State != v1beta2.StateError || away.Modules[0].Message != "no answer" {
 		t.Errorf("the outage is not told: %+v", away)
 	}
-	again := sampleWorld() // it is gone, and is asked for in a lower version than it had
+	again := sampleWorld() // it is gone, and is requested in a lower version than it had
 	again.Kyma.Status = away
 	for _, v := range Resolve(again) {
 		if v.Kind != Run || v.Version != v1 {
@@ -252,7 +252,7 @@ func TestFold_AnOutageMakesNoReinstallADowngrade(t *testing.T) {
 }
 
 func TestMakePlan_TakesNothingAwayForAnEditThatWasNotMerged(t *testing.T) {
-	for name, edit := range map[string]func(*World){"removed": disabled, "let go of": unmanaged} {
+	for name, edit := range map[string]func(*Snapshot){"removed": disabled, "let go of": unmanaged} {
 		w := sampleWorld(installedAt("regular", v1), edit)
 		if plan := MakePlan(w, Resolve(w)); plan.Empty() {
 			t.Errorf("%s: nothing is done", name)
@@ -264,7 +264,7 @@ func TestMakePlan_TakesNothingAwayForAnEditThatWasNotMerged(t *testing.T) {
 	}
 }
 
-func TestBehind(t *testing.T) {
+func TestRemote_Behind(t *testing.T) {
 	spec := &v1beta2.KymaSpec{Modules: []v1beta2.Module{{Name: "b"}, {Name: "a", CustomResourcePolicy: v1beta2.CustomResourcePolicyCreateAndDelete}}}
 	same := SeenOf(&v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "a"}, {Name: "b"}}})
 	other := SeenOf(&v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "a"}}})

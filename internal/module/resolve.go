@@ -14,7 +14,8 @@ import (
 //
 // The rules, in order; the first that applies decides. docs/spec/kyma.md says what each of them tells.
 //
-//  0. The Kyma is being deleted, or the spec does not name the module: Removed. With managed: false: Unmanaged.
+//  0. The Kyma is being deleted, or the spec does not name the module: Removed, but only when another module that takes its place has
+//     recorded what both have. With managed: false: Unmanaged.
 //  1. Channel and version are both set, or the runtime's user pins a version without being allowed to: refused.
 //  2. The channel is "none": refused.
 //  3. There is no ModuleReleaseMeta of the module's name: refused.
@@ -40,13 +41,13 @@ import (
 //
 // A refusal is Keep where something is installed: that version stays and, as far as it can be resolved, is still enforced. Else it is
 // Refused.
-func Resolve(w World) []Verdict {
+func Resolve(w Snapshot) []Verdict {
 	return newResolver(w).resolve()
 }
 
 // Needed names the component versions that Resolve looks at, so that they can be read first. It is sorted. When one of them cannot be
 // read, Resolve may look at one more, the installed version, and does well without it.
-func Needed(w World) []ComponentKey {
+func Needed(w Snapshot) []ComponentKey {
 	r := newResolver(w)
 	r.resolve()
 	return slices.SortedFunc(maps.Keys(r.asked), func(a, b ComponentKey) int {
@@ -54,28 +55,31 @@ func Needed(w World) []ComponentKey {
 	})
 }
 
-// Names are the names that the Manifests of the spec's modules would get. It is sorted. A Manifest that has one of them belongs into
-// the World even when it is not this Kyma's.
-func Names(w World) []string {
+// Names returns the names that the Manifests of the spec's modules would get. It is sorted. A Manifest that has one of them belongs into
+// the Snapshot even when it is not this Kyma's.
+func Names(w Snapshot) []string {
 	return slices.Compact(slices.Sorted(maps.Values(wantedNames(w))))
 }
 
-// resolver holds the World by module while Resolve runs.
+// resolver holds the Snapshot by module while Resolve runs.
 type resolver struct {
-	World
-	holdings
+	Snapshot
+	manifestIndex
 	spec   map[string]*v1beta2.Module
 	status map[string]*v1beta2.ModuleStatus
 	asked  map[ComponentKey]struct{}
+	// targets are what spec and mandatory releases lead to, also where nothing of it can be installed.
+	targets map[targetKey]target
 }
 
-func newResolver(w World) *resolver {
+func newResolver(w Snapshot) *resolver {
 	r := &resolver{
-		World:    w,
-		holdings: hold(w),
-		spec:     map[string]*v1beta2.Module{},
-		status:   statusByName(w.Kyma),
-		asked:    map[ComponentKey]struct{}{},
+		Snapshot:      w,
+		manifestIndex: hold(w),
+		spec:          map[string]*v1beta2.Module{},
+		status:        statusByName(w.Kyma),
+		asked:         map[ComponentKey]struct{}{},
+		targets:       map[targetKey]target{},
 	}
 	for i := range w.Kyma.Spec.Modules {
 		r.spec[w.Kyma.Spec.Modules[i].Name] = &w.Kyma.Spec.Modules[i]
@@ -83,7 +87,7 @@ func newResolver(w World) *resolver {
 	return r
 }
 
-// statusByName are the entries that the status had so far.
+// statusByName returns the entries that the status had so far.
 func statusByName(kyma *v1beta2.Kyma) map[string]*v1beta2.ModuleStatus {
 	entries := map[string]*v1beta2.ModuleStatus{}
 	for i := range kyma.Status.Modules {
@@ -121,7 +125,7 @@ func (r *resolver) module(name string) Verdict {
 		v.stands(installedOf(r.status[name], v.Manifest))
 	}
 	switch {
-	case r.World.Kyma.DeletionTimestamp != nil:
+	case r.Snapshot.Kyma.DeletionTimestamp != nil:
 		v.is(Removed, ruleKymaDeleting, ruleKymaDeleting.message())
 	case spec == nil:
 		v.is(Removed, ruleDisabled, ruleDisabled.message())
@@ -131,15 +135,16 @@ func (r *resolver) module(name string) Verdict {
 	default:
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
-		found, refused := find(r.World, wishOf(r.World.Kyma, spec))
+		found, refused := find(r.Snapshot, moduleRequestOf(r.Snapshot.Kyma, spec))
 		r.enabled(&v, found, refused)
 	}
 	return v
 }
 
-// enabled is rules 12 to 15 and 17 for a module that is to be managed, after the rules before them have found or refused it.
-func (r *resolver) enabled(v *Verdict, found target, refused *no) {
+// enabled is rules 12 to 15 and 17 for a module that must be managed, after the rules before them have found or refused it.
+func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	v.ComponentName = cmp.Or(v.ComponentName, found.Component)
+	r.targets[targetKey{v.Module, v.Mandatory}] = found
 	if refused != nil {
 		r.refused(v, refused)
 		return
@@ -149,7 +154,7 @@ func (r *resolver) enabled(v *Verdict, found target, refused *no) {
 		r.update(v, found)
 		return
 	}
-	have, doubt := r.standing(v, found)
+	have, doubt := r.installedState(v, found)
 	v.stands(have)
 	if doubt != nil {
 		r.component(found.key()) // Needed names both, so that one round of reading is enough
@@ -191,7 +196,7 @@ func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) boo
 func display(channel, version string) string { return cmp.Or(channel, "version "+version) }
 
 // refused makes a Keep of a refusal where something is installed, and sees to it that it stays as it is.
-func (r *resolver) refused(v *Verdict, because *no) {
+func (r *resolver) refused(v *Verdict, because *refusal) {
 	switch {
 	case rules[because.rule].Reason == v1beta2.ReasonNotAllowed, because.rule == ruleNotSelected:
 		v.disallow(because)
@@ -206,7 +211,7 @@ func (r *resolver) refused(v *Verdict, because *no) {
 	}
 }
 
-// enforce resolves the version that is kept, so that its Manifest can be put back when somebody changed or removed it. Where it can no
+// enforce resolves the version that is kept, so that its Manifest can be put back when it was changed or removed. Where it can no
 // longer be resolved the Manifest is left as it is.
 func (r *resolver) enforce(v *Verdict) {
 	release, refused := r.releaseFor(v)
@@ -214,7 +219,7 @@ func (r *resolver) enforce(v *Verdict) {
 		return
 	}
 	kept := target{Channel: v.Channel, Version: v.Version, Component: release.Spec.OCMComponentName}
-	have, doubt := r.standing(v, kept)
+	have, doubt := r.installedState(v, kept)
 	if doubt != nil {
 		return
 	}
@@ -236,12 +241,12 @@ func (r *resolver) rollOn(v *Verdict) {
 	if !terminating(v.Manifest) {
 		return
 	}
-	asked := wish{Module: v.Module, Channel: v.Channel}
+	asked := moduleRequest{Module: v.Module, Channel: v.Channel}
 	if asked.Channel == "" {
 		asked.Version = v.Version
 	}
 	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
-	if found, refused := find(r.World, asked); refused == nil {
+	if found, refused := find(r.Snapshot, asked); refused == nil {
 		r.update(v, found)
 	}
 }
@@ -258,13 +263,13 @@ func (r *resolver) update(v *Verdict, found target) {
 }
 
 // untimely is rule 15: it holds an upgrade with downtime back, keeps what is installed, and says whether it did. An upgrade that began in
-// a window goes on after it.
+// a window continues after it.
 func (r *resolver) untimely(v *Verdict, found target, have installed) bool {
-	if v.Mandatory || !found.Template.Spec.RequiresDowntime || r.World.Kyma.Spec.SkipMaintenanceWindows ||
+	if v.Mandatory || !found.Template.Spec.RequiresDowntime || r.Snapshot.Kyma.Spec.SkipMaintenanceWindows ||
 		have.Version == "" || have.Version == found.Version || r.begun(v.Manifest, found) {
 		return false
 	}
-	open, opens, known := NextWindow(r.Windows, r.World.Kyma.Labels, r.Now.Time)
+	open, opens, known := NextWindow(r.Windows, r.Snapshot.Kyma.Labels, r.Now.Time)
 	switch {
 	case open:
 		return false
@@ -281,7 +286,7 @@ func (r *resolver) untimely(v *Verdict, found target, have installed) bool {
 	return true
 }
 
-// begun says whether the Manifest installs the target already.
+// begun reports whether the Manifest installs the target already.
 func (r *resolver) begun(manifest *v1beta2.Manifest, found target) bool {
 	if manifest == nil || manifest.Spec.Version != found.Version {
 		return false
@@ -290,7 +295,7 @@ func (r *resolver) begun(manifest *v1beta2.Manifest, found target) bool {
 	return component.Source == nil || sameSource(manifest, component.Source)
 }
 
-// oneNameEach is rule 16: a name of a Manifest that another module or somebody else has is not written over.
+// oneNameEach is rule 16: a Manifest's name that another module or another owner has is not overwritten.
 func (r *resolver) oneNameEach(verdicts []Verdict) {
 	taken := map[string]struct{}{}
 	for i := range verdicts {
@@ -298,7 +303,7 @@ func (r *resolver) oneNameEach(verdicts []Verdict) {
 		if v.Template == nil || v.Manifest != nil {
 			continue
 		}
-		name := ManifestName(r.World.Kyma.Name, v.ComponentName, v.Module)
+		name := ManifestName(r.Snapshot.Kyma.Name, v.ComponentName, v.Module)
 		holder := r.byName[name]
 		if _, again := taken[name]; !again && holder == nil {
 			taken[name] = struct{}{}

@@ -22,8 +22,8 @@ func wordsOf(v Verdict) verdictWords {
 	return verdictWords{v.Kind, v.State, v.Reason, v.Message, v.Channel, v.Version}
 }
 
-// only is the verdict about the sample module, which has to be the only one.
-func only(t *testing.T, w World) Verdict {
+// only returns the verdict about the sample module, which must be the only one.
+func only(t *testing.T, w Snapshot) Verdict {
 	t.Helper()
 	verdicts := Resolve(w)
 	if len(verdicts) != 1 {
@@ -38,90 +38,90 @@ const (
 		`as a higher version (2.0.0) of the module was previously installed`
 )
 
-// refusals are all rules that refuse, each with a World of one module where nothing is installed, in the order of the rules.
+// refusals are all rules that refuse, each with a Snapshot of one module where nothing is installed, in the order of the rules.
 var refusals = []struct {
 	name   string
-	world  []func(*World)
+	world  []func(*Snapshot)
 	state  v1beta2.State
 	reason string
 	say    string
 }{
-	{"channel and version are both set", []func(*World){ofChannel("fast"), pinned(v1)}, "Error", "ChannelAndVersion",
+	{"channel and version are both set", []func(*Snapshot){ofChannel("fast"), pinned(v1)}, "Error", "ChannelAndVersion",
 		`channel and version are both set, to "fast" and "1.0.0"`},
-	{"the module's channel is none", []func(*World){ofChannel("none")}, "Error", "ChannelInvalid", `channel "none" is not allowed`},
-	{"the Kyma's channel is none", []func(*World){func(w *World) { w.Kyma.Spec.Channel = "none" }}, "Error", "ChannelInvalid",
+	{"the module's channel is none", []func(*Snapshot){ofChannel("none")}, "Error", "ChannelInvalid", `channel "none" is not allowed`},
+	{"the Kyma's channel is none", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Spec.Channel = "none" }}, "Error", "ChannelInvalid",
 		`channel "none" is not allowed`},
-	{"there is no release", []func(*World){func(w *World) { delete(w.Releases, operator) }}, "Warning", "ReleaseNotFound",
+	{"there is no release", []func(*Snapshot){func(w *Snapshot) { delete(w.Releases, operator) }}, "Warning", "ReleaseNotFound",
 		`no ModuleReleaseMeta found for module "template-operator" in namespace "kcp-system"`},
-	{"the release is mandatory", []func(*World){theRelease(func(r *v1beta2.ModuleReleaseMeta) {
+	{"the release is mandatory", []func(*Snapshot){theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.Channels, r.Spec.Mandatory = nil, &v1beta2.Mandatory{Version: v1}
 	})}, "Warning", "ModuleMandatory", `no templates were found: module "template-operator" is mandatory and cannot be enabled`},
-	{"the release names no component", []func(*World){theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.OCMComponentName = "" })},
+	{"the release names no component", []func(*Snapshot){theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.OCMComponentName = "" })},
 		"Error", "ComponentNameMissing", `ModuleReleaseMeta "template-operator" has no ocmComponentName`},
-	{"the channel is not offered", []func(*World){ofChannel("rapid")}, "Error", "ChannelNotFound",
+	{"the channel is not offered", []func(*Snapshot){ofChannel("rapid")}, "Error", "ChannelNotFound",
 		`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"`},
-	{"the channel has no version", []func(*World){theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = "" })},
+	{"the channel has no version", []func(*Snapshot){theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = "" })},
 		"Error", "ChannelNotFound", `no version found for channel "regular" in ModuleReleaseMeta "template-operator"`},
-	{"the template is missing", []func(*World){func(w *World) { delete(w.Templates, "template-operator-1.0.0") }},
+	{"the template is missing", []func(*Snapshot){func(w *Snapshot) { delete(w.Templates, "template-operator-1.0.0") }},
 		"Error", "TemplateNotFound", saysMissing},
-	{"the template of a pinned version is missing", []func(*World){pinned("3.0.0")}, "Error", "TemplateNotFound",
+	{"the template of a pinned version is missing", []func(*Snapshot){pinned("3.0.0")}, "Error", "TemplateNotFound",
 		strings.ReplaceAll(saysMissing, v1, "3.0.0")},
-	{"the template is another module's", []func(*World){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" })},
+	{"the template is another module's", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" })},
 		"Error", "TemplateInvalid", `ModuleTemplate "template-operator-1.0.0" is for another module or version: ` +
 			`it says moduleName "other" and version "1.0.0"`},
-	{"the template is another version's", []func(*World){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Version = "1.0.1" })},
+	{"the template is another version's", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Version = "1.0.1" })},
 		"Error", "TemplateInvalid", `ModuleTemplate "template-operator-1.0.0" is for another module or version: ` +
 			`it says moduleName "template-operator" and version "1.0.1"`},
-	{"the template is mandatory", []func(*World){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Mandatory = true })},
+	{"the template is mandatory", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Mandatory = true })},
 		"Warning", "ModuleMandatory", `no templates were found: module "template-operator" is mandatory and cannot be enabled`},
-	{"the release selects Kymas and the operator does not list the module", []func(*World){selecting("region", "eu")},
+	{"the release selects Kymas and the operator does not list the module", []func(*Snapshot){selecting("region", "eu")},
 		"Error", "ModuleRestricted", `module template not allowed: module has kymaSelector but is not in restricted modules list`},
-	{"the operator lists the module and the release selects nobody", []func(*World){restricted}, "Error", "ModuleRestricted",
+	{"the operator lists the module and the release selects no one", []func(*Snapshot){restricted}, "Error", "ModuleRestricted",
 		`module template not allowed: module is in restricted modules list but has no kymaSelector`},
-	{"the release's selector is empty", []func(*World){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
+	{"the release's selector is empty", []func(*Snapshot){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{}
 	})}, "Error", "ModuleRestricted", saysUseless},
-	{"the release's selector is invalid", []func(*World){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
+	{"the release's selector is invalid", []func(*Snapshot){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
 	})}, "Error", "ModuleRestricted", saysUseless},
-	{"the registry does not have the component", []func(*World){unreadable(v1, "ComponentNotFound")}, "Error", "ComponentNotFound",
+	{"the registry does not have the component", []func(*Snapshot){unreadable(v1, "ComponentNotFound")}, "Error", "ComponentNotFound",
 		`component ` + component + `:1.0.0 was not found: the registry says so`},
-	{"the component cannot be read", []func(*World){unreadable(v1, "ComponentInvalid")}, "Error", "ComponentInvalid",
+	{"the component cannot be read", []func(*Snapshot){unreadable(v1, "ComponentInvalid")}, "Error", "ComponentInvalid",
 		`component ` + component + `:1.0.0 cannot be installed: the registry says so`},
-	{"the component has nothing to install", []func(*World){isComponent(v1, Component{})}, "Error", "ComponentInvalid",
+	{"the component has nothing to install", []func(*Snapshot){isComponent(v1, Component{})}, "Error", "ComponentInvalid",
 		`component ` + component + `:1.0.0 cannot be installed: it has nothing to install: no resource raw-manifest, no chart and no resource with a renderer`},
-	{"the registry does not answer", []func(*World){unreadable(v1, "RegistryUnreachable")}, "Error", "RegistryUnreachable",
+	{"the registry does not answer", []func(*Snapshot){unreadable(v1, "RegistryUnreachable")}, "Error", "RegistryUnreachable",
 		`the registry of component ` + component + `:1.0.0 does not answer: the registry says so`},
-	{"the registry refuses the credentials", []func(*World){unreadable(v1, "RegistryUnauthorized")}, "Error", "RegistryUnauthorized",
+	{"the registry refuses the credentials", []func(*Snapshot){unreadable(v1, "RegistryUnauthorized")}, "Error", "RegistryUnauthorized",
 		`the registry of component ` + component + `:1.0.0 refuses the credentials: the registry says so`},
-	{"the component is not signed", []func(*World){unreadable(v1, "SignatureMissing")}, "Error", "SignatureMissing",
-		`component ` + component + `:1.0.0 has to be signed and is not: the registry says so`},
-	{"the component was changed after it was signed", []func(*World){unreadable(v1, "SignatureInvalid")}, "Error", "SignatureInvalid",
+	{"the component is not signed", []func(*Snapshot){unreadable(v1, "SignatureMissing")}, "Error", "SignatureMissing",
+		`component ` + component + `:1.0.0 must be signed and is not: the registry says so`},
+	{"the component was changed after it was signed", []func(*Snapshot){unreadable(v1, "SignatureInvalid")}, "Error", "SignatureInvalid",
 		`the signature of component ` + component + `:1.0.0 does not fit it: the registry says so`},
-	{"the name of the component is said once", []func(*World){isComponent(v1, Component{
+	{"the name of the component is said once", []func(*Snapshot){isComponent(v1, Component{
 		Reason: "SignatureMissing", Message: "component " + component + ":1.0.0 has no signature named kyma-module-signature",
-	})}, "Error", "SignatureMissing", `component ` + component + `:1.0.0 has to be signed and is not: it has no signature named kyma-module-signature`},
-	{"the component was signed by somebody else", []func(*World){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
+	})}, "Error", "SignatureMissing", `component ` + component + `:1.0.0 must be signed and is not: it has no signature named kyma-module-signature`},
+	{"the component was signed by another user", []func(*Snapshot){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
 		`the signature of component ` + component + `:1.0.0 is not by a trusted signer: the registry says so`},
-	{"the reader of components gives a reason that nobody knows", []func(*World){unreadable(v1, "Nonsense")}, "Error", "Internal",
+	{"the reader of components gives a reason that no one knows", []func(*Snapshot){unreadable(v1, "Nonsense")}, "Error", "Internal",
 		`something unforeseen happened: the registry says so`},
 }
 
 const saysUseless = `module template not allowed: restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`
 
-// noLongerAllowed says that a verdict takes away what a Kyma may no longer have.
+// noLongerAllowed reports whether a verdict takes away what a Kyma may no longer have.
 func noLongerAllowed(v *Verdict) bool {
 	return v.Reason == v1beta2.ReasonNotAllowed || v.Reason == v1beta2.ReasonModuleRestricted && v.Message == ruleNotSelected.message()
 }
 
-func TestARestrictedModuleIsTakenFromKymasThatAreNotSelected(t *testing.T) {
+func TestResolve_ARestrictedModuleIsTakenFromKymasThatAreNotSelected(t *testing.T) {
 	for _, have := range []struct {
 		name  string
-		world []func(*World)
+		world []func(*Snapshot)
 		kind  Kind
 	}{
 		{"nothing is installed", nil, Refused},
-		{"it is installed", []func(*World){installedAt("regular", "0.9.0")}, Removed},
+		{"it is installed", []func(*Snapshot){installedAt("regular", "0.9.0")}, Removed},
 	} {
 		t.Run(have.name, func(t *testing.T) {
 			w := sampleWorld(append(have.world, restricted, selecting("region", "eu"), labelled("region", "us"))...)
@@ -136,16 +136,16 @@ func TestARestrictedModuleIsTakenFromKymasThatAreNotSelected(t *testing.T) {
 	}
 }
 
-func restricted(w *World) { w.Restricted = []string{operator} }
+func restricted(w *Snapshot) { w.Restricted = []string{operator} }
 
-func selecting(key, value string) func(*World) {
+func selecting(key, value string) func(*Snapshot) {
 	return theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 	})
 }
 
-func labelled(key, value string) func(*World) {
-	return func(w *World) { w.Kyma.Labels = map[string]string{key: value} }
+func labelled(key, value string) func(*Snapshot) {
+	return func(w *Snapshot) { w.Kyma.Labels = map[string]string{key: value} }
 }
 
 func TestRefusalsWithNothingInstalled(t *testing.T) {
@@ -166,7 +166,7 @@ func TestRefusalsWithNothingInstalled(t *testing.T) {
 func TestRefusalsKeepWhatRuns(t *testing.T) {
 	for _, test := range refusals {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("regular", "0.9.0")}, test.world...)...)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("regular", "0.9.0")}, test.world...)...)
 			got := only(t, w)
 			want := verdictWords{Keep, test.state, test.reason, test.say, "regular", "0.9.0"}
 			if diff := cmp.Diff(want, wordsOf(got)); diff != "" {
@@ -182,28 +182,28 @@ func TestRefusalsKeepWhatRuns(t *testing.T) {
 func TestRun(t *testing.T) {
 	for _, test := range []struct {
 		name             string
-		world            []func(*World)
+		world            []func(*Snapshot)
 		channel, version string
 	}{
 		{"the Kyma's channel", nil, "regular", v1},
-		{"the default channel where neither says one", []func(*World){func(w *World) { w.Kyma.Spec.Channel = "" }}, "regular", v1},
-		{"the module's own channel", []func(*World){ofChannel("fast")}, "fast", v2},
-		{"a pinned version", []func(*World){pinned(v2)}, "", v2},
+		{"the default channel where neither says one", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Spec.Channel = "" }}, "regular", v1},
+		{"the module's own channel", []func(*Snapshot){ofChannel("fast")}, "fast", v2},
+		{"a pinned version", []func(*Snapshot){pinned(v2)}, "", v2},
 		{"a pinned version under a Kyma whose channel is none",
-			[]func(*World){pinned(v2), func(w *World) { w.Kyma.Spec.Channel = "none" }}, "", v2},
-		{"a template that names neither module nor version", []func(*World){theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+			[]func(*Snapshot){pinned(v2), func(w *Snapshot) { w.Kyma.Spec.Channel = "none" }}, "", v2},
+		{"a template that names neither module nor version", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Spec.ModuleName, m.Spec.Version = "", ""
 		})}, "regular", v1},
-		{"an upgrade", []func(*World){ofChannel("fast"), installedAt("regular", v1)}, "fast", v2},
-		{"the same version by another channel", []func(*World){ofChannel("fast"), installedAt("regular", v2)}, "fast", v2},
-		{"a restricted module for a Kyma that is selected", []func(*World){restricted, selecting("region", "eu"), labelled("region", "eu")},
+		{"an upgrade", []func(*Snapshot){ofChannel("fast"), installedAt("regular", v1)}, "fast", v2},
+		{"the same version by another channel", []func(*Snapshot){ofChannel("fast"), installedAt("regular", v2)}, "fast", v2},
+		{"a restricted module for a Kyma that is selected", []func(*Snapshot){restricted, selecting("region", "eu"), labelled("region", "eu")},
 			"regular", v1},
-		{"explicitly managed", []func(*World){theModule(func(m *v1beta2.Module) { yes := true; m.Managed = &yes })}, "regular", v1},
-		{"what the last installation left in the status does not count once it is gone", []func(*World){statusAt("fast", v2),
+		{"explicitly managed", []func(*Snapshot){theModule(func(m *v1beta2.Module) { yes := true; m.Managed = &yes })}, "regular", v1},
+		{"what the last installation left in the status does not count once it is gone", []func(*Snapshot){statusAt("fast", v2),
 			theEntry(func(e *v1beta2.ModuleStatus) { e.State = v1beta2.StateDeleting })}, "regular", v1},
-		{"versions that are none are not compared", []func(*World){installedAt("regular", v1),
+		{"versions that are none are not compared", []func(*Snapshot){installedAt("regular", v1),
 			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = "latest" })}, "regular", v1},
-		{"pre-releases are not compared", []func(*World){installedAt("regular", "1.0.0-rc")}, "regular", v1},
+		{"pre-releases are not compared", []func(*Snapshot){installedAt("regular", "1.0.0-rc")}, "regular", v1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := only(t, sampleWorld(test.world...))
@@ -242,7 +242,7 @@ func TestVisibility(t *testing.T) {
 				}
 				return labels
 			}
-			label := func(w *World) {
+			label := func(w *Snapshot) {
 				w.Kyma.Labels = labels(test.kyma)
 				w.Templates["template-operator-1.0.0"].Labels = labels(test.template)
 			}
@@ -269,7 +269,7 @@ func TestModulesByNamespaceOrComponentNameAreNotFound(t *testing.T) {
 	}
 }
 
-func TestOneVerdictForEveryModuleOfSpecStatusAndManifests(t *testing.T) {
+func TestResolve_OneVerdictForEveryModuleOfSpecStatusAndManifests(t *testing.T) {
 	w := newWorld(newKyma(module("zeta"), module(operator)), installedAt("regular", v1))
 	w.Kyma.Status.Modules = append(w.Kyma.Status.Modules, v1beta2.ModuleStatus{Name: "gone"})
 	left := manifestAt(&w, "regular", v1)

@@ -19,15 +19,15 @@ const named = 3
 // ConditionWebhook is upstream's condition about a webhook that does not exist here: it goes when what upstream left of it is gone.
 const ConditionWebhook = "SKRWebhook"
 
-// told is one module of the status with the reasons that its entry does not carry.
-type told struct {
+// moduleReasons is one module of the status with the reasons that its entry does not carry.
+type moduleReasons struct {
 	entry         *v1beta2.ModuleStatus
 	reason, cause string
 }
 
-// Rollup is the Kyma's status after this pass: the verdicts, what their Manifests report and what came of the writes, by module.
-// It returns a status of its own and leaves the one in the World alone; when nothing changed the two are equal.
-func Rollup(w World, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
+// Rollup returns the Kyma's status after this pass: the verdicts, what their Manifests report and the result of the writes, by module.
+// It returns a status of its own and leaves the one in the Snapshot alone; when nothing changed the two are equal.
+func Rollup(w Snapshot, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
 	modules, mandatory := tellAll(w, verdicts, results)
 	status := *w.Kyma.Status.DeepCopy()
 	status.ObservedGeneration = w.Kyma.Generation
@@ -48,7 +48,7 @@ func Rollup(w World, verdicts []Verdict, results map[string]Result) v1beta2.Kyma
 }
 
 // tellAll makes the entries of the status, and those of mandatory modules, which the status does not show.
-func tellAll(w World, verdicts []Verdict, results map[string]Result) (modules, mandatory []told) {
+func tellAll(w Snapshot, verdicts []Verdict, results map[string]Result) (modules, mandatory []moduleReasons) {
 	before := statusByName(w.Kyma)
 	for i := range verdicts {
 		v, entry, result := &verdicts[i], before[verdicts[i].Module], results[verdicts[i].Module]
@@ -62,7 +62,7 @@ func tellAll(w World, verdicts []Verdict, results map[string]Result) (modules, m
 			result.Manifest = nil // so is this: a deletion returns none
 		}
 		outcome := judge(w, v, result)
-		one := told{entry: entryOf(w, v, entry, result, outcome), reason: outcome.reason, cause: outcome.cause}
+		one := moduleReasons{entry: entryOf(w, v, entry, result, outcome), reason: outcome.reason, cause: outcome.cause}
 		switch {
 		case one.entry == nil:
 		case v.Mandatory:
@@ -75,7 +75,7 @@ func tellAll(w World, verdicts []Verdict, results map[string]Result) (modules, m
 }
 
 // stateOf sums up: the worst of the modules, where one that is being removed makes the Kyma Processing.
-func stateOf(kyma *v1beta2.Kyma, modules []told) v1beta2.State {
+func stateOf(kyma *v1beta2.Kyma, modules []moduleReasons) v1beta2.State {
 	if kyma.DeletionTimestamp != nil {
 		return v1beta2.StateDeleting
 	}
@@ -92,7 +92,7 @@ func stateOf(kyma *v1beta2.Kyma, modules []told) v1beta2.State {
 }
 
 // ready counts the modules that need nothing more.
-func ready(modules []told) int {
+func ready(modules []moduleReasons) int {
 	count := 0
 	for _, module := range modules {
 		if severity(module.entry.State) == 0 {
@@ -103,7 +103,7 @@ func ready(modules []told) int {
 }
 
 // setConditions writes Ready and Modules and drops the condition of a webhook that is not there.
-func setConditions(w World, status *v1beta2.KymaStatus, modules, mandatory []told) {
+func setConditions(w Snapshot, status *v1beta2.KymaStatus, modules, mandatory []moduleReasons) {
 	status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
 		return condition.Type == ConditionWebhook
 	})
@@ -130,8 +130,8 @@ func setConditions(w World, status *v1beta2.KymaStatus, modules, mandatory []tol
 }
 
 // setSigned tells what the policy for signatures says of the modules; nothing where it asks for nothing. It does not count for the state:
-// what is refused is told by its module, and what runs goes on.
-func setSigned(w World, status *v1beta2.KymaStatus, modules []told) {
+// what is refused is told by its module, and what runs continues.
+func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) {
 	judged, bad := 0, []string{}
 	reason := v1beta2.ReasonVerified
 	for _, module := range modules {
@@ -150,16 +150,16 @@ func setSigned(w World, status *v1beta2.KymaStatus, modules []told) {
 		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == v1beta2.ConditionSigned })
 	case len(bad) > 0:
 		conditions.Set(&status.Conditions, v1beta2.ConditionSigned, metav1.ConditionFalse, reason,
-			"not covered by trusted signatures: "+strings.Join(bad, ", ")+"; condition Signed of the Manifest says what", w.Kyma.Generation, w.Now)
+			"not covered by trusted signatures: "+strings.Join(bad, ", ")+"; see condition Signed of the Manifest", w.Kyma.Generation, w.Now)
 	default:
 		conditions.Set(&status.Conditions, v1beta2.ConditionSigned, metav1.ConditionTrue, reason,
 			v1beta2.MessageSignatureVerified, w.Kyma.Generation, w.Now)
 	}
 }
 
-// rank puts first what needs a person most. Of modules that are equal so far, those come first whose upgrade waits for a window.
-func rank(modules []told) []told {
-	weight := func(module told) int {
+// rank puts first what needs a user most. Of modules that are equal so far, those come first whose upgrade waits for a window.
+func rank(modules []moduleReasons) []moduleReasons {
+	weight := func(module moduleReasons) int {
 		weight := 2 * severity(module.entry.State)
 		if module.entry.Maintenance {
 			weight++
@@ -167,12 +167,12 @@ func rank(modules []told) []told {
 		return weight
 	}
 	ranked := slices.Clone(modules)
-	slices.SortStableFunc(ranked, func(a, b told) int { return cmp.Compare(weight(b), weight(a)) })
+	slices.SortStableFunc(ranked, func(a, b moduleReasons) int { return cmp.Compare(weight(b), weight(a)) })
 	return ranked
 }
 
-// reasonOf is the cause in one word: that of the worst module.
-func reasonOf(kyma *v1beta2.Kyma, ranked []told) string {
+// reasonOf returns the cause in one word: that of the worst module.
+func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 	switch {
 	case kyma.DeletionTimestamp != nil:
 		return v1beta2.ReasonDeleting
@@ -185,9 +185,9 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []told) string {
 	}
 }
 
-// summary is the message of condition Ready: how many modules are ready, and the worst of the others, and of those whose upgrade waits for
-// a window, with their reasons; and which ready ones have a resource that says that something is wrong.
-func summary(kyma *v1beta2.Kyma, ranked []told, what string) string {
+// summary returns the message of condition Ready: how many modules are ready, and the worst of the others, and of those whose upgrade waits
+// for a window, with their reasons; and which ready ones have a resource that says that something is wrong.
+func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	open := 0
 	for _, module := range ranked {
 		if severity(module.entry.State) > 0 || module.entry.Maintenance {
@@ -218,8 +218,8 @@ func summary(kyma *v1beta2.Kyma, ranked []told, what string) string {
 }
 
 // tellResources adds the modules that are ready by their objects and whose own resource says that something is wrong: that counts for the
-// state only where readiness says so, and a person wants to know it all the same.
-func tellResources(text *strings.Builder, ranked []told) {
+// state only where readiness says so, and a user wants to know it nevertheless.
+func tellResources(text *strings.Builder, ranked []moduleReasons) {
 	count := 0
 	for _, module := range ranked {
 		entry := module.entry
@@ -240,7 +240,7 @@ func tellResources(text *strings.Builder, ranked []told) {
 }
 
 // setOperation writes upstream's words. The time moves only with them.
-func setOperation(w World, status *v1beta2.KymaStatus) {
+func setOperation(w Snapshot, status *v1beta2.KymaStatus) {
 	var operation string
 	switch status.State {
 	case v1beta2.StateReady:

@@ -16,7 +16,7 @@ func readyOf(status v1beta2.KymaStatus) metav1.Condition {
 	return *conditions.Find(status.Conditions, v1beta2.ConditionReady)
 }
 
-func TestTheWholeStatusOfAReadyKyma(t *testing.T) {
+func TestRollup_TheWholeStatusOfAReadyKyma(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), theManifest(func(m *v1beta2.Manifest) {
 		m.Generation, m.Status.ObservedGeneration = 4, 4
 		m.Status.ResourceState, m.Status.ResourceMessage = "Warning", "odd"
@@ -48,33 +48,33 @@ func TestTheWholeStatusOfAReadyKyma(t *testing.T) {
 	}
 }
 
-func TestWhatStaysOfAnEntry(t *testing.T) {
+func TestRollup_WhatStaysOfAnEntry(t *testing.T) {
 	for _, test := range []struct {
 		name                         string
-		edits                        []func(*World)
+		edits                        []func(*Snapshot)
 		channel, version, component  string
 		manifest, template, resource bool
 	}{
-		{name: "refused with nothing installed", edits: []func(*World){ofChannel("rapid")}, component: component},
-		{name: "refused before its component is known", edits: []func(*World){ofChannel("none")}},
-		{name: "waiting with nothing installed", edits: []func(*World){notRead(v1)}, component: component},
-		{name: "kept as it is", edits: []func(*World){installedAt("regular", v1), ofChannel("none"), func(w *World) { w.Releases = nil }},
+		{name: "refused with nothing installed", edits: []func(*Snapshot){ofChannel("rapid")}, component: component},
+		{name: "refused before its component is known", edits: []func(*Snapshot){ofChannel("none")}},
+		{name: "waiting with nothing installed", edits: []func(*Snapshot){notRead(v1)}, component: component},
+		{name: "kept as it is", edits: []func(*Snapshot){installedAt("regular", v1), ofChannel("none"), func(w *Snapshot) { w.Releases = nil }},
 			channel: "regular", version: v1, component: component, manifest: true, template: true},
-		{name: "kept and enforced", edits: []func(*World){installedAt("regular", v1), ofChannel("none")},
+		{name: "kept and enforced", edits: []func(*Snapshot){installedAt("regular", v1), ofChannel("none")},
 			channel: "regular", version: v1, component: component, manifest: true, template: true, resource: true},
-		{name: "waiting to be upgraded", edits: []func(*World){installedAt("regular", v1), ofChannel("fast"), notRead(v2)},
+		{name: "waiting to be upgraded", edits: []func(*Snapshot){installedAt("regular", v1), ofChannel("fast"), notRead(v2)},
 			channel: "regular", version: v1, component: component, manifest: true, template: true},
-		{name: "removed", edits: []func(*World){installedAt("regular", v1), disabled},
+		{name: "removed", edits: []func(*Snapshot){installedAt("regular", v1), disabled},
 			channel: "regular", version: v1, component: component, manifest: true, template: true},
-		{name: "removed, and the status was lost", edits: []func(*World){installedAt("regular", v1), disabled,
-			func(w *World) { w.Kyma.Status = v1beta2.KymaStatus{} }},
+		{name: "removed, and the status was lost", edits: []func(*Snapshot){installedAt("regular", v1), disabled,
+			func(w *Snapshot) { w.Kyma.Status = v1beta2.KymaStatus{} }},
 			channel: "regular", version: v1, component: component, manifest: true},
-		{name: "unmanaged", edits: []func(*World){installedAt("regular", v1), unmanaged}, channel: "regular", version: v1, component: component},
-		{name: "not allowed any more and gone", edits: []func(*World){statusAt("regular", v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+		{name: "unmanaged", edits: []func(*Snapshot){installedAt("regular", v1), unmanaged}, channel: "regular", version: v1, component: component},
+		{name: "not allowed any more and gone", edits: []func(*Snapshot){statusAt("regular", v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Labels = map[string]string{v1beta2.LabelBeta: "true"}
 		})}, component: component},
 		{name: "just applied", edits: nil, channel: "regular", version: v1, component: component, manifest: true, template: true, resource: true},
-		{name: "without default CR", edits: []func(*World){theModule(func(m *v1beta2.Module) { m.CustomResourcePolicy = "Ignore" })},
+		{name: "without default CR", edits: []func(*Snapshot){theModule(func(m *v1beta2.Module) { m.CustomResourcePolicy = "Ignore" })},
 			channel: "regular", version: v1, component: component, manifest: true, template: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,14 +90,14 @@ func TestWhatStaysOfAnEntry(t *testing.T) {
 	}
 }
 
-func TestAModuleThatIsGoneLeavesTheStatus(t *testing.T) {
+func TestRollup_AModuleThatIsGoneLeavesTheStatus(t *testing.T) {
 	w := sampleWorld(statusAt("regular", v1), disabled)
 	if got := Rollup(w, Resolve(w), nil); len(got.Modules) != 0 || got.State != "Ready" || readyOf(got).Reason != "NoModules" {
 		t.Errorf("status %+v", got)
 	}
 }
 
-func TestTheGenerationThatWasWrittenIsTold(t *testing.T) {
+func TestRollup_TheGenerationThatWasWrittenIsTold(t *testing.T) {
 	w := sampleWorld()
 	written := stored(planned(t, w), nil)
 	first := Rollup(w, Resolve(w), map[string]Result{operator: {Manifest: written}})
@@ -116,8 +116,8 @@ func TestTheGenerationThatWasWrittenIsTold(t *testing.T) {
 	}
 }
 
-// kymaWith is a Kyma with one module for each state, named by letters.
-func kymaWith(states ...v1beta2.State) (World, []Verdict) {
+// kymaWith returns a Kyma with one module for each state, named by letters.
+func kymaWith(states ...v1beta2.State) (Snapshot, []Verdict) {
 	w := newWorld(newKyma())
 	var verdicts []Verdict
 	for i, state := range states {
@@ -129,7 +129,7 @@ func kymaWith(states ...v1beta2.State) (World, []Verdict) {
 	return w, verdicts
 }
 
-func TestTheWorstModuleIsTheKyma(t *testing.T) {
+func TestRollup_TheWorstModuleIsTheKyma(t *testing.T) {
 	const ready, processing, deleting, warning, broken, unmanaged = v1beta2.StateReady, v1beta2.StateProcessing, v1beta2.StateDeleting,
 		v1beta2.StateWarning, v1beta2.StateError, v1beta2.StateUnmanaged
 	type s = []v1beta2.State
@@ -178,7 +178,7 @@ func TestTheWorstModuleIsTheKyma(t *testing.T) {
 	}
 }
 
-func TestAKymaThatIsBeingDeleted(t *testing.T) {
+func TestRollup_AKymaThatIsBeingDeleted(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), kymaDeleted, theManifest(isDying), reported("Error", "RuntimeUnreachable", "no answer"))
 	got := Rollup(w, Resolve(w), nil)
 	want := []any{v1beta2.StateDeleting, "waiting for modules to be deleted", "Deleting",
@@ -231,22 +231,22 @@ func TestUpstreamsConditions(t *testing.T) {
 	}
 }
 
-func TestTheActiveChannelStaysWhileAKymaIsNotWell(t *testing.T) {
-	w := sampleWorld(ofChannel("rapid"), func(w *World) { w.Kyma.Status.ActiveChannel, w.Kyma.Spec.Channel = "fast", "regular" })
+func TestRollup_TheActiveChannelStaysWhileAKymaIsNotWell(t *testing.T) {
+	w := sampleWorld(ofChannel("rapid"), func(w *Snapshot) { w.Kyma.Status.ActiveChannel, w.Kyma.Spec.Channel = "fast", "regular" })
 	if got := Rollup(w, Resolve(w), nil); got.ActiveChannel != "fast" || got.State != "Error" {
 		t.Errorf("activeChannel %q in state %s", got.ActiveChannel, got.State)
 	}
-	none := newWorld(newKyma(), func(w *World) { w.Kyma.Spec.Channel = "none" })
+	none := newWorld(newKyma(), func(w *Snapshot) { w.Kyma.Spec.Channel = "none" })
 	if got := Rollup(none, Resolve(none), nil); got.ActiveChannel != "" {
 		t.Errorf("activeChannel %q", got.ActiveChannel)
 	}
-	unset := newWorld(newKyma(), func(w *World) { w.Kyma.Spec.Channel = "" })
+	unset := newWorld(newKyma(), func(w *Snapshot) { w.Kyma.Spec.Channel = "" })
 	if got := Rollup(unset, Resolve(unset), nil); got.ActiveChannel != "regular" {
 		t.Errorf("activeChannel %q", got.ActiveChannel)
 	}
 }
 
-func TestALongMessageIsCut(t *testing.T) {
+func TestRollup_ALongMessageIsCut(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), reported("Error", "ObjectFailed", strings.Repeat("long ", 1000)))
 	got := Rollup(w, Resolve(w), nil)
 	if n := len([]rune(got.Modules[0].Message)); n > conditions.MessageLimit {
@@ -259,19 +259,19 @@ func TestALongMessageIsCut(t *testing.T) {
 }
 
 func TestSummary_TellsWhichReadyModulesHaveAResourceThatSaysOtherwise(t *testing.T) {
-	module := func(name string, state, resource v1beta2.State, message string) told {
-		return told{entry: &v1beta2.ModuleStatus{Name: name, State: state, ResourceState: resource, ResourceMessage: message, Message: "m"}, cause: "C"}
+	module := func(name string, state, resource v1beta2.State, message string) moduleReasons {
+		return moduleReasons{entry: &v1beta2.ModuleStatus{Name: name, State: state, ResourceState: resource, ResourceMessage: message, Message: "m"}, cause: "C"}
 	}
 	for name, test := range map[string]struct {
-		modules []told
+		modules []moduleReasons
 		want    string
 	}{
-		"one that says Error":            {[]told{module("a", "Ready", "Error", "no database")}, "1 of 1 modules ready; a: its own resource reports Error: no database"},
-		"one that gives no message":      {[]told{module("a", "Ready", "Warning", "")}, "1 of 1 modules ready; a: its own resource reports Warning"},
-		"one that is still at it":        {[]told{module("a", "Ready", "Processing", "")}, "1 of 1 modules ready"},
-		"one that counts for the state":  {[]told{module("a", "Error", "Error", "no database")}, "0 of 1 modules ready; a: C: m"},
-		"one of a module that is let go": {[]told{module("a", "Unmanaged", "Error", "")}, "1 of 1 modules ready"},
-		"many": {[]told{module("a", "Ready", "Error", ""), module("b", "Ready", "Error", ""), module("c", "Ready", "Error", ""), module("d", "Ready", "Error", "")},
+		"one that says Error":            {[]moduleReasons{module("a", "Ready", "Error", "no database")}, "1 of 1 modules ready; a: its own resource reports Error: no database"},
+		"one that gives no message":      {[]moduleReasons{module("a", "Ready", "Warning", "")}, "1 of 1 modules ready; a: its own resource reports Warning"},
+		"one that is still at it":        {[]moduleReasons{module("a", "Ready", "Processing", "")}, "1 of 1 modules ready"},
+		"one that counts for the state":  {[]moduleReasons{module("a", "Error", "Error", "no database")}, "0 of 1 modules ready; a: C: m"},
+		"one of a module that is let go": {[]moduleReasons{module("a", "Unmanaged", "Error", "")}, "1 of 1 modules ready"},
+		"many": {[]moduleReasons{module("a", "Ready", "Error", ""), module("b", "Ready", "Error", ""), module("c", "Ready", "Error", ""), module("d", "Ready", "Error", "")},
 			"4 of 4 modules ready; a: its own resource reports Error; b: its own resource reports Error; c: its own resource reports Error; " +
 				"and 1 more resource"},
 	} {

@@ -17,7 +17,7 @@ type Rule struct {
 	Reason string
 	// Message of the module's status, with {placeholders}.
 	Message string
-	// Remedy is what a person can do; empty when there is nothing to do.
+	// Remedy is what a user can do; empty when there is nothing to do.
 	Remedy string
 }
 
@@ -37,6 +37,7 @@ const (
 	ruleComponentPending
 	ruleReinstall
 	ruleDisabled
+	ruleSucceeded
 	ruleKymaDeleting
 	ruleUnmanaged
 	ruleChannelAndVersion
@@ -68,8 +69,8 @@ const (
 )
 
 var (
-	refusal = []Kind{Refused, Keep}
-	running = []Kind{Run}
+	refusedKinds = []Kind{Refused, Keep}
+	running      = []Kind{Run}
 )
 
 // rules is the table. What a module that was refused has installed stays installed, but for what this Kyma is no longer allowed to have:
@@ -82,7 +83,7 @@ var rules = [...]Rule{
 			"`operator.kyma-project.io/skip-reconciliation`."},
 	ruleProcessing: {Kinds: running, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonModuleProcessing,
 		Message: `{detail}`,
-		Remedy:  "Wait. If it lasts: look at the object that the message names, in the runtime."},
+		Remedy:  "Wait. If it lasts: check the object that the message names, in the runtime."},
 	ruleWarning: {Kinds: []Kind{Run, Removed}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonModuleWarning,
 		Message: `{detail}`,
 		Remedy:  "The message is the Manifest's; docs/spec/manifest.md has the remedy for its reason."},
@@ -91,7 +92,7 @@ var rules = [...]Rule{
 		Remedy:  "The message is the Manifest's; docs/spec/manifest.md has the remedy for its reason."},
 	ruleModuleCR: {Kinds: running, Reason: v1beta2.ReasonModuleCRNotReady,
 		Message: `the module's own resource reports {detail}`,
-		Remedy:  "Look at the resource in the runtime: the module's operator says there what it misses."},
+		Remedy:  "Look at the resource in the runtime: the module's operator reports there what is missing."},
 	ruleManifestRefused: {State: v1beta2.StateError, Reason: v1beta2.ReasonManifestRefused,
 		Message: `Manifest "{manifest}" was refused by the API server: {detail}`,
 		Remedy: "Correct what the message names, most often `spec.data` or `spec.manager` of the ModuleTemplate; " +
@@ -107,41 +108,45 @@ var rules = [...]Rule{
 		Remedy:  "Wait."},
 	ruleReinstall: {Kinds: []Kind{Waiting}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
 		Message: `the module is installed again when its previous installation is gone`,
-		Remedy:  "Wait. If it lasts: the condition Ready of Manifest says what holds it, most often custom resources that still exist."},
+		Remedy:  "Wait. If it lasts: the condition Ready of Manifest names the cause, most often custom resources that still exist."},
 	ruleDisabled: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
 		Message: `the module is being removed`,
-		Remedy:  "Wait. If it lasts: the message says what holds it, most often custom resources that still exist."},
+		Remedy:  "Wait. If it lasts: the message names the cause, most often custom resources that still exist."},
+	ruleSucceeded: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
+		Message: `module {module} takes its place: the module is removed when what that one installs is known`,
+		Remedy: "Wait. If it lasts: see what holds the other module, whose message says it; or take that one out of the spec, too, to have " +
+			"both removed."},
 	ruleKymaDeleting: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonDeleting,
 		Message: `the Kyma is being deleted`,
 		Remedy:  "Wait. If it lasts: the message names the modules that are left."},
 	ruleUnmanaged: {Kinds: []Kind{Unmanaged}, State: v1beta2.StateUnmanaged, Reason: v1beta2.ReasonUnmanaged,
 		Message: `the module is not managed: its objects are left as they are`,
 		Remedy:  "None needed. Set `managed: true` to have it managed again."},
-	ruleChannelAndVersion: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelAndVersion,
+	ruleChannelAndVersion: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelAndVersion,
 		Message: `channel and version are both set, to "{channel}" and "{version}"`,
 		Remedy:  "Remove one of them from the module."},
-	ruleChannelNone: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelInvalid,
+	ruleChannelNone: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelInvalid,
 		Message: `channel "{channel}" is not allowed`,
 		Remedy:  "Name a channel that the ModuleReleaseMeta offers, for the module or for the Kyma."},
-	ruleVersionNotAllowed: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonVersionNotAllowed,
+	ruleVersionNotAllowed: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonVersionNotAllowed,
 		Message: `version "{version}" is pinned in the runtime, which is not allowed`,
 		Remedy:  "Follow a channel; or have the version pinned on the hub, or the operator started with `--allow-runtime-versions`."},
-	ruleReleaseMissing: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonReleaseNotFound,
+	ruleReleaseMissing: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonReleaseNotFound,
 		Message: `no ModuleReleaseMeta found for module "{module}" in namespace "{namespace}"`,
 		Remedy:  "Correct the module's name (the ModuleReleaseMeta's name, not its component's), or apply the ModuleReleaseMeta."},
-	ruleMandatory: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonModuleMandatory,
+	ruleMandatory: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonModuleMandatory,
 		Message: `no templates were found: module "{module}" is mandatory and cannot be enabled`,
 		Remedy:  "Remove it from the spec: mandatory modules come by themselves."},
-	ruleComponentNameMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentNameMissing,
+	ruleComponentNameMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentNameMissing,
 		Message: `ModuleReleaseMeta "{module}" has no ocmComponentName`,
 		Remedy:  "Set `spec.ocmComponentName` of the ModuleReleaseMeta."},
-	ruleChannelMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelNotFound,
+	ruleChannelMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelNotFound,
 		Message: `no version found for channel "{channel}" in ModuleReleaseMeta "{module}"`,
 		Remedy:  "Name a channel that the ModuleReleaseMeta offers, or add that channel to it."},
-	ruleTemplateMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateNotFound,
+	ruleTemplateMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateNotFound,
 		Message: `failed to get module template: ModuleTemplate.operator.kyma-project.io "{template}" not found`,
 		Remedy:  "Apply the ModuleTemplate of that version, or choose another channel or version."},
-	ruleTemplateOther: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateInvalid,
+	ruleTemplateOther: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateInvalid,
 		Message: `ModuleTemplate "{template}" is for another module or version: {detail}`,
 		Remedy:  "Correct `spec.moduleName` and `spec.version` of the ModuleTemplate; its name is `<moduleName>-<version>`."},
 	ruleInternalModule: {Kinds: []Kind{Refused, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonNotAllowed,
@@ -150,62 +155,62 @@ var rules = [...]Rule{
 	ruleBetaModule: {Kinds: []Kind{Refused, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonNotAllowed,
 		Message: `module template not allowed: beta module`,
 		Remedy:  "Label the Kyma `operator.kyma-project.io/beta: \"true\"`, or remove the module from the spec."},
-	ruleNotListed: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+	ruleNotListed: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
 		Message: `module template not allowed: module has kymaSelector but is not in restricted modules list`,
 		Remedy:  "Add the module to the operator's flag `--restricted-default-modules`, or remove the selector from the ModuleReleaseMeta."},
-	ruleNoSelector: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+	ruleNoSelector: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
 		Message: `module template not allowed: module is in restricted modules list but has no kymaSelector`,
 		Remedy:  "Set `spec.kymaSelector` of the ModuleReleaseMeta."},
 	ruleNotSelected: {Kinds: []Kind{Refused, Removed}, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
 		Message: `module template not allowed: restricted module not allowed for this Kyma`,
 		Remedy:  "Label the Kyma as `spec.kymaSelector` of the ModuleReleaseMeta asks, or remove the module from the spec."},
-	ruleSelectorUseless: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
+	ruleSelectorUseless: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonModuleRestricted,
 		Message: `module template not allowed: restricted module not allowed for this Kyma: ` +
 			`the kymaSelector of the ModuleReleaseMeta is empty or invalid`,
 		Remedy: "Correct `spec.kymaSelector` of the ModuleReleaseMeta: an empty one selects no Kyma."},
-	ruleDowngrade: {Kinds: refusal, State: v1beta2.StateWarning, Reason: v1beta2.ReasonDowngrade,
+	ruleDowngrade: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonDowngrade,
 		Message: `module template update not allowed: ignore channel skew (from {from} to {to}), ` +
 			`as a higher version ({installed}) of the module was previously installed`,
 		Remedy: "Choose a channel or version that is not lower; or disable the module, wait until it is gone, and enable it again."},
-	ruleComponentMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentNotFound,
+	ruleComponentMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentNotFound,
 		Message: `component {component}:{version} was not found: {detail}`,
 		Remedy:  "Publish the component version to the operator's registry, or choose another version."},
-	ruleComponentInvalid: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentInvalid,
+	ruleComponentInvalid: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonComponentInvalid,
 		Message: `component {component}:{version} cannot be installed: {detail}`,
 		Remedy: "Publish a corrected version of the component; it needs a resource `raw-manifest`, a chart, " +
 			"or a resource with the label `operator.kyma-project.io/renderer`."},
-	ruleRegistryUnreachable: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnreachable,
+	ruleRegistryUnreachable: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnreachable,
 		Message: `the registry of component {component}:{version} does not answer: {detail}`,
 		Remedy: "See whether the registry of flag `--oci-registry-host` is up and can be reached from the operator; " +
-			"it is tried again by itself."},
-	ruleRegistryUnauthorized: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnauthorized,
+			"it is retried automatically."},
+	ruleRegistryUnauthorized: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonRegistryUnauthorized,
 		Message: `the registry of component {component}:{version} refuses the credentials: {detail}`,
 		Remedy:  "Correct the Secret of flag `--oci-registry-cred-secret`."},
-	ruleSignatureMissing: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureMissing,
-		Message: `component {component}:{version} has to be signed and is not: {detail}`,
+	ruleSignatureMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureMissing,
+		Message: `component {component}:{version} must be signed and is not: {detail}`,
 		Remedy:  "Sign the component version, or correct the file of flag `--signatures-file` (docs/spec/signatures.md)."},
-	ruleSignatureInvalid: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureInvalid,
+	ruleSignatureInvalid: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureInvalid,
 		Message: `the signature of component {component}:{version} does not fit it: {detail}`,
 		Remedy: "Find out who changed the component version in the registry. If that was meant to be: " +
 			"publish a new version, and sign it with the digests of all its resources."},
-	ruleSignatureUntrusted: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureUntrusted,
+	ruleSignatureUntrusted: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureUntrusted,
 		Message: `the signature of component {component}:{version} is not by a trusted signer: {detail}`,
 		Remedy: "Sign the component version with a key or certificate of the file of flag `--signatures-file`, " +
 			"or add the signer's to it (docs/spec/signatures.md)."},
-	ruleSignatureRevoked: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureRevoked,
+	ruleSignatureRevoked: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureRevoked,
 		Message: `the key that signed component {component}:{version} is revoked: {detail}`,
-		Remedy: "Sign the component version with another key, or publish a new version where the old one may come from whoever got hold of " +
+		Remedy: "Sign the component version with another key, or publish a new version if the old one may come from a holder of " +
 			"the key. What is installed stays (docs/spec/signatures.md)."},
 	ruleWindowClosed: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonWaitingForMaintenanceWindow,
 		Message: `version {version} needs downtime and waits for the maintenance window that opens at {opens}`,
 		Remedy:  "Wait, or set `spec.skipMaintenanceWindows` of the Kyma."},
-	ruleWindowUnknown: {Kinds: refusal, State: v1beta2.StateError, Reason: v1beta2.ReasonMaintenanceWindowUnknown,
+	ruleWindowUnknown: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonMaintenanceWindowUnknown,
 		Message: `version {version} needs downtime, and no maintenance window is known: {detail}`,
 		Remedy: "Correct the file of flag `--maintenance-policy-file` (docs/spec/maintenance-windows.md), " +
 			"or set `spec.skipMaintenanceWindows` of the Kyma."},
 }
 
-// Rules is the table verdict -> state, reason, message, remedy.
+// Rules returns the table verdict -> state, reason, message, remedy.
 func Rules() []Rule {
 	table := slices.Clone(rules[:])
 	for i := range table {
@@ -223,7 +228,7 @@ func (r rule) message(pairs ...string) string {
 	return strings.NewReplacer(filled...).Replace(rules[r].Message)
 }
 
-// failure is the rule for a reason that somebody else gives: the reader of components or the API server.
+// failure returns the rule for a reason that another component gives: the reader of components or the API server.
 func failure(reason string) rule {
 	switch reason {
 	case v1beta2.ReasonManifestRefused:

@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// Caps on what a Kyma in a runtime may ask for. Whoever administers the runtime can lift the schema there, and what is accepted is kept
+// Caps on what a Kyma in a runtime may ask for. An administrator of the runtime can remove the schema there, and what is accepted is kept
 // twice in the status of the Kyma on the hub.
 const (
 	maxModules = 256
@@ -100,7 +100,7 @@ func checkRules(where string, allowed []v1beta2.CRDRule) error {
 	for i, rule := range allowed {
 		at := slices.Index(known, string(rule))
 		if at < 0 {
-			return fmt.Errorf("%s[%d] %s is no rule, or stands there twice", where, i, short(string(rule)))
+			return fmt.Errorf("%s[%d] %s is no rule, or a duplicate", where, i, short(string(rule)))
 		}
 		known = slices.Delete(known, at, at+1)
 	}

@@ -66,9 +66,9 @@ func TestCheckRuntimeSpec(t *testing.T) {
 		{"a policy that there is not", entry(func(m *v1beta2.Module) { m.CustomResourcePolicy = "Delete" }),
 			`spec.modules[0].customResourcePolicy "Delete" is neither CreateAndDelete nor Ignore`},
 		{"a rule that there is not", entry(func(m *v1beta2.Module) { m.AllowCRDChanges = []v1beta2.CRDRule{"Everything"} }),
-			`spec.modules[0].allowCRDChanges[0] "Everything" is no rule, or stands there twice`},
+			`spec.modules[0].allowCRDChanges[0] "Everything" is no rule, or a duplicate`},
 		{"a rule twice", entry(func(m *v1beta2.Module) { m.AllowCRDChanges = []v1beta2.CRDRule{"TypeChanged", "TypeChanged"} }),
-			`spec.modules[0].allowCRDChanges[1] "TypeChanged" is no rule, or stands there twice`},
+			`spec.modules[0].allowCRDChanges[1] "TypeChanged" is no rule, or a duplicate`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			spec := &v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "x"}}}
@@ -84,7 +84,7 @@ func TestCheckRuntimeSpec(t *testing.T) {
 	}
 }
 
-// theDefinition is the schema of a Kyma's spec.
+// theDefinition returns the schema of a Kyma's spec.
 func theDefinition(t *testing.T) map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile("../../config/crd/bases/operator.kyma-project.io_kymas.yaml")
@@ -108,7 +108,7 @@ func inside(at map[string]any, path ...string) map[string]any {
 	return at
 }
 
-func TestWhatIsAcceptedIsWhatTheAPIAccepts(t *testing.T) {
+func TestRuntimespec_WhatIsAcceptedIsWhatTheAPIAccepts(t *testing.T) {
 	spec := theDefinition(t)
 	entry := inside(spec, "properties", "modules", "items", "properties")
 	for _, channel := range []map[string]any{inside(spec, "properties", "channel"), inside(entry, "channel")} {
@@ -143,7 +143,7 @@ func FuzzCheckRuntimeSpec(f *testing.F) {
 			return
 		}
 		seen := SeenOf(spec)
-		if got := Merge(Sides{Hub: seen, Runtime: &seen}); got.Write || len(got.Seen.Overruled) > 0 {
+		if got := Merge(MergeInput{Hub: seen, Runtime: &seen}); got.Write || len(got.Seen.Overruled) > 0 {
 			t.Errorf("two that agree: %+v", got)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// SeenOf is the part of a spec that two people may edit, so spelled that two specs which mean the same are equal: defaults filled in,
+// SeenOf returns the part of a spec that two users may edit, so spelled that two specs which mean the same are equal: defaults filled in,
 // "managed: true" left out, modules sorted by name, of two entries with one name the first.
 func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: spec.Channel, SkipMaintenanceWindows: spec.SkipMaintenanceWindows}
@@ -17,12 +17,12 @@ func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
 	return sorted(normal(seen))
 }
 
-// Behind says whether the hub's spec asks for something else than when it was last merged with what the runtime asks for.
+// Behind reports whether the hub's spec asks for something else than when it was last merged with what the runtime asks for.
 func Behind(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) bool {
 	return last == nil || last.Hub == nil || last.Runtime == nil || !sameSeen(SeenOf(spec), normal(*last.Hub))
 }
 
-// Asks says whether a spec asks for what is effective.
+// Asks reports whether a spec asks for what is effective.
 func Asks(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) bool {
 	return sameSeen(SeenOf(spec), normal(effective))
 }
@@ -52,7 +52,7 @@ func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 	spec.Modules = modules
 }
 
-// fitted is an entry that means what is asked for. What is not carried between the two sides stays.
+// fitted returns an entry that means what is requested. What is not carried between the two sides stays.
 func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
 	is := normalModule(seenModule(&entry))
 	if sameModule(&is, asked) {
@@ -73,7 +73,7 @@ func seenModule(entry *v1beta2.Module) v1beta2.SeenModule {
 	}
 }
 
-// normal is a copy of a seen spec in which what means the same is spelled the same. The order of modules stays.
+// normal returns a copy of a seen spec in which what means the same is spelled the same. The order of modules stays.
 func normal(seen v1beta2.SeenSpec) v1beta2.SeenSpec {
 	is := v1beta2.SeenSpec{Channel: cmp.Or(seen.Channel, v1beta2.DefaultChannel), SkipMaintenanceWindows: seen.SkipMaintenanceWindows}
 	known := make(map[string]struct{}, len(seen.Modules))
@@ -101,14 +101,14 @@ func normalModule(entry v1beta2.SeenModule) v1beta2.SeenModule {
 	return is
 }
 
-// sorted is the seen spec with its modules by name.
+// sorted returns the seen spec with its modules by name.
 func sorted(seen v1beta2.SeenSpec) v1beta2.SeenSpec {
 	seen.Modules = slices.Clone(seen.Modules)
 	slices.SortFunc(seen.Modules, func(a, b v1beta2.SeenModule) int { return cmp.Compare(a.Name, b.Name) })
 	return seen
 }
 
-// byName are the entries by module.
+// byName returns the entries by module.
 func byName(modules []v1beta2.SeenModule) map[string]*v1beta2.SeenModule {
 	entries := make(map[string]*v1beta2.SeenModule, len(modules))
 	for i := range modules {

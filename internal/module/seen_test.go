@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// specOf reads modules as a person writes them.
+// specOf reads modules as a user writes them.
 func specOf(t *testing.T, text string) *v1beta2.KymaSpec {
 	t.Helper()
 	spec := &v1beta2.KymaSpec{}
@@ -76,7 +76,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-func TestWhatWasAppliedIsWhatIsSeen(t *testing.T) {
+func TestSeen_WhatWasAppliedIsWhatIsSeen(t *testing.T) {
 	for seed := range uint64(worlds) {
 		d := dice{rand.New(rand.NewPCG(seed, 7))}
 		spec, want := d.kymaSpec(), SeenOf(d.kymaSpec())
@@ -92,7 +92,7 @@ func TestWhatWasAppliedIsWhatIsSeen(t *testing.T) {
 	}
 }
 
-// kymaSpec is a spec as people write them, with up to four modules.
+// kymaSpec returns a spec as users write them, with up to four modules.
 func (d dice) kymaSpec() *v1beta2.KymaSpec {
 	spec := &v1beta2.KymaSpec{Channel: d.one("regular", "fast", "rapid"), SkipMaintenanceWindows: d.rarely(2)}
 	for _, at := range d.Perm(len(letters)) {

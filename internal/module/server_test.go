@@ -7,8 +7,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// carryOut does to a World what an API server would do with a plan. All fields that are ours were set by us alone.
-func carryOut(w World, plan Plan) World {
+// carryOut does to a Snapshot what an API server would do with a plan. All fields that are ours were set by us alone.
+func carryOut(w Snapshot, plan Plan) Snapshot {
 	after := w
 	after.Kyma = w.Kyma.DeepCopy()
 	after.Manifests = nil
@@ -37,7 +37,7 @@ func carryOut(w World, plan Plan) World {
 	return after
 }
 
-// merged is a Manifest after a JSON merge patch.
+// merged returns a Manifest after a JSON merge patch.
 func merged(manifest *v1beta2.Manifest, patch []byte) *v1beta2.Manifest {
 	var body, with map[string]any
 	raw, err := json.Marshal(manifest)

@@ -19,7 +19,7 @@ const (
 	conditionF = "../../api/v1beta2/conditions.go"
 )
 
-// line is a rule as the page prints it.
+// line returns a rule as the page prints it.
 func line(r Rule) string {
 	kinds := make([]string, len(r.Kinds))
 	for i, kind := range r.Kinds {
@@ -34,7 +34,7 @@ func line(r Rule) string {
 	}, " | ") + " |"
 }
 
-func TestThePageHasTheTableOfTheCode(t *testing.T) {
+func TestSpec_ThePageHasTheTableOfTheCode(t *testing.T) {
 	want := make([]string, 0, len(Rules()))
 	for _, r := range Rules() {
 		want = append(want, line(r))
@@ -44,7 +44,7 @@ func TestThePageHasTheTableOfTheCode(t *testing.T) {
 	}
 }
 
-// rowsUnder are the rows of the table with that head.
+// rowsUnder returns the rows of the table with that head.
 func rowsUnder(t *testing.T, head string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(page)
@@ -65,7 +65,7 @@ func rowsUnder(t *testing.T, head string) []string {
 	return rows
 }
 
-func TestEveryReasonOfAKymaIsOnThePage(t *testing.T) {
+func TestSpec_EveryReasonOfAKymaIsOnThePage(t *testing.T) {
 	explained := map[string]bool{}
 	for _, r := range Rules() {
 		explained[r.Reason] = true
@@ -80,7 +80,7 @@ func TestEveryReasonOfAKymaIsOnThePage(t *testing.T) {
 	}
 }
 
-// kymaReasons are the constants under "Reasons that a Kyma or one of its modules gives".
+// kymaReasons returns the constants under "Reasons that a Kyma or one of its modules gives".
 func kymaReasons(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), conditionF, nil, parser.ParseComments)
@@ -108,7 +108,7 @@ func kymaReasons(t *testing.T) []string {
 	return reasons
 }
 
-func TestEveryRuleIsComplete(t *testing.T) {
+func TestSpec_EveryRuleIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for i, r := range Rules() {
 		if r.Reason == "" || r.State != "Ready" && (r.Message == "" || r.Remedy == "") {

@@ -11,12 +11,12 @@ import (
 // story walks one Kyma through its life and notes what its status says.
 type story struct {
 	t      *testing.T
-	w      World
+	w      Snapshot
 	writes int
 	told   []string
 }
 
-// pass is what the controller does: resolve, plan, act, roll up.
+// pass returns what the controller does: resolve, plan, act, roll up.
 func (s *story) pass() Plan {
 	s.t.Helper()
 	verdicts := Resolve(s.w)
@@ -62,7 +62,7 @@ func (s *story) wantTold(want ...string) {
 	s.told = nil
 }
 
-func TestTheLifeOfAKyma(t *testing.T) {
+func TestStory_TheLifeOfAKyma(t *testing.T) {
 	s := &story{t: t, w: newWorld(newKyma())}
 	s.pass()
 	s.wantTold("Ready NoModules")
@@ -89,7 +89,7 @@ func TestTheLifeOfAKyma(t *testing.T) {
 	s.wantTold("Processing ManifestPending, template-operator 2.0.0 Processing",
 		"Processing ModuleProcessing, template-operator 2.0.0 Processing", "Ready Ready, template-operator 2.0.0 Ready")
 
-	// Back to the older channel: the newer version stays, and is put back when somebody touches it.
+	// Back to the older channel: the newer version stays, and is put back when a user touches it.
 	ofChannel("")(&s.w)
 	s.pass()
 	s.w.Manifests[0].Spec.Version = "0.0.1"

@@ -12,8 +12,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// wish is what is asked for: a channel or an exact version of a module.
-type wish struct{ Module, Channel, Version string }
+// moduleRequest is what is requested: a channel or an exact version of a module.
+type moduleRequest struct{ Module, Channel, Version string }
 
 // target is the version that a wish leads to. Channel is empty for a pinned version.
 type target struct {
@@ -23,17 +23,17 @@ type target struct {
 
 func (t target) key() ComponentKey { return ComponentKey{Name: t.Component, Version: t.Version} }
 
-// no is a refusal: the rule and its message.
-type no struct {
+// refusal is a refusal: the rule and its message.
+type refusal struct {
 	rule    rule
 	message string
 }
 
-func refuse(r rule, pairs ...string) *no { return &no{rule: r, message: r.message(pairs...)} }
+func refuse(r rule, pairs ...string) *refusal { return &refusal{rule: r, message: r.message(pairs...)} }
 
-// wishOf is what an entry of the spec asks for.
-func wishOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) wish {
-	asked := wish{Module: spec.Name, Channel: spec.Channel, Version: spec.Version}
+// moduleRequestOf returns what an entry of the spec asks for.
+func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
+	asked := moduleRequest{Module: spec.Name, Channel: spec.Channel, Version: spec.Version}
 	if asked.Version == "" {
 		asked.Channel = cmp.Or(spec.Channel, kyma.Spec.Channel, v1beta2.DefaultChannel)
 	}
@@ -41,7 +41,7 @@ func wishOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) wish {
 }
 
 // find follows rules 1 to 11 of Resolve: from a wish to a template that this Kyma may have.
-func find(w World, asked wish) (target, *no) {
+func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 	if asked.Channel != "" && asked.Version != "" {
 		return target{}, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
 	}
@@ -70,8 +70,8 @@ func find(w World, asked wish) (target, *no) {
 	return found, nil
 }
 
-// releaseOf is a module's release, if it can be installed from.
-func releaseOf(w World, module string) (*v1beta2.ModuleReleaseMeta, *no) {
+// releaseOf returns a module's release, if it can be installed from.
+func releaseOf(w Snapshot, module string) (*v1beta2.ModuleReleaseMeta, *refusal) {
 	release := w.Releases[module]
 	switch {
 	case release == nil:
@@ -82,15 +82,15 @@ func releaseOf(w World, module string) (*v1beta2.ModuleReleaseMeta, *no) {
 	return componentNamed(release)
 }
 
-// componentNamed is a release that names its component.
-func componentNamed(release *v1beta2.ModuleReleaseMeta) (*v1beta2.ModuleReleaseMeta, *no) {
+// componentNamed returns a release that names its component.
+func componentNamed(release *v1beta2.ModuleReleaseMeta) (*v1beta2.ModuleReleaseMeta, *refusal) {
 	if release.Spec.OCMComponentName == "" {
 		return nil, refuse(ruleComponentNameMissing, "module", release.Name)
 	}
 	return release, nil
 }
 
-// offered is the version that a channel offers, empty when there is none.
+// offered returns the version that a channel offers, empty when there is none.
 func offered(release *v1beta2.ModuleReleaseMeta, channel string) string {
 	for _, entry := range release.Spec.Channels {
 		if entry.Channel == channel {
@@ -100,8 +100,8 @@ func offered(release *v1beta2.ModuleReleaseMeta, channel string) string {
 	return ""
 }
 
-// templateOf is the template of a module's version, if this Kyma may have it.
-func templateOf(w World, module, version string) (*v1beta2.ModuleTemplate, *no) {
+// templateOf returns the template of a module's version, if this Kyma may have it.
+func templateOf(w Snapshot, module, version string) (*v1beta2.ModuleTemplate, *refusal) {
 	template, refused := templateAt(w, module, version)
 	switch {
 	case refused != nil:
@@ -116,8 +116,8 @@ func templateOf(w World, module, version string) (*v1beta2.ModuleTemplate, *no) 
 	return template, nil
 }
 
-// templateAt is the template of a module's version, whoever may have it.
-func templateAt(w World, module, version string) (*v1beta2.ModuleTemplate, *no) {
+// templateAt returns the template of a module's version, without access checks.
+func templateAt(w Snapshot, module, version string) (*v1beta2.ModuleTemplate, *refusal) {
 	name := templateName(module, version)
 	template := w.Templates[name]
 	if template == nil {
@@ -131,14 +131,14 @@ func templateAt(w World, module, version string) (*v1beta2.ModuleTemplate, *no) 
 	return template, nil
 }
 
-// hidden says whether a template carries a visibility label that the Kyma does not.
+// hidden reports whether a template carries a visibility label that the Kyma does not.
 func hidden(kyma *v1beta2.Kyma, template *v1beta2.ModuleTemplate, label string) bool {
 	set := func(labels map[string]string) bool { return strings.ToLower(labels[label]) == v1beta2.EnabledValue }
 	return set(template.Labels) && !set(kyma.Labels)
 }
 
 // restriction joins the operator's list of restricted modules with the selector of the release: neither, or both and a match.
-func restriction(w World, release *v1beta2.ModuleReleaseMeta, module string) *no {
+func restriction(w Snapshot, release *v1beta2.ModuleReleaseMeta, module string) *refusal {
 	listed, selector := slices.Contains(w.Restricted, module), release.Spec.KymaSelector
 	switch {
 	case !listed && selector == nil:
@@ -151,7 +151,7 @@ func restriction(w World, release *v1beta2.ModuleReleaseMeta, module string) *no
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
 	switch {
 	case err != nil || matcher.Empty():
-		// An empty selector selects everything elsewhere. Here it selects nothing: whoever restricts a module says to whom.
+		// An empty selector selects everything elsewhere. Here it selects nothing: a restriction must name its Kymas.
 		return refuse(ruleSelectorUseless)
 	case !matcher.Matches(labels.Set(w.Kyma.Labels)):
 		return refuse(ruleNotSelected)

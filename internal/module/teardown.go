@@ -27,7 +27,7 @@ type Action string
 
 // The actions of a teardown. Those of one pass stand in this order.
 const (
-	// ActionHubStatus: the status of the Kyma on the hub has to tell Deleting.
+	// ActionHubStatus: the status of the Kyma on the hub must tell Deleting.
 	ActionHubStatus Action = "HubStatus"
 	// ActionRuntimeStatus: so has that of the Kyma in the runtime.
 	ActionRuntimeStatus Action = "RuntimeStatus"
@@ -45,7 +45,7 @@ const (
 	ActionRelease Action = "Release"
 )
 
-// ownFinalizers are those that hold a Kyma for us, and those of upstream's earlier versions, which nobody else will ever take away: of
+// ownFinalizers are those that hold a Kyma for us, and those of upstream's earlier versions, which no other controller removes: of
 // the purge controller and of the watcher. All of them are taken from a Kyma that is released, on the hub and in the runtime.
 var ownFinalizers = []string{v1beta2.FinalizerKyma, v1beta2.FinalizerPurge, v1beta2.FinalizerWatcher}
 
@@ -65,16 +65,16 @@ type Teardown struct {
 	Message string
 }
 
-// NextTeardown says what to do next with a Kyma that is being deleted: delete what it owns, mandatory modules too; wait until all of it is
-// gone; let go of the Kyma. Where nothing of ours holds the Kyma any more there is nothing to do, whatever is left.
+// NextTeardown returns what to do next with a Kyma that is being deleted: delete what it owns, mandatory modules too; wait until all of it
+// is gone; let go of the Kyma. Where nothing of ours holds the Kyma any more there is nothing to do, whatever is left.
 //
 // A cache may not yet know a Manifest that was created a moment ago: before a StepRelease is carried out, ask again with
 // Manifests that were listed from the API server itself.
-func NextTeardown(w World) Teardown {
+func NextTeardown(w Snapshot) Teardown {
 	return NextTeardownRemote(w, Leftovers{Gone: true})
 }
 
-// ForeignFinalizers are the finalizers of a Kyma without ours and those of upstream's that nobody else removes, and whether any of
+// ForeignFinalizers returns the finalizers of a Kyma without ours and upstream's abandoned ones, and whether any of
 // these was there.
 func ForeignFinalizers(finalizers []string) (foreign []string, held bool) {
 	for _, finalizer := range finalizers {
@@ -87,8 +87,8 @@ func ForeignFinalizers(finalizers []string) (foreign []string, held bool) {
 	return foreign, held
 }
 
-// parting sorts the Manifests of a Kyma that is being deleted.
-func parting(w World) (doomed []v1beta2.Manifest, going []string) {
+// sortForDeletion sorts the Manifests of a Kyma that is being deleted.
+func sortForDeletion(w Snapshot) (doomed []v1beta2.Manifest, going []string) {
 	for i := range w.Manifests {
 		manifest := &w.Manifests[i]
 		switch {

@@ -10,22 +10,22 @@ import (
 
 // Leftovers are what a runtime still holds of a Kyma that is being deleted, beside its modules.
 type Leftovers struct {
-	// Reachable says that the runtime was looked at: there is a client, it answers, and it is the cluster that it has to be.
+	// Reachable reports whether the runtime was looked at: there is a client, it answers, and it is the cluster that it must be.
 	Reachable bool
-	// Gone says that there is no access Secret, or that the runtime was never met: it is left as it is. It outweighs everything else.
+	// Gone reports whether there is no access Secret, or that the runtime was never met: it is left as it is. It outweighs everything else.
 	Gone bool
-	// Problem is why the runtime is not Reachable, in a sentence for people.
+	// Problem is why the runtime is not Reachable, in a sentence for users.
 	Problem string
 	// Kyma is there, and not being deleted or held by a finalizer that is not one of ForeignFinalizers.
 	Kyma bool
 	// KymaCRD and CatalogCRDs (at least one of the two) are there and not being deleted. They must be false where the runtime is the hub
 	// itself: there the definitions belong to the hub.
 	KymaCRD, CatalogCRDs bool
-	// StatusDeleting says that the Kyma in the runtime tells Deleting already.
+	// StatusDeleting reports whether the Kyma in the runtime tells Deleting already.
 	StatusDeleting bool
 	// PullSecret is there: the copy of the image pull Secret.
 	PullSecret bool
-	// Terminating is what is there and being deleted, as a person is to be told: `Kyma kyma-system/default (held by finalizer x)`.
+	// Terminating is what is there and being deleted, as a user must be told: `Kyma kyma-system/default (held by finalizer x)`.
 	Terminating []string
 }
 
@@ -34,11 +34,11 @@ type Leftovers struct {
 //  1. Both statuses tell Deleting.
 //  2. The Manifests are deleted, the definitions of the catalog, the Kyma in the runtime and its definition.
 //  3. All of it is waited for. What hangs is named.
-//  4. The copy of the pull Secret is deleted, for what is being removed may still have to pull images, and the Kyma on the hub is let go.
+//  4. The copy of the pull Secret is deleted, for what is being removed may still must pull images, and the Kyma on the hub is let go.
 //
 // While the runtime cannot be reached the Manifests are deleted on the hub, and everything else waits. With the access Secret gone
 // nothing in the runtime is looked at; the Manifests are still waited for.
-func NextTeardownRemote(w World, left Leftovers) Teardown {
+func NextTeardownRemote(w Snapshot, left Leftovers) Teardown {
 	finalizers, held := ForeignFinalizers(w.Kyma.Finalizers)
 	if w.Kyma.DeletionTimestamp == nil || !held {
 		return Teardown{Step: StepNone}
@@ -47,7 +47,7 @@ func NextTeardownRemote(w World, left Leftovers) Teardown {
 		left = Leftovers{Gone: left.Gone, Problem: left.Problem}
 	}
 	next := Teardown{}
-	next.Delete, next.Waiting = parting(w)
+	next.Delete, next.Waiting = sortForDeletion(w)
 	next.plan(w, left)
 	next.Message = waitsFor(next.Waiting, left)
 	switch {
@@ -56,7 +56,7 @@ func NextTeardownRemote(w World, left Leftovers) Teardown {
 	case next.Message != "":
 		next.Step = StepWait
 	default:
-		// Nobody reads a status that is gone in a moment.
+		// A status that is about to be deleted is not written.
 		next.Step, next.Finalizers, next.Actions = StepRelease, finalizers, nil
 		next.add(left.PullSecret, ActionDeletePullSecret)
 		next.add(true, ActionRelease)
@@ -65,7 +65,7 @@ func NextTeardownRemote(w World, left Leftovers) Teardown {
 }
 
 // plan is steps 1 and 2.
-func (t *Teardown) plan(w World, left Leftovers) {
+func (t *Teardown) plan(w Snapshot, left Leftovers) {
 	t.add(w.Kyma.Status.State != v1beta2.StateDeleting, ActionHubStatus)
 	t.add(left.Kyma && !left.StatusDeleting, ActionRuntimeStatus)
 	t.add(len(t.Delete) > 0, ActionDeleteManifests)
@@ -88,11 +88,11 @@ func waitsFor(manifests []string, left Leftovers) string {
 	if len(manifests) > 0 {
 		parts = append(parts, "Manifests that are being deleted: "+first(manifests))
 	}
-	return sentence(append(parts, hangs(left)...))
+	return joinParts(append(parts, hangs(left)...))
 }
 
-// Held says what a deletion waits for in a runtime, beside modules; empty when that is nothing.
-func Held(left Leftovers) string { return sentence(hangs(left)) }
+// Held returns what a deletion waits for in a runtime, beside modules; empty when that is nothing.
+func Held(left Leftovers) string { return joinParts(hangs(left)) }
 
 func hangs(left Leftovers) []string {
 	var parts []string
@@ -109,7 +109,7 @@ func hangs(left Leftovers) []string {
 	return parts
 }
 
-func sentence(parts []string) string {
+func joinParts(parts []string) string {
 	if len(parts) == 0 {
 		return ""
 	}

@@ -14,45 +14,45 @@ import (
 func TestNextTeardownRemote(t *testing.T) {
 	living := withManifest(func(m *v1beta2.Manifest) { m.Name = "m" })
 	going := withManifest(func(m *v1beta2.Manifest) { m.Name = "m"; dying(m) })
-	told := func(w *World) { w.Kyma.Status.State = v1beta2.StateDeleting }
+	told := func(w *Snapshot) { w.Kyma.Status.State = v1beta2.StateDeleting }
 	all := Leftovers{Reachable: true, Kyma: true, KymaCRD: true, CatalogCRDs: true, PullSecret: true}
 	for _, tc := range []struct {
 		name    string
-		world   []func(*World)
+		world   []func(*Snapshot)
 		left    Leftovers
 		step    Step
 		actions string
 		message string
 	}{
-		{"everything that can be done is done in the first pass", []func(*World){living}, all, StepDelete,
+		{"everything that can be done is done in the first pass", []func(*Snapshot){living}, all, StepDelete,
 			"HubStatus RuntimeStatus DeleteManifests DeleteCatalogCRDs DeleteRuntimeKyma DeleteKymaCRD", ""},
-		{"what was done is not done again", []func(*World){told, going}, Leftovers{Reachable: true, Kyma: true, StatusDeleting: true},
+		{"what was done is not done again", []func(*Snapshot){told, going}, Leftovers{Reachable: true, Kyma: true, StatusDeleting: true},
 			StepDelete, "DeleteRuntimeKyma", "waiting for Manifests that are being deleted: m"},
-		{"what hangs in the runtime is named", []func(*World){told, going}, Leftovers{Reachable: true, PullSecret: true,
+		{"what hangs in the runtime is named", []func(*Snapshot){told, going}, Leftovers{Reachable: true, PullSecret: true,
 			Terminating: []string{"Kyma kyma-system/default (held by finalizer x)", "b", "c", "d"}}, StepWait, "",
 			"waiting for Manifests that are being deleted: m; and for what is being deleted in the runtime: " +
 				"Kyma kyma-system/default (held by finalizer x), b, c and 1 more"},
-		{"the pull Secret goes at the end", []func(*World){told}, Leftovers{Reachable: true, PullSecret: true}, StepRelease,
+		{"the pull Secret goes at the end", []func(*Snapshot){told}, Leftovers{Reachable: true, PullSecret: true}, StepRelease,
 			"DeletePullSecret Release", ""},
 		{"nothing was ever there", nil, Leftovers{Reachable: true}, StepRelease, "Release", ""},
-		{"the runtime cannot be reached: the Manifests go, the rest waits", []func(*World){living},
+		{"the runtime cannot be reached: the Manifests go, the rest waits", []func(*Snapshot){living},
 			Leftovers{Kyma: true, KymaCRD: true, Problem: "connection refused"}, StepDelete, "HubStatus DeleteManifests",
 			"waiting for the runtime, which cannot be reached (connection refused); delete its access Secret to leave behind what it holds"},
-		{"the runtime cannot be reached and the hub has nothing left", []func(*World){told}, Leftovers{}, StepWait, "",
+		{"the runtime cannot be reached and the hub has nothing left", []func(*Snapshot){told}, Leftovers{}, StepWait, "",
 			"waiting for the runtime, which cannot be reached; delete its access Secret to leave behind what it holds"},
-		{"the Secret is gone: what the runtime holds is left behind", []func(*World){told},
+		{"the Secret is gone: what the runtime holds is left behind", []func(*Snapshot){told},
 			Leftovers{Gone: true, Reachable: true, Kyma: true, KymaCRD: true, CatalogCRDs: true, PullSecret: true, Terminating: []string{"x"}},
 			StepRelease, "Release", ""},
-		{"the Secret is gone: Manifests are deleted and waited for", []func(*World){living}, Leftovers{Gone: true}, StepDelete,
+		{"the Secret is gone: Manifests are deleted and waited for", []func(*Snapshot){living}, Leftovers{Gone: true}, StepDelete,
 			"HubStatus DeleteManifests", ""},
-		{"the Kyma is not being deleted", []func(*World){living, func(w *World) { w.Kyma.DeletionTimestamp = nil }}, all, StepNone, "", ""},
-		{"nothing of ours holds the Kyma", []func(*World){func(w *World) { w.Kyma.Finalizers = []string{"x"} }}, all, StepNone, "", ""},
-		{"only the finalizer of upstream's watcher holds it", []func(*World){func(w *World) {
+		{"the Kyma is not being deleted", []func(*Snapshot){living, func(w *Snapshot) { w.Kyma.DeletionTimestamp = nil }}, all, StepNone, "", ""},
+		{"nothing of ours holds the Kyma", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Finalizers = []string{"x"} }}, all, StepNone, "", ""},
+		{"only the finalizer of upstream's watcher holds it", []func(*Snapshot){func(w *Snapshot) {
 			w.Kyma.Finalizers = []string{v1beta2.FinalizerWatcher}
 		}}, Leftovers{Gone: true}, StepRelease, "Release", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := newWorld(newKyma(), append([]func(*World){kymaDeleted}, tc.world...)...)
+			w := newWorld(newKyma(), append([]func(*Snapshot){kymaDeleted}, tc.world...)...)
 			got := NextTeardownRemote(w, tc.left)
 			if got.Step != tc.step || spelledActions(got.Actions) != tc.actions || got.Message != tc.message {
 				t.Errorf("%s %q\n%s", got.Step, spelledActions(got.Actions), got.Message)
@@ -114,12 +114,12 @@ type end struct {
 	told, released             bool
 	manifests                  [2]phase
 	kyma, definition, catalog  phase
-	toldThere, held, pull, ill bool // held: by somebody's finalizer on the Kyma in the runtime; ill: the runtime does not answer
+	toldThere, held, pull, ill bool // held: by a user's finalizer on the Kyma in the runtime; ill: the runtime does not answer
 	noSecret                   bool
 }
 
-// look is what the operator sees of it.
-func (e end) look() (World, Leftovers) {
+// look returns what the operator sees of it.
+func (e end) look() (Snapshot, Leftovers) {
 	w := newWorld(newKyma(), kymaDeleted)
 	if e.told {
 		w.Kyma.Status.State = v1beta2.StateDeleting
@@ -187,7 +187,7 @@ func (e end) carryOut(action Action) (after end, wrong string) {
 	return e, wrong
 }
 
-// leak is what a release must not leave behind.
+// leak returns what a release must not leave behind.
 func (e end) leak() string {
 	switch {
 	case e.manifests != [2]phase{}:
@@ -201,7 +201,7 @@ func (e end) leak() string {
 	}
 }
 
-// passes are the states after a pass that fails, or is interrupted, after each of its actions; the last is that of the whole pass.
+// passes returns the states after a pass that fails, or is interrupted, after each of its actions; the last is that of the whole pass.
 func (e end) passes(t *testing.T) []end {
 	t.Helper()
 	next := NextTeardownRemote(e.look())
@@ -220,7 +220,7 @@ func (e end) passes(t *testing.T) []end {
 	return after
 }
 
-// progress are the states after something that comes by itself: a controller, or the runtime's API server, gets done.
+// progress returns the states after something that comes by itself: a controller, or the runtime's API server, gets done.
 func (e end) progress() []end {
 	var after []end
 	add := func(may bool, change func(*end)) {
@@ -239,7 +239,7 @@ func (e end) progress() []end {
 	return after
 }
 
-// meddling are the states after something that a person does, or that breaks.
+// meddling returns the states after something that a user does, or that breaks.
 func (e end) meddling() []end {
 	var after []end
 	add := func(may bool, change func(*end)) {
@@ -264,7 +264,7 @@ func (e end) meddling() []end {
 	return after
 }
 
-// undisturbed goes on until nothing happens any more, and says in how many passes.
+// undisturbed continues until nothing happens any more, and says in how many passes.
 func (e end) undisturbed(t *testing.T) (end, int) {
 	t.Helper()
 	for passes := 0; ; passes++ {
@@ -282,7 +282,7 @@ func (e end) undisturbed(t *testing.T) (end, int) {
 	}
 }
 
-func TestEveryWayThroughATeardownEnds(t *testing.T) {
+func TestTeardownRemote_EveryWayThroughATeardownEnds(t *testing.T) {
 	begin := end{manifests: [2]phase{alive, alive}, kyma: alive, definition: alive, catalog: alive, pull: true}
 	seen, open := map[end]bool{begin: true}, []end{begin}
 	for len(open) > 0 && !t.Failed() {
@@ -308,7 +308,7 @@ func TestEveryWayThroughATeardownEnds(t *testing.T) {
 	}
 }
 
-// namesTheCause says whether a deletion that does not go on says what a person has to look at.
+// namesTheCause reports whether a deletion that does not continue says what a user has to look at.
 func namesTheCause(e end, message string) bool {
 	switch {
 	case e.ill && !e.noSecret:

@@ -15,15 +15,15 @@ const (
 	free    = "free"   // objects that were let go of
 )
 
-// custody is one module between two controllers and the people who let go of it and take it back.
+// custody is one module between two controllers and the users who let go of it and take it back.
 type custody struct {
-	w       World
+	w       Snapshot
 	objects string
 }
 
-// key is all of it that counts: two of one key have one future.
+// key returns all of it that counts: two of one key have one future.
 func (c custody) key() string {
-	key := []string{c.asked(), c.objects, string(c.w.Kyma.Status.State)}
+	key := []string{c.requested(), c.objects, string(c.w.Kyma.Status.State)}
 	for i := range c.w.Manifests {
 		m := &c.w.Manifests[i]
 		key = append(key, fmt.Sprint(leaving(m), terminating(m), m.Status.State, m.Status.ObservedGeneration == m.Generation, m.Spec.Version))
@@ -34,7 +34,7 @@ func (c custody) key() string {
 	return strings.Join(key, ", ")
 }
 
-func (c custody) asked() string {
+func (c custody) requested() string {
 	switch modules := c.w.Kyma.Spec.Modules; {
 	case len(modules) == 0:
 		return "removed"
@@ -45,14 +45,14 @@ func (c custody) asked() string {
 	}
 }
 
-// with is a copy that was changed.
+// with returns a copy that was changed.
 func (c custody) with(change func(*custody)) custody {
 	c.w = carryOut(c.w, Plan{})
 	change(&c)
 	return c
 }
 
-// edits are what people do: all three wishes, and with kubectl the deletion of the Manifest.
+// edits returns what users do: all three wishes, and with kubectl the deletion of the Manifest.
 func (c custody) edits(all bool) []custody {
 	ask := func(modules ...v1beta2.Module) custody {
 		return c.with(func(c *custody) {
@@ -91,7 +91,7 @@ func (c custody) passes(t *testing.T) []custody {
 	return []custody{interrupted, whole}
 }
 
-// steps are what the Manifest controller does next, one write each: nothing when there is nothing to do.
+// steps returns what the Manifest controller does next, one write each: nothing when there is nothing to do.
 func (c custody) steps() []custody {
 	if len(c.w.Manifests) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (c custody) steps() []custody {
 	}
 }
 
-// undisturbed goes on until nothing changes any more.
+// undisturbed continues until nothing changes any more.
 func (c custody) undisturbed(t *testing.T) custody {
 	t.Helper()
 	for range 20 {
@@ -132,7 +132,7 @@ func (c custody) undisturbed(t *testing.T) custody {
 	return c
 }
 
-// rest is what has to come of a wish.
+// rest is what must come of a wish.
 var rest = map[string]func(custody) bool{
 	"managed": func(c custody) bool {
 		return c.objects == marked && len(c.w.Manifests) == 1 && !leaving(&c.w.Manifests[0]) && !terminating(&c.w.Manifests[0]) &&
@@ -146,7 +146,7 @@ var rest = map[string]func(custody) bool{
 	},
 }
 
-// everyWay goes through every interleaving of people, both controllers and restarts.
+// everyWay goes through every interleaving of users, both controllers and restarts.
 func everyWay(t *testing.T, all bool, check func(before, after custody)) {
 	t.Helper()
 	begin := custody{w: newWorld(newKyma(module(operator))), objects: nothing}
@@ -163,7 +163,7 @@ func everyWay(t *testing.T, all bool, check func(before, after custody)) {
 				}
 			}
 		}
-		if final := at.undisturbed(t); !rest[at.asked()](final) {
+		if final := at.undisturbed(t); !rest[at.requested()](final) {
 			t.Errorf("%s\nends as %s", at.key(), final.key())
 		}
 	}
@@ -181,7 +181,7 @@ func TestLettingGoAndTakingBackInEveryOrder(t *testing.T) {
 func TestLettingGoAndTakingBackDeletesNothing(t *testing.T) {
 	everyWay(t, false, func(before, after custody) {
 		if before.objects != nothing && after.objects == nothing {
-			t.Errorf("the objects are deleted though nobody wanted it: %s\nafter %s", after.key(), before.key())
+			t.Errorf("the objects are deleted though no one wanted it: %s\nafter %s", after.key(), before.key())
 		}
 	})
 }

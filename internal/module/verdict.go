@@ -12,11 +12,11 @@ type Kind string
 
 // The kinds of verdict. There are no others.
 const (
-	// Run installs what was asked for, or keeps it installed.
+	// Run installs what was requested, or keeps it installed.
 	Run Kind = "Run"
-	// Keep refuses what was asked for and leaves the installed version running.
+	// Keep refuses what was requested and leaves the installed version running.
 	Keep Kind = "Keep"
-	// Refused refuses what was asked for, and nothing is installed.
+	// Refused refuses what was requested, and nothing is installed.
 	Refused Kind = "Refused"
 	// Removed takes the module away.
 	Removed Kind = "Removed"
@@ -58,10 +58,12 @@ type Verdict struct {
 	Policy          v1beta2.CustomResourcePolicy
 	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
 	AllowCRDChanges []v1beta2.CRDRule
-	// Doubt is what a person should know of a component that is installed all the same; empty when there is nothing.
+	// Doubt is what a user should know of a component that is installed nevertheless; empty when there is nothing.
 	Doubt string
 	// Manifest that exists for the module, nil when none does.
 	Manifest *v1beta2.Manifest
+	// Successor is the module that takes the place of a Removed one and has not recorded yet what it installs: until then nothing is deleted.
+	Successor string
 	// Surplus are further Manifests of the same module, such as one with an earlier name. They go once Manifest is ready.
 	Surplus []*v1beta2.Manifest
 }
@@ -77,7 +79,7 @@ func (v *Verdict) stands(have installed) {
 	v.ComponentName = cmp.Or(have.Component, v.ComponentName)
 }
 
-// install sets what is to be installed.
+// install sets what must be installed.
 func (v *Verdict) install(found target, component Component) {
 	v.Channel, v.Version, v.ComponentName = found.Channel, found.Version, found.Component
 	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
@@ -85,7 +87,7 @@ func (v *Verdict) install(found target, component Component) {
 }
 
 // disallow takes away what this Kyma may no longer have.
-func (v *Verdict) disallow(because *no) {
+func (v *Verdict) disallow(because *refusal) {
 	if v.Manifest == nil {
 		v.is(Refused, because.rule, because.message)
 		v.Channel, v.Version = "", ""

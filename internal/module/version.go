@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// lower says whether version a is below b by major, minor and patch. Pre-releases do not count, as upstream; what is no version is
+// lower reports whether version a is below b by major, minor and patch. Pre-releases do not count, as upstream; what is no version is
 // neither lower nor higher.
 func lower(a, b string) bool {
 	left, err := semver.NewVersion(a)
@@ -27,12 +27,12 @@ func core(version *semver.Version) *semver.Version {
 	return semver.New(version.Major(), version.Minor(), version.Patch(), "", "")
 }
 
-// standing is what of a module counts as installed when a target is compared with it.
+// installedState returns what of a module counts as installed when a target is compared with it.
 //
 // The status says so, since a Manifest can be edited by hand and that is put back. But this operator may have died after it wrote
 // the Manifest and before it wrote the status. So a Manifest that is above status and target counts when its source is the one of the
-// version that it names: then that version was rolled out, whoever asked for it. While that component cannot be read there is doubt.
-func (r *resolver) standing(v *Verdict, found target) (have installed, doubt *ComponentKey) {
+// version that it names: then that version was rolled out, for any reason. While that component cannot be read there is doubt.
+func (r *resolver) installedState(v *Verdict, found target) (have installed, doubt *ComponentKey) {
 	if v.Mandatory {
 		return r.mandatoryStanding(v.Manifest, found), nil
 	}
@@ -42,7 +42,7 @@ func (r *resolver) standing(v *Verdict, found target) (have installed, doubt *Co
 		return have, nil
 	}
 	key := ComponentKey{Name: found.Component, Version: manifest.Spec.Version}
-	if _, refused := templateOf(r.World, v.Module, key.Version); refused != nil {
+	if _, refused := templateOf(r.Snapshot, v.Module, key.Version); refused != nil {
 		return have, nil
 	}
 	component := r.component(key)
@@ -55,7 +55,7 @@ func (r *resolver) standing(v *Verdict, found target) (have installed, doubt *Co
 	return installedOf(nil, manifest), nil
 }
 
-// sameSource says whether a Manifest installs from that source.
+// sameSource reports whether a Manifest installs from that source.
 func sameSource(manifest *v1beta2.Manifest, source *v1beta2.ImageSpec) bool {
 	have, ok := sourceOf(manifest)
 	return ok && bytes.Equal(encodeSource(have), encodeSource(source))
@@ -93,7 +93,7 @@ func EncodeSource(source *v1beta2.ImageSpec) ([]byte, error) {
 	return raw, err
 }
 
-// component is what is known of a component version, and notes that it was asked for.
+// component returns what is known of a component version, and notes that it was requested.
 func (r *resolver) component(key ComponentKey) Component {
 	r.asked[key] = struct{}{}
 	component, known := r.Components[key]
@@ -107,9 +107,9 @@ func (r *resolver) component(key ComponentKey) Component {
 	return component
 }
 
-// content is the component to install from. While it cannot be read, the Manifest that was made from the same component version
+// content returns the component to install from. While it cannot be read, the Manifest that was made from the same component version
 // stands in for it, since a version never changes: so a restart of the operator or of the registry moves no status. So it does when the
-// policy trusts the signature of that version no more, such as that of a revoked key: what runs goes on, and its condition Signed tells.
+// policy trusts the signature of that version no more, such as that of a revoked key: what runs continues, and its condition Signed tells.
 func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Component {
 	component := r.component(key)
 	same := manifest != nil && manifest.Spec.Version == key.Version && componentOf(manifest) == key.Name
@@ -125,7 +125,7 @@ func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Compone
 	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
 }
 
-// distrusted says whether it is for its signature alone that a component may not be installed.
+// distrusted reports whether it is for its signature alone that a component may not be installed.
 func distrusted(component Component) bool {
 	switch component.Reason {
 	case v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, v1beta2.ReasonSignatureUntrusted, v1beta2.ReasonSignatureRevoked:
@@ -134,7 +134,7 @@ func distrusted(component Component) bool {
 	return false
 }
 
-// passing says whether a component is unknown only because of the registry and not because of what it is.
+// passing reports whether a component is unknown only because of the registry and not because of what it is.
 func passing(component Component) bool {
 	switch component.Reason {
 	case v1beta2.ReasonRegistryUnreachable, v1beta2.ReasonRegistryUnauthorized, v1beta2.ReasonComponentNotFound:

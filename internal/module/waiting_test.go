@@ -17,36 +17,36 @@ func isLeaving(m *v1beta2.Manifest) { m.Annotations[v1beta2.AnnotationIsUnmanage
 func TestWaiting(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		world  []func(*World)
+		world  []func(*Snapshot)
 		want   verdictWords
 		writes string // version of what is applied, empty for nothing
 	}{
-		{"the component is being read for the first time", []func(*World){notRead(v1)},
+		{"the component is being read for the first time", []func(*Snapshot){notRead(v1)},
 			verdictWords{Waiting, "Processing", "ComponentPending", "component " + component + ":1.0.0 is being read", "", ""}, ""},
-		{"the component of an upgrade is being read", []func(*World){installedAt("regular", v1), ofChannel("fast"), notRead(v2)},
+		{"the component of an upgrade is being read", []func(*Snapshot){installedAt("regular", v1), ofChannel("fast"), notRead(v2)},
 			verdictWords{Waiting, "Processing", "ComponentPending", "component " + component + ":2.0.0 is being read", "regular", v1}, ""},
-		{"enabled again while it is being removed", []func(*World){installedAt("regular", v1), theManifest(isDying)},
+		{"enabled again while it is being removed", []func(*Snapshot){installedAt("regular", v1), theManifest(isDying)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
 		{"enabled again with a newer version: what is being removed rolls on",
-			[]func(*World){installedAt("regular", v1), theManifest(isDying), ofChannel("fast")},
+			[]func(*Snapshot){installedAt("regular", v1), theManifest(isDying), ofChannel("fast")},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "fast", v2}, v2},
 		{"enabled again with an older version: what is being removed stays",
-			[]func(*World){installedAt("fast", v2), theManifest(isDying)},
+			[]func(*Snapshot){installedAt("fast", v2), theManifest(isDying)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "fast", v2}, ""},
-		{"enabled again with the version of the status while a newer one is being removed", []func(*World){installedAt("fast", v2),
+		{"enabled again with the version of the status while a newer one is being removed", []func(*Snapshot){installedAt("fast", v2),
 			theManifest(isDying), theEntry(func(e *v1beta2.ModuleStatus) { e.Channel, e.Version = "regular", v1 })},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
 		{"enabled again while the component is being read",
-			[]func(*World){installedAt("regular", v1), theManifest(isDying), ofChannel("fast"), notRead(v2)},
+			[]func(*Snapshot){installedAt("regular", v1), theManifest(isDying), ofChannel("fast"), notRead(v2)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
-		{"managed again while it lets go", []func(*World){installedAt("regular", v1), theManifest(isLeaving), ofChannel("fast")},
+		{"managed again while it lets go", []func(*Snapshot){installedAt("regular", v1), theManifest(isLeaving), ofChannel("fast")},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
-		{"a Manifest of somebody else that has the name is being deleted", []func(*World){installedAt("regular", v1), func(w *World) {
+		{"a Manifest of another user that has the name is being deleted", []func(*Snapshot){installedAt("regular", v1), func(w *Snapshot) {
 			w.Kyma.Status.Modules = nil
 		}, theManifest(func(m *v1beta2.Manifest) { m.OwnerReferences[0].UID = "former"; dying(m) })},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "", ""}, ""},
 		{"a refusal while it is being removed keeps nothing",
-			[]func(*World){installedAt("regular", v1), theManifest(isDying), ofChannel("rapid")},
+			[]func(*Snapshot){installedAt("regular", v1), theManifest(isDying), ofChannel("rapid")},
 			verdictWords{Refused, "Error", "ChannelNotFound", `no version found for channel "rapid" in ModuleReleaseMeta "template-operator"`,
 				"regular", v1}, ""},
 	} {
@@ -76,33 +76,33 @@ func wantApply(t *testing.T, plan Plan, version string) {
 func TestDisabled(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		world   []func(*World)
+		world   []func(*Snapshot)
 		version string // of what is applied under a blocked deletion
 		deletes int
 	}{
-		{"it is deleted", []func(*World){disabled}, "", 1},
-		{"it is deleted although nothing of it can be resolved", []func(*World){disabled, func(w *World) {
+		{"it is deleted", []func(*Snapshot){disabled}, "", 1},
+		{"it is deleted although nothing of it can be resolved", []func(*Snapshot){disabled, func(w *Snapshot) {
 			w.Releases, w.Templates, w.Components = nil, nil, nil
 		}}, "", 1},
-		{"it is being deleted", []func(*World){disabled, theManifest(isDying)}, "", 0},
-		{"it follows its channel while its deletion is blocked", []func(*World){disabled, theManifest(isDying),
+		{"it is being deleted", []func(*Snapshot){disabled, theManifest(isDying)}, "", 0},
+		{"it follows its channel while its deletion is blocked", []func(*Snapshot){disabled, theManifest(isDying),
 			theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = v2 })}, v2, 0},
-		{"a pinned version follows nothing", []func(*World){disabled, theManifest(func(m *v1beta2.Manifest) {
+		{"a pinned version follows nothing", []func(*Snapshot){disabled, theManifest(func(m *v1beta2.Manifest) {
 			delete(m.Labels, v1beta2.LabelChannel)
 			dying(m)
 		}), theEntry(func(e *v1beta2.ModuleStatus) { e.Channel = "" }),
 			theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = v2 })}, "", 0},
-		{"it follows nothing that may not be had", []func(*World){disabled, theManifest(isDying),
+		{"it follows nothing that may not be had", []func(*Snapshot){disabled, theManifest(isDying),
 			theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = v2 }),
 			theTemplate(v2, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelInternal: "true"} })}, "", 0},
 		{"a Manifest that lets go of its objects is deleted and not changed",
-			[]func(*World){disabled, theManifest(isDying), theManifest(isLeaving), theRelease(func(r *v1beta2.ModuleReleaseMeta) {
+			[]func(*Snapshot){disabled, theManifest(isDying), theManifest(isLeaving), theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 				r.Spec.Channels[0].Version = v2
 			})}, "", 0},
-		{"the Kyma is being deleted", []func(*World){kymaDeleted}, "", 1},
+		{"the Kyma is being deleted", []func(*Snapshot){kymaDeleted}, "", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := sampleWorld(append([]func(*World){installedAt("regular", v1)}, test.world...)...)
+			w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1)}, test.world...)...)
 			got := only(t, w)
 			if got.Kind != Removed || got.State != v1beta2.StateDeleting {
 				t.Errorf("verdict %s, %s", got.Kind, got.State)

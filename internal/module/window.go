@@ -48,7 +48,7 @@ type Window struct {
 // span is one occurrence of a window.
 type span struct{ begin, end time.Time }
 
-// NextWindow says whether a Kyma with these labels may start an upgrade with downtime now, and else when it next may.
+// NextWindow reports whether a Kyma with these labels may start an upgrade with downtime now, and else when it next may.
 // known is false when there is no policy or when it names no window for this Kyma.
 //
 //  1. The first rule counts of which one expression is found in its label; a label that is empty or absent is never matched.
@@ -67,7 +67,7 @@ func NextWindow(policy *WindowPolicy, labels map[string]string, now time.Time) (
 	return nextSpan(policy.Default, now, policy.MinRemaining)
 }
 
-// matches says whether one of the expressions is found in its label.
+// matches reports whether one of the expressions is found in its label.
 func (m WindowMatch) matches(labels map[string]string) bool {
 	found := func(expression *regexp.Regexp, label string) bool {
 		value := labels[label]
@@ -77,7 +77,7 @@ func (m WindowMatch) matches(labels map[string]string) bool {
 		found(m.Region, labelRegion) || found(m.PlatformRegion, labelPlatformRegion)
 }
 
-// nextSpan is the first span that is long enough, from now on.
+// nextSpan returns the first span that is long enough, from now on.
 func nextSpan(windows []Window, now time.Time, least time.Duration) (open bool, opens time.Time, known bool) {
 	for _, one := range spans(windows, now) {
 		from := one.begin
@@ -91,7 +91,7 @@ func nextSpan(windows []Window, now time.Time, least time.Duration) (open bool, 
 	return false, time.Time{}, false
 }
 
-// spans are the occurrences of the windows around now, in order; those that touch or overlap are joined.
+// spans returns the occurrences of the windows around now, in order; those that touch or overlap are joined.
 func spans(windows []Window, now time.Time) []span {
 	var all []span
 	for _, window := range windows {
@@ -111,7 +111,7 @@ func spans(windows []Window, now time.Time) []span {
 	return joined
 }
 
-// spans are the occurrences of one window that may matter now. A weekday is the one where the window's own offset holds.
+// spans returns the occurrences of one window that may matter now. A weekday is the one where the window's own offset holds.
 func (w Window) spans(now time.Time) []span {
 	if len(w.Days) == 0 {
 		return []span{{w.Begin, w.End}}
@@ -135,18 +135,18 @@ func (w Window) spans(now time.Time) []span {
 	return found
 }
 
-// onDay is the clock's time of day and offset, so many days after a date.
+// onDay returns the clock's time of day and offset, so many days after a date.
 func onDay(date time.Time, days int, clock time.Time) time.Time {
 	return time.Date(date.Year(), date.Month(), date.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, fixed(clock))
 }
 
-// fixed is the offset of a time without the rules of a place: the machine's own time zone must not move a window.
+// fixed returns the offset of a time without the rules of a place: the machine's own time zone must not move a window.
 func fixed(t time.Time) *time.Location {
 	_, offset := t.Zone()
 	return time.FixedZone("", offset)
 }
 
-// NextWake is how long nothing has to be done for the modules that wait for a window; zero when none does.
+// NextWake returns how long nothing has to be done for the modules that wait for a window; zero when none does.
 func NextWake(verdicts []Verdict, now time.Time) time.Duration {
 	var wake time.Duration
 	for i := range verdicts {

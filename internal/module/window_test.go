@@ -20,7 +20,7 @@ func at(t *testing.T, written string) time.Time {
 	return moment
 }
 
-// weekly is a window on those days, with times such as "21:00:00+02:00".
+// weekly returns a window on those days, with times such as "21:00:00+02:00".
 func weekly(t *testing.T, begin, end string, days ...time.Weekday) Window {
 	t.Helper()
 	return Window{Days: days, Begin: at(t, "2000-01-01T"+begin), End: at(t, "2000-01-01T"+end)}
@@ -110,7 +110,7 @@ func TestNextWindow(t *testing.T) {
 	}
 }
 
-func TestEveryWeekdayHasItsWindow(t *testing.T) {
+func TestWindow_EveryWeekdayHasItsWindow(t *testing.T) {
 	for weekday := time.Sunday; weekday <= time.Saturday; weekday++ {
 		policy := &WindowPolicy{Default: []Window{weekly(t, "23:30:00+13:00", "02:00:00+13:00", weekday)}}
 		for hour := range 24 * 7 {
@@ -130,7 +130,7 @@ func TestEveryWeekdayHasItsWindow(t *testing.T) {
 	}
 }
 
-func TestTheMachinesTimeZoneDoesNotMatter(t *testing.T) {
+func TestWindow_TheMachinesTimeZoneDoesNotMatter(t *testing.T) {
 	policy := &WindowPolicy{Default: []Window{weekly(t, "21:00:00Z", "23:00:00Z", time.Sunday)}}
 	for _, offset := range []int{-11, -5, 0, 5, 14} {
 		now := at(t, "2026-03-01T12:00:00Z").In(time.FixedZone("", offset*3600))
@@ -161,44 +161,44 @@ func TestNextWake(t *testing.T) {
 }
 
 // closedUntilNight has no window open at noon; the next is at 22:00.
-func closedUntilNight(w *World) { w.Windows = &WindowPolicy{Default: []Window{nightly}} }
+func closedUntilNight(w *Snapshot) { w.Windows = &WindowPolicy{Default: []Window{nightly}} }
 
 var nightly = Window{
 	Days:  wholeWeek,
 	Begin: time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC), End: time.Date(2000, 1, 1, 23, 0, 0, 0, time.UTC),
 }
 
-func needsDowntime(version string) func(*World) {
+func needsDowntime(version string) func(*Snapshot) {
 	return theTemplate(version, func(m *v1beta2.ModuleTemplate) { m.Spec.RequiresDowntime = true })
 }
 
-func TestAnUpgradeWithDowntime(t *testing.T) {
+func TestWindow_AnUpgradeWithDowntime(t *testing.T) {
 	waits := verdictWords{Waiting, "", "WaitingForMaintenanceWindow",
 		"version 2.0.0 needs downtime and waits for the maintenance window that opens at 2026-03-01T22:00:00Z", "regular", v1}
 	runs := verdictWords{Run, "", "", "", "fast", v2}
-	upgrade := []func(*World){installedAt("regular", v1), ofChannel("fast"), needsDowntime(v2)}
+	upgrade := []func(*Snapshot){installedAt("regular", v1), ofChannel("fast"), needsDowntime(v2)}
 	for _, test := range []struct {
 		name   string
-		edits  []func(*World)
+		edits  []func(*Snapshot)
 		want   verdictWords
 		writes string // the version that is applied
 	}{
-		{"waits outside of a window", []func(*World){closedUntilNight}, waits, ""},
-		{"keeps what is installed in order meanwhile", []func(*World){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
+		{"waits outside of a window", []func(*Snapshot){closedUntilNight}, waits, ""},
+		{"keeps what is installed in order meanwhile", []func(*Snapshot){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version = v2
 		})}, waits, v1},
-		{"starts in a window", []func(*World){closedUntilNight, func(w *World) { w.Now.Time = w.Now.Add(10 * time.Hour) }}, runs, v2},
-		{"does not wait when the Kyma says so", []func(*World){closedUntilNight, func(w *World) { w.Kyma.Spec.SkipMaintenanceWindows = true }}, runs, v2},
-		{"goes on when it began in a window that is over", []func(*World){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
+		{"starts in a window", []func(*Snapshot){closedUntilNight, func(w *Snapshot) { w.Now.Time = w.Now.Add(10 * time.Hour) }}, runs, v2},
+		{"does not wait when the Kyma says so", []func(*Snapshot){closedUntilNight, func(w *Snapshot) { w.Kyma.Spec.SkipMaintenanceWindows = true }}, runs, v2},
+		{"goes on when it began in a window that is over", []func(*Snapshot){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version, m.Spec.Install.Source.Raw = v2, encodeSource(newSource(v2))
 		})}, runs, v2},
 		{"is refused without a policy", nil, verdictWords{Keep, "Error", "MaintenanceWindowUnknown",
 			"version 2.0.0 needs downtime, and no maintenance window is known: no maintenance policy is in force", "regular", v1}, ""},
-		{"is refused when the policy has no window for this Kyma", []func(*World){func(w *World) {
+		{"is refused when the policy has no window for this Kyma", []func(*Snapshot){func(w *Snapshot) {
 			w.Windows = &WindowPolicy{MinRemaining: 20 * time.Minute}
 		}}, verdictWords{Keep, "Error", "MaintenanceWindowUnknown", "version 2.0.0 needs downtime, and no maintenance window is known: " +
 			"the maintenance policy names no window of at least 20m0s for this Kyma", "regular", v1}, ""},
-		{"is refused for its component first", []func(*World){closedUntilNight, unreadable(v2, v1beta2.ReasonComponentInvalid)},
+		{"is refused for its component first", []func(*Snapshot){closedUntilNight, unreadable(v2, v1beta2.ReasonComponentInvalid)},
 			verdictWords{Keep, "Error", "ComponentInvalid", "component " + component + ":2.0.0 cannot be installed: the registry says so", "regular", v1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -218,16 +218,16 @@ func TestAnUpgradeWithDowntime(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsNoWindow(t *testing.T) {
+func TestWindow_WhatNeedsNoWindow(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		edits []func(*World)
+		edits []func(*Snapshot)
 	}{
-		{"a first installation", []func(*World){needsDowntime(v1)}},
-		{"the version that is installed", []func(*World){needsDowntime(v1), installedAt("regular", v1)}},
-		{"another channel with the same version", []func(*World){needsDowntime(v1), installedAt("fast", v1)}},
-		{"an upgrade without downtime", []func(*World){installedAt("regular", v1), ofChannel("fast"), needsDowntime(v1)}},
-		{"a Manifest that was edited by hand", []func(*World){
+		{"a first installation", []func(*Snapshot){needsDowntime(v1)}},
+		{"the version that is installed", []func(*Snapshot){needsDowntime(v1), installedAt("regular", v1)}},
+		{"another channel with the same version", []func(*Snapshot){needsDowntime(v1), installedAt("fast", v1)}},
+		{"an upgrade without downtime", []func(*Snapshot){installedAt("regular", v1), ofChannel("fast"), needsDowntime(v1)}},
+		{"a Manifest that was edited by hand", []func(*Snapshot){
 			needsDowntime(v1), installedAt("regular", v1), theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = "0.9.0" }),
 		}},
 	} {
@@ -239,7 +239,7 @@ func TestWhatNeedsNoWindow(t *testing.T) {
 	}
 }
 
-func TestTheStatusOfAnUpgradeThatWaits(t *testing.T) {
+func TestWindow_TheStatusOfAnUpgradeThatWaits(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1), ofChannel("fast"), needsDowntime(v2), closedUntilNight)
 	says := `version 2.0.0 needs downtime and waits for the maintenance window that opens at 2026-03-01T22:00:00Z`
 	status := Rollup(w, Resolve(w), nil)

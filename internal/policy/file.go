@@ -31,7 +31,7 @@ type watched[T any] struct {
 	log  logr.Logger
 	// parse reads the text of the file; beside gives files of its folder.
 	parse func(data []byte, beside func(name string) ([]byte, error)) (T, error)
-	// changed is called after what is in force was replaced by something else; nil when nobody wants to know.
+	// changed is called after what is in force was replaced by something else; nil when there is no subscriber.
 	changed func()
 	// watch and every are for tests: watchFolder and pollEvery where they are not set.
 	watch func(folder string) (*fsnotify.Watcher, error)
@@ -57,14 +57,14 @@ func (f *watched[T]) begin() error {
 	return nil
 }
 
-// current is what is in force. It is shared and not to be changed.
+// current returns what is in force. It is shared and not to be changed.
 func (f *watched[T]) current() T {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.known
 }
 
-// Err says what is wrong with the file as it is now, while an earlier content of it is in force; nil when all is well.
+// Err returns what is wrong with the file as it is now, while an earlier content of it is in force; nil when all is well.
 func (f *watched[T]) Err() error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -128,7 +128,7 @@ func (f *watched[T]) poll(ctx context.Context) {
 }
 
 // follow reads the file a moment after its folder has changed. Only the first event of a burst starts that moment, so that a folder
-// that is never quiet does not put the reading off for ever. What cannot be understood is read once more: it may be half of an edit.
+// that is never quiet does not put the reading off for ever. What cannot be understood is read again: it may be half of an edit.
 func (f *watched[T]) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	// What changed between the first reading and now had no watch.
 	settled, doubted := time.After(settle), false

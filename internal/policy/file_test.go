@@ -161,7 +161,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-func TestAnEditTakesEffect(t *testing.T) {
+func TestFile_AnEditTakesEffect(t *testing.T) {
 	f := follow(t, entryOf("a"))
 	f.plain("a", true)
 	f.write("registries.yaml", entryOf("b"))
@@ -206,7 +206,7 @@ func TestHalfAnEditIsReadOnceMore(t *testing.T) {
 	})
 }
 
-func TestAMountedConfigMapTakesEffect(t *testing.T) {
+func TestFile_AMountedConfigMapTakesEffect(t *testing.T) {
 	f := &fixture{T: t, dir: t.TempDir()}
 	first, _ := newCertificate(t)
 	second, _ := newCertificate(t)
@@ -225,7 +225,7 @@ func TestAMountedConfigMapTakesEffect(t *testing.T) {
 	}
 }
 
-func TestABrokenEditChangesNothing(t *testing.T) {
+func TestFile_ABrokenEditChangesNothing(t *testing.T) {
 	for name, breakIt := range map[string]func(*fixture){
 		"text that is no YAML":    func(f *fixture) { f.write("registries.yaml", "registries: [") },
 		"a field that is unknown": func(f *fixture) { f.write("registries.yaml", "registries: [{host: b, tls: no}]") },
@@ -263,7 +263,7 @@ func TestABrokenEditChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsNeverQuietIsReadAllTheSame(t *testing.T) {
+func TestFile_AFolderThatIsNeverQuietIsReadAllTheSame(t *testing.T) {
 	f := follow(t, entryOf("a"))
 	f.write("registries.yaml", entryOf("b"))
 	f.eventually("the edit counts", func() bool {
@@ -272,7 +272,7 @@ func TestAFolderThatIsNeverQuietIsReadAllTheSame(t *testing.T) {
 	})
 }
 
-func TestAFolderThatGoesIsTold(t *testing.T) {
+func TestFile_AFolderThatGoesIsTold(t *testing.T) {
 	f := follow(t, entryOf("b"))
 	f.write("registries.yaml", entryOf("a"))
 	f.plain("a", true)
@@ -286,7 +286,7 @@ func TestAFolderThatGoesIsTold(t *testing.T) {
 }
 
 // inotify instances and watches are few, and shared by all that runs on a machine.
-func TestAFileThatCannotBeWatchedIsReadAtIntervals(t *testing.T) {
+func TestFile_AFileThatCannotBeWatchedIsReadAtIntervals(t *testing.T) {
 	for name, watch := range map[string]func(string) (*fsnotify.Watcher, error){
 		"no watch is to be had": func(string) (*fsnotify.Watcher, error) { return nil, syscall.EMFILE },
 		"its folder was deleted, and is there again": func(folder string) (*fsnotify.Watcher, error) {
@@ -318,7 +318,7 @@ func TestAFileThatCannotBeWatchedIsReadAtIntervals(t *testing.T) {
 	}
 }
 
-func TestWhatChangesBeforeTheWatchIsSeen(t *testing.T) {
+func TestFile_WhatChangesBeforeTheWatchIsSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "registries.yaml")
 	if err := os.WriteFile(path, []byte(entryOf("a")), 0o600); err != nil {
 		t.Fatal(err)
@@ -341,7 +341,7 @@ func TestWhatChangesBeforeTheWatchIsSeen(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeReadAtTheStart(t *testing.T) {
+func TestFile_AFileThatCannotBeReadAtTheStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "registries.yaml")
 	if _, err := Registries(path, logr.Discard()); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("the error is %v", err)
@@ -355,7 +355,7 @@ func TestAFileThatCannotBeReadAtTheStart(t *testing.T) {
 	}
 }
 
-func TestWithoutAFileNothingIsSpecial(t *testing.T) {
+func TestFile_WithoutAFileNothingIsSpecial(t *testing.T) {
 	file, err := Registries("", logr.Discard())
 	if err != nil {
 		t.Fatal(err)

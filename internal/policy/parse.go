@@ -31,7 +31,7 @@ const (
 // policies are what a file says, by host.
 type policies map[string]content.HostPolicy
 
-// registriesFile is the file as people write it.
+// registriesFile is the file as users write it.
 type registriesFile struct {
 	Registries []registryEntry `json:"registries"`
 }
@@ -96,7 +96,7 @@ func decode(data []byte) (*registriesFile, error) {
 	return &file, nil
 }
 
-// onlyDocument gives the one document that holds something, as JSON. Decoders of YAML read the first and say nothing about the others.
+// onlyDocument returns the one document that holds something, as JSON. Decoders of YAML read the first and say nothing about the others.
 func onlyDocument(data []byte) ([]byte, error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	nothing := []byte("null")
@@ -140,7 +140,7 @@ func (e *registryEntry) policy(beside func(string) ([]byte, error)) (host string
 	return host, policy, policy.Validate()
 }
 
-// checkHost gives the host in the form in which it is looked up.
+// checkHost returns the host in the form in which it is looked up.
 func checkHost(host string) (string, error) {
 	if host == everyHost {
 		return host, nil
@@ -186,7 +186,7 @@ func place(name string) (string, error) {
 	return strings.TrimSuffix(reference.Registry+"/"+reference.Repository, "/x"), nil
 }
 
-// certificates gives PEM that holds certificates and nothing else.
+// certificates returns PEM that holds certificates and nothing else.
 func (e *registryEntry) certificates(beside func(string) ([]byte, error)) ([]byte, error) {
 	switch {
 	case e.CA != "" && e.CAFile != "":

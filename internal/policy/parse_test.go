@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// newCertificate gives a certificate and its key in PEM.
+// newCertificate returns a certificate and its key in PEM.
 func newCertificate(tb testing.TB) (cert, key string) {
 	tb.Helper()
 	c, k, err := certutil.GenerateSelfSignedCertKey("registry.example.com", nil, nil)
@@ -27,10 +27,10 @@ func indent(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
 }
 
-// shelf are the files beside a policy file.
-type shelf map[string]string
+// policyFiles are the files beside a policy file.
+type policyFiles map[string]string
 
-func (s shelf) open(name string) ([]byte, error) {
+func (s policyFiles) open(name string) ([]byte, error) {
 	if data, ok := s[name]; ok {
 		return []byte(data), nil
 	}
@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 		"an entry that says nothing special": {"registries: [{host: a.example.com}]", policies{"a.example.com": {}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := parse([]byte(test.text), shelf{"corp.pem": cert + cert}.open)
+			got, err := parse([]byte(test.text), policyFiles{"corp.pem": cert + cert}.open)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	cert, key := newCertificate(t)
-	beside := shelf{"key.pem": key, "text.pem": "hello", "broken.pem": "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n", "tail.pem": cert + "tail"}
+	beside := policyFiles{"key.pem": key, "text.pem": "hello", "broken.pem": "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n", "tail.pem": cert + "tail"}
 	hosts := func(n int) string { return "registries: [" + strings.Repeat("{host: a},", n) + "]" }
 	for name, test := range map[string]struct{ text, says string }{
 		"an empty file":                      {"", "registries: []"},
@@ -92,10 +92,10 @@ func TestParseRefuses(t *testing.T) {
 		"a scheme":                           {"registries: [{host: 'https://a.example.com'}]", "without scheme"},
 		"a path":                             {"registries: [{host: a.example.com/modules}]", "without scheme and path"},
 		"a pattern":                          {"registries: [{host: '*.example.com'}]", "for all that have no entry"},
-		"somebody at a host":                 {"registries: [{host: 'me:secret@a.example.com'}]", "no host"},
+		"a user at a host":                   {"registries: [{host: 'me:secret@a.example.com'}]", "no host"},
 		"a port that is none":                {"registries: [{host: 'a.example.com:99999'}]", "no host"},
 		"a mirror with a scheme":             {"registries: [{host: a.example.com, mirrors: ['http://m.example.com']}]", "without scheme"},
-		"a mirror with somebody at it":       {"registries: [{host: a.example.com, mirrors: ['me:secret@m.example.com']}]", "mirror"},
+		"a mirror with a user at it":         {"registries: [{host: a.example.com, mirrors: ['me:secret@m.example.com']}]", "mirror"},
 		"a mirror with a path that climbs":   {"registries: [{host: a.example.com, mirrors: ['m.example.com/../x']}]", "mirror"},
 		"an empty mirror":                    {"registries: [{host: a.example.com, mirrors: ['']}]", "mirror"},
 		"a mirror of itself":                 {"registries: [{host: a.example.com, mirrors: [a.example.com]}]", "the host itself"},
@@ -127,7 +127,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestParseTellsEverythingThatIsWrong(t *testing.T) {
-	_, err := parse([]byte("registries: [{host: a/b}, {host: fine.example.com}, {host: c.example.com, ca: x}]"), shelf{}.open)
+	_, err := parse([]byte("registries: [{host: a/b}, {host: fine.example.com}, {host: c.example.com, ca: x}]"), policyFiles{}.open)
 	if err == nil || !strings.Contains(err.Error(), "registries[0]") || !strings.Contains(err.Error(), "registries[2]") || strings.Contains(err.Error(), "fine") {
 		t.Errorf("the error is %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 type RegistryFile struct{ watched[policies] }
 
 // Registries reads the file at path. An error means that there is nothing to start with; a manager should not start then.
-// An empty path gives a RegistryFile that has no special rules for anybody and never changes.
+// An empty path gives a RegistryFile without special rules, which never changes.
 //
 // The file is YAML: "registries: [{host, plainHTTP, ca | caFile, mirrors}]". Its folder is watched, as Kubernetes mounts a ConfigMap:
 // a mount by subPath never changes, and so is not noticed.
@@ -28,7 +28,7 @@ func newRegistryFile(path string, log logr.Logger) *RegistryFile {
 	return &RegistryFile{watched[policies]{what: "registries file", path: path, log: log, parse: parse}}
 }
 
-// Host gives the policy for a host (host[:port]): 1. that of its own entry; 2. that of the entry "*"; 3. the zero policy.
+// Host returns the policy for a host (host[:port]): 1. that of its own entry; 2. that of the entry "*"; 3. the zero policy.
 // Entries are not merged. What is returned is shared and not to be changed.
 func (f *RegistryFile) Host(host string) content.HostPolicy {
 	known := f.current()

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestTheFilesThatAreShippedAreAccepted(t *testing.T) {
+func TestShipped_TheFilesThatAreShippedAreAccepted(t *testing.T) {
 	for component, accepts := range map[string]func(map[string]string) error{
 		"maintenance-windows": func(data map[string]string) error {
 			_, err := parseWindows([]byte(data["policy.json"]), 20*time.Minute)

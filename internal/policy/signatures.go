@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// SignatureFile says which components must be signed, and by whom, by a file that may change at any time.
+// SignatureFile holds the signature policy of a file that may change at any time.
 type SignatureFile struct {
 	watched[signatureRules]
 
@@ -32,7 +32,7 @@ type signatureRule struct {
 }
 
 // Signatures reads the file at path. An error means that there is nothing to start with; a manager should not start then: a policy that
-// is asked for and not there must not mean that anything goes. An empty path gives a SignatureFile that asks for no signature and never
+// is requested and not there must not mean that anything goes. An empty path gives a SignatureFile that asks for no signature and never
 // changes.
 //
 // The file is YAML, and docs/spec/signatures.md tells its fields: "signatures: [{components, require, ...}], revoked: [...]". Its folder is
@@ -51,7 +51,7 @@ func newSignatureFile(path string, log logr.Logger) *SignatureFile {
 	return f
 }
 
-// For gives the policy for a component: that of the first rule whose pattern the whole name matches. Where there is none, it is one that
+// For returns the policy for a component: that of the first rule whose pattern the whole name matches. Where there is none, it is one that
 // refuses everything as soon as any rule enforces, and nil, which asks for nothing, otherwise. What is of no component is "".
 // As long as nothing in the file changes it is always the same pointer.
 func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {

@@ -25,7 +25,7 @@ const (
 	maxRevoked = 10_000
 )
 
-// signaturesFile is the file as people write it.
+// signaturesFile is the file as users write it.
 type signaturesFile struct {
 	Signatures []signatureEntry `json:"signatures"`
 	// Revoked are keys whose signatures count no more, whatever a rule says.
@@ -33,7 +33,7 @@ type signaturesFile struct {
 }
 
 type signatureEntry struct {
-	// Components is a regular expression that has to match a component's whole name. ".*" stands for everything, also for what belongs to no
+	// Components is a regular expression that must match a component's whole name. ".*" stands for everything, also for what belongs to no
 	// component.
 	Components string `json:"components"`
 	// Require is off, audit or enforce.
@@ -46,13 +46,13 @@ type signatureEntry struct {
 	Files        []string `json:"files"`
 	// Subjects bind signers with a certificate to these subjects, DNS names, email addresses or URIs.
 	Subjects []string `json:"subjects"`
-	// Signers is how many different keys have to have signed; 0 means one.
+	// Signers is how many different keys must have signed; 0 means one.
 	Signers int `json:"signers"`
 	// Allow is what is accepted although no signature covers it.
 	Allow []descriptor.Allowance `json:"allow"`
 }
 
-// requirement is a descriptor.Requirement as people write it: off without quotes is a boolean in YAML, and warn is an older word for audit.
+// requirement is a descriptor.Requirement as users write it: off without quotes is a boolean in YAML, and warn is an older word for audit.
 type requirement descriptor.Requirement
 
 // UnmarshalJSON takes a text, or false for off.
@@ -114,7 +114,7 @@ func decodeSignatures(data []byte) (*signaturesFile, error) {
 		return nil, fmt.Errorf("it does not have the form %q: %w", form, err)
 	}
 	if file.Signatures == nil {
-		return nil, errors.New("it is empty: write \"signatures: []\" if no component has to be signed")
+		return nil, errors.New("it is empty: write \"signatures: []\" if no component must be signed")
 	}
 	if len(file.Signatures) > maxSignatureRules {
 		return nil, fmt.Errorf("it has %d rules and %d are accepted", len(file.Signatures), maxSignatureRules)

@@ -57,7 +57,7 @@ func rules(entries ...map[string]any) string {
 	return string(raw)
 }
 
-func TestTheFirstRuleThatMatchesTheWholeNameCounts(t *testing.T) {
+func TestSignatures_TheFirstRuleThatMatchesTheWholeNameCounts(t *testing.T) {
 	key := publicPEM(&signingKey().PublicKey)
 	certificate, _ := newCertificate(t)
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestTheFirstRuleThatMatchesTheWholeNameCounts(t *testing.T) {
 	}
 }
 
-func TestWithoutAFileNothingHasToBeSigned(t *testing.T) {
+func TestSignatures_WithoutAFileNothingHasToBeSigned(t *testing.T) {
 	file, err := Signatures("", logr.Discard())
 	if err != nil || file.For("kyma-project.io/module/any") != nil {
 		t.Errorf("error %v", err)
@@ -105,7 +105,7 @@ func TestWithoutAFileNothingHasToBeSigned(t *testing.T) {
 	}
 }
 
-func TestASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
+func TestSignatures_ASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 	key := publicPEM(&signingKey().PublicKey)
 	certificate, _ := newCertificate(t)
 	elliptical, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
@@ -125,7 +125,7 @@ func TestASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 		"a pattern that is none":             {rule(map[string]any{"components": "("}), "no regular expression"},
 		"a requirement that is none":         {rule(map[string]any{"require": "yes"}), `require is "yes"`},
 		"no requirement":                     {rule(map[string]any{"require": ""}), "off, audit or enforce"},
-		"nobody to trust":                    {rule(map[string]any{"publicKeys": nil}), "no signer is trusted"},
+		"no one to trust":                    {rule(map[string]any{"publicKeys": nil}), "no signer is trusted"},
 		"an empty name":                      {rule(map[string]any{"names": []string{" "}}), "empty name"},
 		"text instead of a key":              {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] is not PEM"},
 		"an empty key":                       {rule(map[string]any{"publicKeys": []string{""}}), "publicKeys[0] is empty"},
@@ -152,7 +152,7 @@ func TestASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 	}
 }
 
-func TestOtherRulesAreTold(t *testing.T) {
+func TestSignatures_OtherRulesAreTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "signatures.yaml")
 	key := publicPEM(&signingKey().PublicKey)
 	write := func(text string) {
@@ -175,7 +175,7 @@ func TestOtherRulesAreTold(t *testing.T) {
 		select {
 		case <-told:
 		case <-time.After(10 * time.Second):
-			t.Fatal("nobody is told")
+			t.Fatal("no one is told")
 		}
 	}
 	write(rules(map[string]any{"components": ".*", "require": "enforce", "publicKeys": []string{key}}))
@@ -214,7 +214,7 @@ func FuzzSignaturesAreUnderstoodOrRefused(f *testing.F) {
 	})
 }
 
-func TestALineBreakLeadsToNoOtherRule(t *testing.T) {
+func TestSignatures_ALineBreakLeadsToNoOtherRule(t *testing.T) {
 	key := publicPEM(&signingKey().PublicKey)
 	file, err := parseSignatures([]byte(rules(
 		map[string]any{"components": "kyma-project.io/module/tried", "require": "off"},
@@ -235,7 +235,7 @@ func TestALineBreakLeadsToNoOtherRule(t *testing.T) {
 	}
 }
 
-func TestWhatNoRuleIsAboutIsRefusedAsSoonAsOneEnforces(t *testing.T) {
+func TestSignatures_WhatNoRuleIsAboutIsRefusedAsSoonAsOneEnforces(t *testing.T) {
 	key := publicPEM(&signingKey().PublicKey)
 	for require, refused := range map[string]bool{"off": false, "audit": false, "warn": false, "enforce": true} {
 		parsed, err := parseSignatures([]byte(rules(map[string]any{"components": "a", "require": require, "publicKeys": []string{key}})), nil)
@@ -257,8 +257,8 @@ func TestWhatNoRuleIsAboutIsRefusedAsSoonAsOneEnforces(t *testing.T) {
 	}
 }
 
-// TestAKeyBelongsToTheComponentsOfItsRule: who may sign one module may not sign another, and two keys of a rule overlap.
-func TestAKeyBelongsToTheComponentsOfItsRule(t *testing.T) {
+// TestSignatures_AKeyBelongsToTheComponentsOfItsRule: who may sign one module may not sign another, and two keys of a rule overlap.
+func TestSignatures_AKeyBelongsToTheComponentsOfItsRule(t *testing.T) {
 	made := make([]*ecdsa.PrivateKey, 3)
 	for i := range made {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -45,10 +45,10 @@ func Windows(path string, least time.Duration, log logr.Logger) *WindowFile {
 	return f
 }
 
-// Policy is what is in force, nil when nothing is. It is shared and not to be changed.
+// Policy returns what is in force, nil when nothing is. It is shared and not to be changed.
 func (f *WindowFile) Policy() *module.WindowPolicy { return f.current() }
 
-// Good says whether the file as it is now is in force.
+// Good reports whether the file as it is now is in force.
 func (f *WindowFile) Good() bool { return f.Policy() != nil && f.Err() == nil }
 
 // OnChange has a function called after another policy came into force.

@@ -178,7 +178,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func TestAPolicyIsFollowed(t *testing.T) {
+func TestWindows_APolicyIsFollowed(t *testing.T) {
 	file, write, changes := watchWindows(t, saturdays)
 	first := file.Policy()
 	if first == nil || !file.Good() {
@@ -199,7 +199,7 @@ func TestAPolicyIsFollowed(t *testing.T) {
 	eventually(t, "it is repaired", func() bool { return file.Good() && changes.Load() == 2 })
 }
 
-func TestWithoutAPolicy(t *testing.T) {
+func TestWindows_WithoutAPolicy(t *testing.T) {
 	t.Run("a file that comes later is in force", func(t *testing.T) {
 		file, write, changes := watchWindows(t, "")
 		if file.Policy() != nil || file.Good() {

@@ -23,7 +23,7 @@ const (
 	clock = "15:04:05Z07:00"
 )
 
-// windowsFile is the file as people write it.
+// windowsFile is the file as users write it.
 type windowsFile struct {
 	Rules []ruleEntry `json:"rules"`
 	// Default is one window, as upstream has it, or a list.
@@ -46,7 +46,7 @@ type windowEntry struct {
 	End   string `json:"end"`
 }
 
-// day is a weekday as people write it: Sat, Saturday or 6, in any case; Sunday is 0 and 7. It stays text until it is checked, so
+// day is a weekday as users write it: Sat, Saturday or 6, in any case; Sunday is 0 and 7. It stays text until it is checked, so
 // that an error can name the place.
 type day string
 
@@ -56,7 +56,7 @@ func (d *day) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// CheckWindows says why a maintenance policy is not understood.
+// CheckWindows returns why a maintenance policy is not understood.
 func CheckWindows(data []byte) error {
 	_, err := parseWindows(data, 0)
 	return err

@@ -49,7 +49,7 @@ func (j *judge) definitions() {
 	j.soundf(subjectDefinitions, "all %d can be replaced", len(j.rules.Definitions))
 }
 
-// has says whether a definition has a version, served or not.
+// has reports whether a definition has a version, served or not.
 func has(definition *apiextensionsv1.CustomResourceDefinition, version string) bool {
 	return slices.ContainsFunc(definition.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return v.Name == version
@@ -88,7 +88,7 @@ func (j *judge) webhooks() {
 	}
 }
 
-// hooks are all webhooks of the hub.
+// hooks returns all webhooks of the hub.
 func (j *judge) hooks() []hook {
 	var found []hook
 	for i := range j.hub.Validating.Items {
@@ -108,7 +108,7 @@ func (j *judge) hooks() []hook {
 	return found
 }
 
-// concerns says whether a webhook is asked about objects of a group.
+// concerns reports whether a webhook is asked about objects of a group.
 func (h hook) concerns(group string) bool {
 	return slices.ContainsFunc(h.rules, func(r admissionregistrationv1.RuleWithOperations) bool {
 		return slices.Contains(r.APIGroups, group) || slices.Contains(r.APIGroups, "*")
@@ -121,7 +121,7 @@ func (j *judge) leftovers() {
 		return
 	}
 	if number := len(j.hub.Watchers.Items); number > 0 {
-		j.sayf(subjectLeftovers, Fine, "%s without effect after the switch: keep them as long as you may want to go back, then delete them "+
+		j.sayf(subjectLeftovers, Fine, "%s without effect after the switch: keep them as long as you may switch back, then delete them "+
 			"with their definition, the VirtualServices, Gateway klm-watcher and the certificates", english.Plural(number, "Watcher", ""))
 	}
 }

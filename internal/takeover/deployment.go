@@ -154,7 +154,7 @@ func (j *judge) secrets() {
 	j.soundf(subjectSecrets, "%s, which flags name, can be used", strings.Join(j.settings.Secrets(), ", "))
 }
 
-// hosts is how many registries a Secret has logins for.
+// hosts returns how many registries a Secret has logins for.
 func hosts(secret *corev1.Secret) int {
 	var config struct {
 		Auths map[string]json.RawMessage `json:"auths"`
@@ -170,7 +170,7 @@ func (j *judge) policy() {
 	s := j.settings
 	switch {
 	case s.Elsewhere != "":
-		j.sayf(subjectPolicy, Differs, "it comes from %s and not from a ConfigMap, so that it was not looked at", s.Elsewhere)
+		j.sayf(subjectPolicy, Differs, "it comes from %s and not from a ConfigMap, so that it was not checked", s.Elsewhere)
 		return
 	case s.Policy == "":
 		j.sayf(subjectPolicy, Fine, "none is mounted at %s: upgrades that need downtime are refused, as they are now", policyFolder)

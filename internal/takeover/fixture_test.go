@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
-// upstreams is the hub of testdata, read anew for each test that changes it.
+// upstreams returns the hub of testdata, read again for each test that changes it.
 func upstreams(t *testing.T) *Hub {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "hub.yaml"))
@@ -91,7 +91,7 @@ func as[T any](t *testing.T, object unstructured.Unstructured) T {
 	return typed
 }
 
-// rules are the manager's own.
+// rules returns the manager's own.
 func rules(t *testing.T) Rules {
 	t.Helper()
 	made := Rules{
@@ -126,7 +126,7 @@ func rules(t *testing.T) Rules {
 	return made
 }
 
-// findings are those of some levels; without any all of them.
+// findings returns those of some levels; without any all of them.
 func findings(t *testing.T, hub *Hub, levels ...Level) []Finding {
 	t.Helper()
 	return slices.DeleteFunc(Judge(hub, rules(t)), func(f Finding) bool { return len(levels) > 0 && !slices.Contains(levels, f.Level) })

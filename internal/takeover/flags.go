@@ -53,7 +53,7 @@ var UpstreamDefaults = map[string]string{
 	"k8s-skr-client-qps": "50", "k8s-skr-client-burst": "100", "leader-election-lease-duration": "180s",
 }
 
-// ignored says why a flag has no effect.
+// ignored returns why a flag has no effect.
 func ignored(flag string) (reason string, is bool) {
 	for reason, names := range IgnoredFlags {
 		if slices.Contains(strings.Fields(names), flag) {
@@ -80,7 +80,7 @@ type Settings struct {
 	Stray string
 	// Policy is the ConfigMap with the maintenance policy, and Key its key; empty where none is mounted.
 	Policy, Key string
-	// SubPath says that it is mounted by subPath, so that changes of it do not arrive.
+	// SubPath reports whether it is mounted by subPath, so that changes of it do not arrive.
 	SubPath bool
 	// Elsewhere says what else is mounted in place of a ConfigMap.
 	Elsewhere string
@@ -98,7 +98,7 @@ func SettingsOf(deployment *appsv1.Deployment) Settings {
 	return s
 }
 
-// Secrets are the names of the Secrets that flags name.
+// Secrets returns the names of the Secrets that flags name.
 func (s *Settings) Secrets() []string {
 	var names []string
 	for _, flag := range []string{"oci-registry-cred-secret", "skr-image-pull-secret"} {
@@ -109,7 +109,7 @@ func (s *Settings) Secrets() []string {
 	return names
 }
 
-// managerIn is the container that runs the manager: the one called manager, else the first.
+// managerIn returns the container that runs the manager: the one called manager, else the first.
 func managerIn(pod *corev1.PodSpec) *corev1.Container {
 	for i := range pod.Containers {
 		if pod.Containers[i].Name == "manager" {

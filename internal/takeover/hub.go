@@ -41,7 +41,7 @@ type Finding struct {
 	Places []string
 }
 
-// Read is what came of reading one kind of object.
+// Read is the result of reading one kind of object.
 type Read[T any] struct {
 	Items []T
 	// Err says why the kind could not be read, so that Items say nothing. A kind that the hub does not serve has no objects and no Err.
@@ -69,15 +69,15 @@ type Hub struct {
 
 // Rules are what other parts of the manager say of content.
 type Rules struct {
-	// Kubeconfig says why a kubeconfig is not used; empty when it is.
+	// Kubeconfig returns why a kubeconfig is not used; empty when it is.
 	Kubeconfig func([]byte) string
-	// Policy says why a maintenance policy is not understood.
+	// Policy returns why a maintenance policy is not understood.
 	Policy func([]byte) error
 	// Definitions are this manager's.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 }
 
-// Judge says what would be different, or be refused.
+// Judge returns what would be different, or be refused.
 //
 //  1. Deployment: flags, environment, Secrets and maintenance policy that it names.
 //  2. Definitions and webhooks of the hub.

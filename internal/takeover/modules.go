@@ -29,7 +29,7 @@ func (j *judge) modules() {
 	found, examples, total := map[change][]string{}, map[change]string{}, 0
 	for i := range kymas {
 		kyma := &kymas[i]
-		if skipped(kyma.Labels) || !kyma.DeletionTimestamp.IsZero() {
+		if module.KymaSuspended(kyma) || !kyma.DeletionTimestamp.IsZero() {
 			continue
 		}
 		verdicts := offer.verdicts(kyma)
@@ -49,15 +49,10 @@ func (j *judge) modules() {
 	for _, c := range order {
 		j.atf(subjectModules, c.level, found[c], "%s (%s): %s", c.becomes, c.reason, examples[c])
 	}
-	j.soundf(subjectModules, "%s of %s go on as they are", english.Plural(total, "module", ""), english.Plural(len(kymas), "Kyma", ""))
+	j.soundf(subjectModules, "%s of %s stay as they are", english.Plural(total, "module", ""), english.Plural(len(kymas), "Kyma", ""))
 }
 
-// skipped says that a Kyma is left alone.
-func skipped(labels map[string]string) bool {
-	return strings.EqualFold(labels[v1beta2.LabelSkipReconciliation], v1beta2.EnabledValue)
-}
-
-// restricted are the modules of the flag.
+// restricted returns the modules of the flag.
 func restricted(s Settings) []string {
 	var names []string
 	for name := range strings.SplitSeq(s.Flags["restricted-default-modules"], ",") {
@@ -103,12 +98,12 @@ func newOffer(hub *Hub, restricted []string) *offer {
 	return o
 }
 
-// verdicts are what this manager decides about a Kyma.
+// verdicts returns what this manager decides about a Kyma.
 func (o *offer) verdicts(kyma *v1beta2.Kyma) []module.Verdict {
 	asked := kyma.DeepCopy()
 	asked.Spec.SkipMaintenanceWindows = true
 	asked.Spec.Modules = installed(kyma)
-	world := module.World{
+	world := module.Snapshot{
 		Kyma: asked, Releases: o.releases, Mandatory: o.mandatory, Templates: o.templates, Manifests: slices.Clone(o.byKyma[kyma.Name]),
 		Restricted: o.restricted, Components: map[module.ComponentKey]module.Component{},
 	}
@@ -123,7 +118,7 @@ func (o *offer) verdicts(kyma *v1beta2.Kyma) []module.Verdict {
 	return module.Resolve(world)
 }
 
-// installed are the modules that upstream takes care of for a Kyma, as its spec would ask for them.
+// installed returns the modules that upstream takes care of for a Kyma, as its spec would ask for them.
 func installed(kyma *v1beta2.Kyma) []v1beta2.Module {
 	var modules []v1beta2.Module
 	for i := range kyma.Status.Modules {
@@ -140,22 +135,22 @@ func installed(kyma *v1beta2.Kyma) []v1beta2.Module {
 	return modules
 }
 
-// change is what becomes of some modules.
+// change is what happens to some modules.
 type change struct {
 	level           Level
 	reason, becomes string
 }
 
-// The words for what becomes of modules.
+// The words for what happens to modules.
 const (
 	orphaned = "no status of a Kyma names the module of this Manifest, which upstream calls orphaned: this manager takes it away, " +
 		"with all that it installed, unless its Kyma asks for it"
 	takenAway = "taken away by this manager"
 	refused   = "refused by this manager"
-	kept      = "kept in the version that runs, and told as an Error or a Warning by this manager"
+	kept      = "kept in the running version, and reported as an Error or a Warning by this manager"
 )
 
-// changeOf says what the switch changes for a module, if anything. What upstream refuses as well, or removes already, is no change.
+// changeOf returns what the switch changes for a module, if anything. What upstream refuses as well, or removes already, is no change.
 func changeOf(kyma *v1beta2.Kyma, v *module.Verdict) (c change, changes bool) {
 	c = change{reason: v.Reason}
 	state := stateOf(kyma, v)
@@ -177,7 +172,7 @@ func changeOf(kyma *v1beta2.Kyma, v *module.Verdict) (c change, changes bool) {
 	return c, true
 }
 
-// stateOf is what upstream says of a module: in the status of the Kyma, or of a mandatory one in its Manifest's.
+// stateOf returns what upstream says of a module: in the status of the Kyma, or of a mandatory one in its Manifest's.
 func stateOf(kyma *v1beta2.Kyma, v *module.Verdict) v1beta2.State {
 	if !v.Mandatory {
 		for i := range kyma.Status.Modules {

@@ -31,7 +31,7 @@ func (j *judge) objects() {
 	j.manifests()
 }
 
-// known is what was read of a kind, in the words of this manager. What does not fit is told.
+// known returns what was read of a kind, in the words of this manager. What does not fit is told.
 func known[T any](j *judge, subject, kind string, read Read[unstructured.Unstructured]) (items []T, ok bool) {
 	if j.unread(subject, read.Err) {
 		return nil, false
@@ -42,7 +42,7 @@ func known[T any](j *judge, subject, kind string, read Read[unstructured.Unstruc
 	return items, true
 }
 
-// decoded are the objects that can be read, and the names of those that cannot.
+// decoded returns the objects that can be read, and the names of those that cannot.
 func decoded[T any](read Read[unstructured.Unstructured]) (items []T, bad []string) {
 	for i := range read.Items {
 		var item T
@@ -59,7 +59,7 @@ func decoded[T any](read Read[unstructured.Unstructured]) (items []T, bad []stri
 	return items, bad
 }
 
-// unfit are the objects that this manager's definition of a kind refuses, with the first field of each.
+// unfit returns the objects that this manager's definition of a kind refuses, with the first field of each.
 func (j *judge) unfit(kind string, objects []unstructured.Unstructured) []string {
 	var found []string
 	for _, definition := range j.rules.Definitions {
@@ -87,7 +87,7 @@ func placeOf(object interface {
 	return object.GetNamespace() + "/" + object.GetName()
 }
 
-// where are the places of the objects that a condition holds for.
+// where returns the places of the objects that a condition holds for.
 func where[T any, P interface {
 	*T
 	GetNamespace() string
@@ -114,7 +114,7 @@ func (j *judge) kymas() {
 		"the finalizer %s of a controller that is gone is removed", v1beta2.FinalizerPurge)
 	j.atf(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return !k.DeletionTimestamp.IsZero() }),
 		"a deletion that is under way is taken up where it is")
-	j.atf(subjectKymas, Fine, where(kymas, func(k *v1beta2.Kyma) bool { return skipped(k.Labels) }),
+	j.atf(subjectKymas, Fine, where(kymas, module.KymaSuspended),
 		"left alone by the label %s, as now", v1beta2.LabelSkipReconciliation)
 	j.soundf(subjectKymas, "%s can be taken over", english.Plural(len(kymas), "Kyma", ""))
 }
@@ -156,7 +156,7 @@ func (j *judge) templates() {
 		return
 	}
 	j.atf(subjectTemplates, Differs, where(templates, func(t *v1beta2.ModuleTemplate) bool { return len(t.Spec.CustomStateCheck) > 0 }),
-		"customStateCheck counts here, and upstream ignores it: see whether it says what is meant, or remove it")
+		"customStateCheck counts here, and upstream ignores it: check it, or remove it")
 	j.atf(subjectTemplates, Differs, where(templates, func(t *v1beta2.ModuleTemplate) bool { return len(t.Spec.AssociatedResources) > 0 }),
 		"associatedResources count here, and upstream does not read them: a module is not deleted while objects of these kinds exist")
 	j.atf(subjectTemplates, Fine, where(templates, func(t *v1beta2.ModuleTemplate) bool { return t.Spec.Version == "" }),
@@ -185,10 +185,10 @@ func (j *judge) manifests() {
 			return name != "" && !slices.ContainsFunc(j.hub.Kymas.Items, func(k unstructured.Unstructured) bool {
 				return k.GetName() == name
 			})
-		}), "the Kyma of the Manifest does not exist: upstream calls it orphaned, this manager goes on with it while there is an access Secret")
+		}), "the Kyma of the Manifest does not exist: upstream calls it orphaned, this manager continues while there is an access Secret")
 	}
 	j.atf(subjectManifests, Fine, where(manifests, func(m *v1beta2.Manifest) bool {
 		return m.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue
-	}), "upstream was to let go of the module and has not: this manager does")
+	}), "upstream has not released the module yet: this manager does")
 	j.soundf(subjectManifests, "%s can be taken over", english.Plural(len(manifests), "Manifest", ""))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A hub as upstream leaves it has nothing that needs a decision, and the report says of each subject that it was looked at.
-func TestAHubAsUpstreamLeavesIt(t *testing.T) {
+func TestTakeover_AHubAsUpstreamLeavesIt(t *testing.T) {
 	for _, f := range findings(t, upstreams(t), Differs, Refused) {
 		t.Errorf("%s %s: %s %v", f.Level, f.Subject, f.Message, f.Places)
 	}
@@ -42,7 +42,7 @@ type finding struct {
 	places  []string
 }
 
-func TestWhatTheSwitchChanges(t *testing.T) {
+func TestTakeover_WhatTheSwitchChanges(t *testing.T) {
 	for _, test := range slices.Concat(ofTheDeployment, ofTheCluster, ofObjects, ofModules) {
 		t.Run(test.name, func(t *testing.T) {
 			hub := upstreams(t)
@@ -92,7 +92,7 @@ var ofTheDeployment = []finding{
 		subjectPolicy, Differs, "volume maintenance-policy and not from a ConfigMap", nil},
 }
 
-// validating is a webhook for a group, served by a Service of a namespace.
+// validating returns a webhook for a group, served by a Service of a namespace.
 func validating(group, namespace, service string) func(*testing.T, *Hub) {
 	return func(_ *testing.T, h *Hub) {
 		webhook := admissionregistrationv1.ValidatingWebhook{
@@ -179,7 +179,7 @@ func label(t *testing.T, object *unstructured.Unstructured, key, value string) {
 	object.SetLabels(labels)
 }
 
-// another is one more Manifest, like the first.
+// another returns one more Manifest, like the first.
 func another(t *testing.T, h *Hub, name string) *unstructured.Unstructured {
 	t.Helper()
 	more := h.Manifests.Items[0].DeepCopy()

@@ -17,7 +17,7 @@ import (
 var testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // What could not be read is an Error of its own, and nothing is said of what would follow from its absence.
-func TestWhatCouldNotBeReadIsNotAbsent(t *testing.T) {
+func TestUnread_WhatCouldNotBeReadIsNotAbsent(t *testing.T) {
 	const forbidden = "you may not list it"
 	for subject, unread := range map[string]func(*Hub){
 		subjectDeployment:  func(h *Hub) { h.Manager = Read[appsv1.Deployment]{Err: forbidden} },
@@ -53,7 +53,7 @@ func TestWhatCouldNotBeReadIsNotAbsent(t *testing.T) {
 }
 
 // What upstream refuses, or removes already, is no change; nor is what it does not look at.
-func TestWhatIsTheSameIsNotTold(t *testing.T) {
+func TestUnread_WhatIsTheSameIsNotTold(t *testing.T) {
 	beta := func(t *testing.T, h *Hub) {
 		t.Helper()
 		label(t, &h.Templates.Items[0], v1beta2.LabelBeta, "true")
@@ -97,7 +97,7 @@ func TestWhatIsTheSameIsNotTold(t *testing.T) {
 	}
 }
 
-func TestManyPlacesAreCounted(t *testing.T) {
+func TestUnread_ManyPlacesAreCounted(t *testing.T) {
 	hub := upstreams(t)
 	for i := range 12 {
 		more := hub.Kymas.Items[0].DeepCopy()
@@ -115,7 +115,7 @@ func TestManyPlacesAreCounted(t *testing.T) {
 }
 
 // No value of a Secret gets into the report.
-func TestTheReportHoldsNoSecret(t *testing.T) {
+func TestUnread_TheReportHoldsNoSecret(t *testing.T) {
 	hub := upstreams(t)
 	hub.Access.Items[0].Data["config"] = []byte("token: hunter2: [")
 	hub.Named.Items[0].Data[corev1.DockerConfigJsonKey] = []byte(`{"auths": "hunter2"}`)

@@ -40,7 +40,7 @@ func (s *scalers) of(namespace string, list func() (sets.Set[inventory.ID], erro
 	return once()
 }
 
-// autoscaled says whether an autoscaler targets the object: one of the content, or else one of the cluster.
+// autoscaled reports whether an autoscaler targets the object: one of the content, or else one of the cluster.
 func (r *run) autoscaled(ctx context.Context, id inventory.ID) (bool, error) {
 	if r.Autoscaled != nil && r.Autoscaled(id) {
 		return true, nil
@@ -90,7 +90,7 @@ func (w *writing) undeclaredReplicas() bool {
 	return !declared
 }
 
-// handOver is what to apply to such a workload: while nobody else has set the replicas, they are declared as they are.
+// handOver returns what to apply to such a workload: while no other manager has set the replicas, they are declared as they are.
 func (w *writing) handOver(live *unstructured.Unstructured, ours sets.Set[string]) *unstructured.Unstructured {
 	replicas, found, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
 	if !found || !w.undeclaredReplicas() || !ownReplicas(live, ours) {
@@ -99,7 +99,7 @@ func (w *writing) handOver(live *unstructured.Unstructured, ours sets.Set[string
 	return withSpec(w.object, func(spec map[string]any) { spec["replicas"] = replicas })
 }
 
-// ownReplicas says that the given managers, and no other, have set the replicas of an object.
+// ownReplicas reports whether the given managers, and no other, have set the replicas of an object.
 func ownReplicas(live *unstructured.Unstructured, managers sets.Set[string]) bool {
 	own := false
 	for _, entry := range live.GetManagedFields() {
@@ -127,7 +127,7 @@ func withoutReplicas(obj *unstructured.Unstructured) *unstructured.Unstructured 
 	return withSpec(obj, func(spec map[string]any) { delete(spec, "replicas") })
 }
 
-// withSpec is the object with another spec; the object itself is not changed, and not copied in depth.
+// withSpec returns the object with another spec; the object itself is not changed, and not copied in depth.
 func withSpec(obj *unstructured.Unstructured, change func(spec map[string]any)) *unstructured.Unstructured {
 	spec, _ := obj.Object["spec"].(map[string]any)
 	if spec = maps.Clone(spec); spec == nil {

@@ -194,7 +194,7 @@ func TestInterruptedInstallIsTakenUp(t *testing.T) {
 func TestMigrationOfAnObjectThatWasNotReadMeetsThatOneOnly(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	for name, meanwhile := range map[string]func(){
-		"somebody applied to it, unseen": func() {
+		"a user applied to it, unseen": func() {
 			theirs := i.configMap("config", "theirs=x")
 			data, err := theirs.MarshalJSON()
 			i.must(err)

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Classify says what an error of a client means for whoever has to act on it; "" for nil.
+// Classify returns the class of a client's error, which determines how to react to it; "" for nil.
 func Classify(err error) Class {
 	var known *Error
 	var unknownKind *UnknownKindError
@@ -120,8 +120,8 @@ func unanswered(err error) bool {
 		strings.Contains(err.Error(), "when reading response body") // client-go, around errors of HTTP/2
 }
 
-// hopeless tells errors that every other call to the same cluster would meet as well: there is nobody to talk to, or nobody who
-// would listen. A time-out while waiting for an answer is none of them; it may be one object's slow admission webhook.
+// hopeless reports whether every other call to the same cluster would fail as well: the server is unreachable, or accepts no
+// request. A time-out while waiting for a response is not among them; it may be one object's slow admission webhook.
 func hopeless(err error) bool {
 	var dial *net.OpError
 	var verification *tls.CertificateVerificationError

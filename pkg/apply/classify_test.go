@@ -23,7 +23,7 @@ var (
 	spaces  = schema.GroupResource{Resource: "namespaces"}
 )
 
-// status is an answer as an admission plugin makes it up.
+// status returns an answer as an admission plugin makes it up.
 func status(code int32, reason metav1.StatusReason, message string, causes ...metav1.StatusCause) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
@@ -35,12 +35,12 @@ func invalid(errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "a", errs)
 }
 
-// bare is what client-go makes of an answer without a Status.
+// bare returns what client-go makes of an answer without a Status.
 func bare(code int) error {
 	return apierrors.NewGenericServerResponse(code, "post", secrets, "a", "<html>s3cr3t-page</html>", 0, true)
 }
 
-// sent is how http.Client wraps what a transport returns.
+// sent returns how http.Client wraps what a transport returns.
 func sent(err error) error { return &url.Error{Op: "Post", URL: "https://server/api", Err: err} }
 
 func TestClassify(t *testing.T) {
@@ -113,7 +113,7 @@ func TestClassify(t *testing.T) {
 		{"the API server is shutting down", apierrors.NewServiceUnavailable("shutting down"), ClassUnreachable},
 		{"a proxy has no API server behind it", bare(502), ClassUnreachable},
 		{"a proxy's strange answer", bare(418), ClassInternal},
-		{"nobody listens", sent(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), ClassUnreachable},
+		{"no one listens", sent(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), ClassUnreachable},
 		{"a name that does not resolve", sent(&net.DNSError{Name: "server"}), ClassUnreachable},
 		{"another authority", sent(x509.UnknownAuthorityError{}), ClassUnreachable},
 		{"the connection broke off", io.ErrUnexpectedEOF, ClassUnreachable},
@@ -131,13 +131,13 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestOnlyErrorsThatEveryObjectWouldMeetAreHopeless(t *testing.T) {
+func TestClassify_OnlyErrorsThatEveryObjectWouldMeetAreHopeless(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		err  error
 		want bool
 	}{
-		{"nobody listens", sent(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), true},
+		{"no one listens", sent(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), true},
 		{"a name that does not resolve", sent(&net.OpError{Op: "dial", Err: &net.DNSError{}}), true},
 		{"the certificate expired", sent(x509.CertificateInvalidError{}), true},
 		{"the certificate is another host's", sent(x509.HostnameError{Certificate: &x509.Certificate{}}), true},

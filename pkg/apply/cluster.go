@@ -46,24 +46,25 @@ type Options struct {
 	Owner string
 	// OwnerKey is the annotation that marks the owner of an object.
 	OwnerKey string
-	// Ownership says what becomes of objects that we did not make; empty counts as Prevent.
+	// Ownership says what happens to objects that we did not make; empty counts as Prevent.
 	Ownership Ownership
-	// Relation tells what another value of the owner mark is to us; nil counts as Foreign for all of them.
+	// Relation returns what another value of the owner mark is to us; nil counts as Foreign for all of them.
 	Relation func(owner string) Relation
 	// Workers bounds the writes at a time; DefaultWorkers when 0.
 	Workers int
-	// Live is what the watch streams know; may be nil. Apply uses it to notice, without a call, that a recorded object now carries
-	// somebody else's mark (a module that shares it with us), which a server-side apply by the same manager would overwrite unseen.
+	// Live returns what the watch streams know; may be nil. Apply uses it to notice, without a call, that a recorded object now carries
+	// another owner's mark (a module that shares it with us), which a server-side apply by the same manager would overwrite unseen.
 	Live func(inventory.ID) inventory.Live
 
-	// Autoscaled says whether the content holds an autoscaler that targets the object; may be nil. What it says costs no call, and an
+	// Autoscaled reports whether the content holds an autoscaler that targets the object; may be nil. What it says costs no call, and an
 	// autoscaler in the cluster that carries our own mark counts only if it agrees: one that the content dropped is about to be pruned.
 	Autoscaled func(inventory.ID) bool
 
 	// Kept says, from what the watch streams know, whether an object carries AnnotationKeep. When nil, Delete reads every object first.
 	Kept func(inventory.ID) bool
-	// Heirs names another owner that lists the object too ("" for none); Delete marks it as the heir's instead of deleting it. May be nil.
-	Heirs func(inventory.ID) string
+	// Successor names another owner that lists the object too ("" for none); Delete marks it as the successor's instead of deleting it. May be
+	// nil.
+	Successor func(inventory.ID) string
 	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others live in them too.
 	KeepNamespaces []string
 }
@@ -76,7 +77,7 @@ type UnknownKindError struct {
 }
 
 // Error names the kind and, where there are any, the versions that would work. A definition may name a version some seconds before the
-// API server serves it: then no other one is to be used.
+// API server serves it: then no other one must be used.
 func (e *UnknownKindError) Error() string {
 	switch {
 	case slices.Contains(e.Served, e.Version):

@@ -39,7 +39,7 @@ const (
 )
 
 // fixture is one test's view of the shared API server: a namespace of its own, the cluster under test with its calls counted, and a
-// client of somebody else whose calls are not.
+// client of another user whose calls are not.
 type fixture struct {
 	*testing.T
 	config    *rest.Config
@@ -84,7 +84,7 @@ func onServer(t *testing.T) *fixture {
 	return f
 }
 
-// client is one whose calls are counted.
+// client returns one whose calls are counted.
 func (f *fixture) client(config *rest.Config) dynamic.Interface {
 	config = rest.CopyConfig(config)
 	config.Wrap(f.counter.Wrap)
@@ -114,7 +114,7 @@ func (f *fixture) newNamespace() string {
 	return made.GetName()
 }
 
-// resource is what the fleet does with less: discovery, cached.
+// resource returns what the fleet does with less: discovery, cached.
 func (f *fixture) resource(_ context.Context, gvk schema.GroupVersionKind) (Resource, error) {
 	mapping, err := f.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if meta.IsNoMatchError(err) {
@@ -179,7 +179,7 @@ func (f *fixture) configMap(name string, data ...string) *unstructured.Unstructu
 	return obj
 }
 
-// theirs is somebody else's client for the kind of an object.
+// theirs is another user's client for the kind of an object.
 func (f *fixture) theirs(obj *unstructured.Unstructured) dynamic.ResourceInterface {
 	f.Helper()
 	resource, err := f.resource(f.Context(), obj.GroupVersionKind())
@@ -190,7 +190,7 @@ func (f *fixture) theirs(obj *unstructured.Unstructured) dynamic.ResourceInterfa
 	return f.other.Resource(resource.GroupVersionResource)
 }
 
-// exists creates an object as somebody else.
+// exists creates an object as another user.
 func (f *fixture) exists(obj *unstructured.Unstructured, fieldManager string) *unstructured.Unstructured {
 	f.Helper()
 	made, err := f.theirs(obj).Create(f.Context(), obj, metav1.CreateOptions{FieldManager: fieldManager})
@@ -198,7 +198,7 @@ func (f *fixture) exists(obj *unstructured.Unstructured, fieldManager string) *u
 	return made
 }
 
-// edit is somebody else's merge patch.
+// edit is another user's merge patch.
 func (f *fixture) edit(obj *unstructured.Unstructured, fieldManager, patch string) *unstructured.Unstructured {
 	f.Helper()
 	var content map[string]any
@@ -226,7 +226,7 @@ func (f *fixture) get(obj *unstructured.Unstructured) *unstructured.Unstructured
 	return live
 }
 
-// live is what a watch stream would know of an object.
+// live returns what a watch stream would know of an object.
 func (f *fixture) live(obj *unstructured.Unstructured) inventory.Live {
 	f.Helper()
 	found := f.get(obj)
@@ -239,7 +239,7 @@ func (f *fixture) live(obj *unstructured.Unstructured) inventory.Live {
 	}
 }
 
-// valueAt is a value of an object, "" when absent.
+// valueAt returns a value of an object, "" when absent.
 func valueAt(obj *unstructured.Unstructured, path ...string) string {
 	value, found, err := unstructured.NestedFieldNoCopy(obj.Object, path...)
 	if !found || err != nil {

@@ -52,7 +52,7 @@ func (o Options) ofOthers(conflicts []FieldConflict) []FieldConflict {
 	return slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return c.Manager == o.Manager })
 }
 
-// markField is the owner mark, as server-side apply writes it.
+// markField returns the owner mark, as server-side apply writes it.
 func (o Options) markField() string { return ".metadata.annotations." + o.OwnerKey }
 
 // about finds a field among conflicts.

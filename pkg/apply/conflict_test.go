@@ -70,7 +70,7 @@ func TestOverruledFieldsAreToldWithWhoSetThem(t *testing.T) {
 	i.rests(i.configMap("config", "a=4", "b=2", "c=4"))
 }
 
-func TestSameValueOfSomebodyElseIsNoConflict(t *testing.T) {
+func TestConflict_SameValueOfSomebodyElseIsNoConflict(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.installs(Created, i.configMap("config", "a=1"))
 	i.installs(Updated, i.configMap("config", "a=2"))

@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Autoscalers is an Options.Autoscaled: it tells which objects the content itself gives to a HorizontalPodAutoscaler.
+// Autoscalers returns an Options.Autoscaled: it tells which objects the content itself gives to a HorizontalPodAutoscaler.
 func Autoscalers(declared []*unstructured.Unstructured) func(inventory.ID) bool {
 	targets := map[inventory.ID]bool{}
 	for _, object := range declared {

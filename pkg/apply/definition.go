@@ -88,7 +88,7 @@ func (c *Cluster) weigh(
 	return append(findings, misfits...), nil
 }
 
-// listedAt is the resource in the version in which objects are stored; in another one that is served, when that one is not.
+// listedAt returns the resource in the version in which objects are stored; in another one that is served, when that one is not.
 func listedAt(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupVersionResource {
 	resource := schema.GroupVersionResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
 	for i := range crd.Spec.Versions {

@@ -38,7 +38,7 @@ spec:
 	return made
 }
 
-// What exists is asked for when a rule speaks, once, and what could not be looked at may exist.
+// What exists is requested when a rule speaks, once, and what could not be looked at may exist.
 func TestCheckDefinitionLooksBeforeItBelieves(t *testing.T) {
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	parts := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "parts"}

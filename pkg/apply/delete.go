@@ -75,7 +75,7 @@ func (r *run) removeAs(ctx context.Context, entry inventory.Entry, known types.U
 	client, err := r.client(ctx, entry.GroupKind().WithVersion(entry.Version), entry.ID)
 	switch {
 	case entry.Namespace == "" && Classify(err) == ClassRefused:
-		// It was planned when nobody knew yet that its kind lives in namespaces, and so it was never written under this identity.
+		// It was planned before its kind was known to be namespaced, and so it was never written under this identity.
 		return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
 	case err != nil:
 		return r.failed(entry.ID, "delete", err)
@@ -98,8 +98,8 @@ func (r *run) keeps(id inventory.ID) bool {
 	return isNamespace(id) && slices.Contains(r.KeepNamespaces, id.Name)
 }
 
-// looksFirst says that an object is read before it is deleted, though a stream knows it to be ours: what takes others' objects along with
-// it, and everything where nobody says what carries AnnotationKeep.
+// looksFirst reports whether an object is read before it is deleted, though a stream knows it to be ours: what takes others' objects along
+// with it, and every object where Kept is not set.
 func (r *run) looksFirst(id inventory.ID) bool {
 	return r.Kept == nil || isDefinition(id) || (isNamespace(id) && r.Kinds != nil)
 }
@@ -128,14 +128,14 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 
 // release deletes the object, unless one of these holds, in this order; nil when it is another one by now.
 //
-//  1. It has an heir: it is handed over.
+//  1. It has a successor: it is handed over.
 //  2. It carries AnnotationKeep: Kept.
 //  3. It is a Namespace that holds objects of others: Kept.
 //  4. It is a CustomResourceDefinition of which others have objects: InUse.
 func (d *deleting) release(ctx context.Context, uid types.UID, version string) *Outcome {
-	if d.Heirs != nil {
-		if heir := d.Heirs(d.id); heir != "" {
-			return d.hand(ctx, heir, uid, version)
+	if d.Successor != nil {
+		if successor := d.Successor(d.id); successor != "" {
+			return d.handOver(ctx, successor, uid, version)
 		}
 	}
 	if outcome := d.stays(ctx, uid); outcome != nil {
@@ -161,9 +161,9 @@ func (d *deleting) release(ctx context.Context, uid types.UID, version string) *
 	return &outcome
 }
 
-// hand marks the object as the heir's; nil when it is another one by now.
-func (d *deleting) hand(ctx context.Context, heir string, uid types.UID, version string) *Outcome {
-	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: heir}}
+// handOver marks the object as the successor's; nil when it is another one by now.
+func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID, version string) *Outcome {
+	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: successor}}
 	if version != "" {
 		metadata["resourceVersion"] = version
 	}
@@ -178,19 +178,19 @@ func (d *deleting) hand(ctx context.Context, heir string, uid types.UID, version
 	case err == nil:
 		d.learned(handed)
 		outcome = d.succeeded(d.id, Kept, handed)
-		outcome.Heir = heir
-		outcome.Note = fmt.Sprintf("it belongs to %q now, which lists it too", shortened(heir, maxMark))
+		outcome.Successor = successor
+		outcome.Note = fmt.Sprintf("it belongs to %q now, which lists it too", shortened(successor, maxMark))
 	case nowhere(err):
 		outcome = Outcome{ID: d.id, Action: Gone, UID: uid}
 	case anotherObject(err):
 		return nil
 	default:
-		outcome = d.failed(d.id, fmt.Sprintf("hand to %q:", shortened(heir, maxMark)), err, d.seen)
+		outcome = d.failed(d.id, fmt.Sprintf("hand to %q:", shortened(successor, maxMark)), err, d.seen)
 	}
 	return &outcome
 }
 
-// nowhere says that there is no such object, be it that its namespace or its kind went first.
+// nowhere reports whether there is no such object, be it that its namespace or its kind went first.
 func nowhere(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false

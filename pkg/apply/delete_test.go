@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// recordedAs is an inventory entry for an object, with the UID that it has or had.
+// recordedAs returns an inventory entry for an object, with the UID that it has or had.
 func recordedAs(obj *unstructured.Unstructured) inventory.Entry {
 	return inventory.Entry{ID: inventory.IDOf(obj), Version: obj.GroupVersionKind().Version, UID: obj.GetUID(), Hash: "x"}
 }
@@ -73,7 +73,7 @@ func TestDeleteOfAReplacedObject(t *testing.T) {
 		action Action
 		calls  []string
 	}{
-		{"somebody else's is kept", stranger, Kept, []string{"delete configmaps", "get configmaps"}},
+		{"another user's is kept", stranger, Kept, []string{"delete configmaps", "get configmaps"}},
 		{"an unmarked one is kept", "", Kept, []string{"delete configmaps", "get configmaps"}},
 		{"one with our mark is ours", mine, Deleted, []string{"delete configmaps", "get configmaps", "delete configmaps"}},
 	} {
@@ -143,7 +143,7 @@ func TestHeirTakesOver(t *testing.T) {
 			i := &installation{fixture: onServer(t)}
 			object := i.configMap("config", "a=1", "b=1")
 			i.installs(Created, object)
-			i.opts.Heirs = func(id inventory.ID) string { return sibling }
+			i.opts.Successor = func(id inventory.ID) string { return sibling }
 			seen := i.live(object)
 			if test.blind {
 				seen = inventory.Live{}
@@ -156,13 +156,13 @@ func TestHeirTakesOver(t *testing.T) {
 				t.Errorf("learned %d objects of 2 writes", len(i.learned))
 			}
 
-			heir := &installation{fixture: i.fixture}
-			heir.opts.Owner = sibling
-			live := heir.installs(Updated, i.marked(i.configMap("config", "a=2"), sibling))
+			successor := &installation{fixture: i.fixture}
+			successor.opts.Owner = sibling
+			live := successor.installs(Updated, i.marked(i.configMap("config", "a=2"), sibling))
 			if valueAt(live, "data") != "map[a:2]" {
-				t.Errorf("the heir's content is %s", valueAt(live, "data"))
+				t.Errorf("the successor's content is %s", valueAt(live, "data"))
 			}
-			heir.rests(i.marked(i.configMap("config", "a=2"), sibling))
+			successor.rests(i.marked(i.configMap("config", "a=2"), sibling))
 		})
 	}
 }
@@ -172,7 +172,7 @@ func TestHeirOfAReplacedObjectGetsNothing(t *testing.T) {
 	first := f.exists(f.configMap("config", "a=1"), manager)
 	seen := f.live(first)
 	f.remove(first)
-	f.opts.Heirs = func(inventory.ID) string { return sibling }
+	f.opts.Successor = func(inventory.ID) string { return sibling }
 	f.costs([]string{"patch configmaps"}, func() { f.is(f.delete(recordedAs(first), seen), Gone, "") })
 
 	second := f.exists(f.marked(f.configMap("config", "theirs=1"), stranger), "somebody")
@@ -195,7 +195,7 @@ func TestObjectsOfAKindThatIsNoLongerServedAreGone(t *testing.T) {
 	f.costs(nil, func() { f.is(f.delete(entry, inventory.Live{}), Gone, "") })
 }
 
-func TestWhatWasPlannedWithoutTheNamespaceThatItsKindNeedsIsGone(t *testing.T) {
+func TestDelete_WhatWasPlannedWithoutTheNamespaceThatItsKindNeedsIsGone(t *testing.T) {
 	f := onServer(t)
 	entry := inventory.Entry{ID: inventory.ID{Kind: "ConfigMap", Name: "planned"}, Version: "v1"}
 	f.costs(nil, func() { f.is(f.delete(entry, inventory.Live{}), Gone, "") })

@@ -40,7 +40,7 @@ type Difference struct {
 	Err error
 }
 
-// Diff tells what Apply of the steps and Delete of the pruned entries would do, without doing it: the same calls, each with
+// Diff returns what Apply of the steps and Delete of the pruned entries would do, without doing it: the same calls, each with
 // dry-run=All, and a read ahead of every change. Admission has its say, and defaults are filled in. Differences come in the order of steps,
 // then of prune. What only the apply itself makes possible, because its kind or namespace is among the steps, is told without asking.
 func (c *Cluster) Diff(ctx context.Context, steps []inventory.Step, prune []inventory.Entry, opts Options) []Difference {
@@ -78,7 +78,7 @@ func broughtBy(steps []inventory.Step) brought {
 	return b
 }
 
-// excuses says that a failure is due to what is not there yet.
+// excuses reports whether a failure is due to what is not there yet.
 func (b brought) excuses(outcome Outcome) bool {
 	switch outcome.Class {
 	case ClassKindUnknown, ClassRefused:
@@ -90,7 +90,7 @@ func (b brought) excuses(outcome Outcome) bool {
 	}
 }
 
-// compare tells what a step would do.
+// compare returns what a step would do.
 func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) Difference {
 	w, outcome := r.begin(ctx, step)
 	if w != nil {
@@ -112,7 +112,7 @@ func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) 
 	return told
 }
 
-// compareFields tells how the object would differ from what it is.
+// compareFields returns how the object would differ from what it is.
 func (w *writing) compareFields(ctx context.Context, outcome Outcome, told Difference) Difference {
 	result, err := w.withoutDropped(ctx, outcome)
 	if err != nil {
@@ -129,7 +129,7 @@ func (w *writing) compareFields(ctx context.Context, outcome Outcome, told Diffe
 	return told
 }
 
-// comparePruned tells what a delete would do.
+// comparePruned returns what a delete would do.
 func (r *run) comparePruned(ctx context.Context, entry inventory.Entry) Difference {
 	var live inventory.Live
 	if r.Live != nil {

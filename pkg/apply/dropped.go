@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// withoutDropped is the object as it would be after the migration of its managed fields, which a dry run cannot make: what we created
-// and no longer declare is taken out, and the API server is asked once more, for its defaults.
+// withoutDropped returns the object as it would be after the migration of its managed fields, which a dry run cannot make: what we created
+// and no longer declare is taken out, and the API server is asked again, for its defaults.
 func (w *writing) withoutDropped(ctx context.Context, outcome Outcome) (*unstructured.Unstructured, error) {
 	gone, err := w.dropped(outcome)
 	if err != nil || gone.Empty() {
@@ -30,7 +30,7 @@ func (w *writing) withoutDropped(ctx context.Context, outcome Outcome) (*unstruc
 	return w.client.Update(ctx, result, metav1.UpdateOptions{FieldManager: w.Manager, DryRun: w.dryRun()})
 }
 
-// dropped are the fields that only a create of ours has set and that the content does not declare.
+// dropped returns the fields that only a create of ours has set and that the content does not declare.
 func (w *writing) dropped(outcome Outcome) (*fieldpath.Set, error) {
 	created, held := &fieldpath.Set{}, w.unread()
 	ours := w.ours(outcome.Action)
@@ -73,7 +73,7 @@ func migrates(entry metav1.ManagedFieldsEntry, ours sets.Set[string]) bool {
 	return ours.Has(entry.Manager) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
 }
 
-// holds says that a set holds a path or something below it.
+// holds reports whether a set holds a path or something below it.
 func holds(set *fieldpath.Set, path fieldpath.Path) bool {
 	if set.Has(path) {
 		return true
@@ -108,7 +108,7 @@ func takeOut(at any, path fieldpath.Path) any {
 	return at
 }
 
-// selects says whether an element of a path means that item of a list.
+// selects reports whether an element of a path means that item of a list.
 func selects(element fieldpath.PathElement, item any) bool {
 	switch {
 	case element.Value != nil:

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -27,8 +27,8 @@ const (
 	maxMark = 160
 )
 
-// Explain says why a call failed that was made to verb the object, without repeating a value of quotable: the objects that the answer
-// may quote, as they were sent and as they were read. err is not nil. Whoever makes a call of their own reports it by this.
+// Explain returns why a call that was made to verb the object failed, without repeating a value of quotable: the objects that the answer
+// may quote, as they were sent and as they were read. err is not nil. Callers report their own calls with it.
 func Explain(verb string, id inventory.ID, err error, quotable ...*unstructured.Unstructured) *Error {
 	told := &Error{ID: id, Class: Classify(err), Message: fmt.Sprintf("%s %s: %s", verb, id, explain(err, id, quotable...))}
 	if known, ok := errors.AsType[*Error](err); ok {
@@ -39,7 +39,7 @@ func Explain(verb string, id inventory.ID, err error, quotable ...*unstructured.
 	return told
 }
 
-// explain says why a call failed, in the words of the API server but without a value of the objects: fields are named, what they hold
+// explain returns why a call failed, in the words of the API server but without a value of the objects: fields are named, what they hold
 // is not. Of objects that exist to hold data not even the words are repeated where they may quote them.
 func explain(err error, id inventory.ID, objects ...*unstructured.Unstructured) string {
 	var known *Error
@@ -72,7 +72,7 @@ func answer(err error, status metav1.Status, id inventory.ID, objects []*unstruc
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && class != ClassKindUnknown:
 		return fmt.Sprintf("the answer was HTTP %d (%s) and not from Kubernetes", status.Code, http.StatusText(int(status.Code)))
 	case apierrors.IsInvalid(err) && status.Details != nil && len(status.Details.Causes) > 0 && !denied(status.Message):
-		texts := causes(status.Details.Causes, holdsData(id))
+		texts := causeText(status.Details.Causes, holdsData(id))
 		if !holdsData(id) { // otherwise it is made of field names only
 			texts = redacted(texts, objects)
 		}
@@ -93,7 +93,7 @@ func aboutContent(class Class) bool {
 	}
 }
 
-// hint says what a person can do, where the class alone tells.
+// hint returns what a user can do, where the class alone tells.
 func hint(class Class) string {
 	switch class {
 	case ClassKindUnknown:
@@ -109,14 +109,14 @@ func hint(class Class) string {
 	case ClassQuotaExceeded:
 		return "; raise the quota, or free what it counts"
 	case ClassFieldImmutable:
-		return "; keep the field as it was, or delete the object so that it is made anew"
+		return "; keep the field as it was, or delete the object so that it is recreated"
 	default:
 		return ""
 	}
 }
 
-// causes lists the fields that are wrong and what is wrong with them; the kind of fault alone where details may quote.
-func causes(list []metav1.StatusCause, faultOnly bool) string {
+// causeText lists the fields that are wrong and what is wrong with them; the kind of fault alone where details may quote.
+func causeText(list []metav1.StatusCause, faultOnly bool) string {
 	texts := make([]string, 0, len(list))
 	for _, cause := range list {
 		fault := withoutValue(cause.Message)
@@ -164,15 +164,7 @@ func harmless(message string) string {
 	return "; its text is withheld because it may quote the object"
 }
 
-// shortened cuts at a rune and turns every run of white space into one blank: a status line has no lines.
+// shortened cuts a text, and turns every run of white space into one blank: a status line has no lines.
 func shortened(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return excerpt.Cut(strings.Join(strings.Fields(text), " "), limit)
 }

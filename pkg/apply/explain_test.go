@@ -19,7 +19,7 @@ import (
 
 const password = "s3cr3t-Passw0rd!"
 
-// holder is an object of a kind that holds the password.
+// holder returns an object of a kind that holds the password.
 func holder(kind string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": "a", "namespace": "b"},
@@ -27,7 +27,7 @@ func holder(kind string) *unstructured.Unstructured {
 	}}
 }
 
-func TestAKindThatIsNotServed(t *testing.T) {
+func TestExplain_AKindThatIsNotServed(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "g.example.com", Version: "v1", Kind: "Thing"}
 	for name, c := range map[string]struct {
 		served []string
@@ -71,7 +71,7 @@ func TestExplain(t *testing.T) {
 		{"of a Secret the fault alone", "Secret", invalid(field.Invalid(spec, password, "must not be "+password)),
 			"the API server refused it: spec.password: FieldValueInvalid"},
 		{"of a Secret that a field is immutable", "Secret", invalid(field.Invalid(spec, password, "field is immutable")),
-			"the API server refused it: spec.password: field is immutable; keep the field as it was, or delete the object so that it is made anew"},
+			"the API server refused it: spec.password: field is immutable; keep the field as it was, or delete the object so that it is recreated"},
 		{"names stay", "Thing", status(403, "Forbidden", `admission webhook "w.io" denied the request: visible has `+password),
 			`admission webhook "w.io" denied the request: visible has […]; change the content, or the policy that denies it`},
 		{"numbers go", "Thing", status(400, "BadRequest", "port 54321 is taken"), "port […] is taken"},
@@ -113,7 +113,7 @@ func TestExplainIsBounded(t *testing.T) {
 	obj := holder("Thing")
 	id := inventory.IDOf(obj)
 	long := explain(status(400, "BadRequest", strings.Repeat("ü", 5000)), id, obj)
-	if len(long) > maxReason+len("…") || !strings.HasSuffix(long, "ü…") {
+	if len(long) > maxReason || !strings.HasSuffix(long, "ü…") {
 		t.Errorf("%d bytes, ending in %q", len(long), long[len(long)-4:])
 	}
 	longer := strings.Repeat("x ", maxAnswer) + password

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
-func TestOneInvalidObjectAmongTwentyStopsNoOther(t *testing.T) {
+func TestFailure_OneInvalidObjectAmongTwentyStopsNoOther(t *testing.T) {
 	f := onServer(t)
 	var objects []*unstructured.Unstructured
 	for n := range 20 {
@@ -166,7 +166,7 @@ func TestClusterThatCannotBeTalkedToCostsOneCall(t *testing.T) {
 		class Class
 		spoil func(*rest.Config)
 	}{
-		{"nobody listens", t.Context(), ClassUnreachable, func(c *rest.Config) { c.Host = "https://" + closed }},
+		{"no one listens", t.Context(), ClassUnreachable, func(c *rest.Config) { c.Host = "https://" + closed }},
 		{"another authority signed the certificate", t.Context(), ClassUnreachable, func(c *rest.Config) { c.CAData, c.CAFile = nil, "" }},
 		{"the credentials are not accepted", t.Context(), ClassUnauthorized, func(c *rest.Config) {
 			c.TLSClientConfig = rest.TLSClientConfig{CAData: c.CAData}

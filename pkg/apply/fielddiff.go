@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -21,7 +21,8 @@ import (
 type FieldDiff struct {
 	// Path of the field: spec.template.spec.containers[name=manager].image, data["tls.crt"].
 	Path string
-	// From and To are what it is and what it would be, "" where it is absent: text as it is, anything else as JSON, cut where it is long.
+	// From and To are what it is and what it would be, "" where it is absent: text as it is, anything else as JSON. Long ones are shortened
+	// to where they differ.
 	From, To string
 }
 
@@ -45,7 +46,7 @@ func fieldDiffs(from, to *unstructured.Unstructured) []FieldDiff {
 	return c.found
 }
 
-// quiet is an object without noise; it is not copied in depth.
+// quiet returns an object without noise; it is not copied in depth.
 func quiet(obj *unstructured.Unstructured) map[string]any {
 	content := maps.Clone(obj.Object)
 	if metadata, ok := content["metadata"].(map[string]any); ok {
@@ -81,7 +82,8 @@ func (c *comparison) compare(path string, from, to any) {
 		c.compareLists(path, fromList, toList)
 	}
 	if len(c.found) == before { // two leaves, two that do not compare, or an empty one that comes or goes
-		c.found = append(c.found, FieldDiff{Path: path, From: c.show(from), To: c.show(to)})
+		was, is := excerpt.Pair(c.show(from), c.show(to), maxValue)
+		c.found = append(c.found, FieldDiff{Path: path, From: was, To: is})
 	}
 }
 
@@ -116,7 +118,7 @@ func (c *comparison) compareLists(path string, from, to []any) {
 	}
 }
 
-// named is a list as a map by the names of its items; false when one has none, or two have the same.
+// named returns a list as a map by the names of its items; false when one has none, or two have the same.
 func named(list []any) (map[string]any, bool) {
 	names := make(map[string]any, len(list))
 	for _, item := range list {
@@ -162,12 +164,5 @@ func (c *comparison) show(value any) string {
 		encoded, err := json.Marshal(value)
 		text = cmp.Or(string(encoded), fmt.Sprint(err))
 	}
-	if len(text) <= maxValue {
-		return text
-	}
-	cut := maxValue
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return text
 }

@@ -46,7 +46,9 @@ func TestFieldDiffs(t *testing.T) {
 		{"of a Secret no value is shown", "{apiVersion: v1, kind: Secret, data: {a: eA==, b: eA==}, metadata: {annotations: {x: secret}}}",
 			"{apiVersion: v1, kind: Secret, data: {a: eQ==, c: eA==}}",
 			[]FieldDiff{{"data.a", "(hidden)", "(hidden)"}, {"data.b", "(hidden)", ""}, {"data.c", "", "(hidden)"}, {"metadata.annotations.x", "(hidden)", ""}}},
-		{"long values are cut", "{a: " + strings.Repeat("ü", 600) + "}", "{}", []FieldDiff{{"a", strings.Repeat("ü", 512) + "…", ""}}},
+		{"long values are cut", "{a: " + strings.Repeat("ü", 600) + "}", "{}", []FieldDiff{{"a", strings.Repeat("ü", 510) + "…", ""}}},
+		{"long values are shown where they differ", "{a: " + strings.Repeat("x", 2000) + "1}", "{a: " + strings.Repeat("x", 2000) + "2}",
+			[]FieldDiff{{"a", "…" + strings.Repeat("x", 256) + "1", "…" + strings.Repeat("x", 256) + "2"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			from, to := parsed(t, test.from), parsed(t, test.to)

@@ -25,13 +25,13 @@ func isDefinition(id inventory.ID) bool {
 	return id.Group == "apiextensions.k8s.io" && id.Kind == "CustomResourceDefinition"
 }
 
-// stays is the outcome of an object of ours that is not to be deleted, or that cannot be seen to be nobody else's; nil when it can go.
+// stays returns the outcome of an object of ours that must not be deleted, or may have another owner; nil when it can be deleted.
 func (d *deleting) stays(ctx context.Context, uid types.UID) *Outcome {
 	var named *naming
 	var err error
 	action, note := Kept, ""
 	switch {
-	case d.seen == nil: // then somebody knows what carries the annotation
+	case d.seen == nil: // then the annotation's owner is known
 		if d.Kept(d.id) {
 			note = noteKept
 		}
@@ -63,7 +63,7 @@ type naming struct {
 	more  bool
 }
 
-// add says whether there is a point in looking on.
+// add reports whether there is a point in looking on.
 func (n *naming) add(id inventory.ID) bool {
 	if name := shortened(id.String(), maxMark); len(n.names) < maxNamed {
 		n.names = append(n.names, name)
@@ -120,12 +120,12 @@ func (k KindResource) id(namespace, name string) inventory.ID {
 	return inventory.ID{Group: k.Group, Kind: k.Kind, Namespace: namespace, Name: name}
 }
 
-// foreigner says that an object is not one that goes with us anyway.
+// foreigner reports whether an object is not one that goes with us anyway.
 func (d *deleting) foreigner(obj *unstructured.Unstructured) bool {
 	return d.relation(d.mark(obj)) != OwnerSelf || kept(obj)
 }
 
-// incidental are kinds whose objects say something of others: nobody loses anything with them.
+// incidental are kinds whose objects only describe others: deleting them loses no data.
 func incidental(resource schema.GroupResource) bool {
 	switch resource.Group {
 	case "metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io":
@@ -163,8 +163,8 @@ func (d *deleting) resourcesOfOthers(ctx context.Context) (*naming, error) {
 	return named, nil
 }
 
-// DefinedKind says where the objects of a CustomResourceDefinition are served: in the version that they are stored in where it can be had,
-// because the webhook that converts between versions may be gone already. One that serves no version is an *Error.
+// DefinedKind returns where the objects of a CustomResourceDefinition are served: in the version that they are stored in where it can be
+// had, because the webhook that converts between versions may be gone already. One that serves no version is an *Error.
 func DefinedKind(crd *unstructured.Unstructured) (KindResource, error) {
 	text := func(path ...string) string {
 		value, _, _ := unstructured.NestedString(crd.Object, path...)
@@ -179,7 +179,7 @@ func DefinedKind(crd *unstructured.Unstructured) (KindResource, error) {
 		}
 	}
 	if version == "" {
-		why := "it serves no version, so nobody can see whether objects of it are left; serve one, or delete it by hand"
+		why := "it serves no version, so remaining objects of it cannot be listed; serve one, or delete it manually"
 		return found, &Error{Class: ClassConflict, Message: why}
 	}
 	group := schema.GroupVersion{Group: text("spec", "group"), Version: version}
@@ -187,7 +187,7 @@ func DefinedKind(crd *unstructured.Unstructured) (KindResource, error) {
 	return found, nil
 }
 
-// unlisted says what could not be looked at. One kind that its server does not answer for is no reason to take the cluster for dead.
+// unlisted returns what could not be looked at. One kind that its server does not answer for is no reason to take the cluster for dead.
 func (d *deleting) unlisted(resource schema.GroupResource, err error) error {
 	var status apierrors.APIStatus
 	class := Classify(err)

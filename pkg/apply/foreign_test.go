@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// kinds is what the fleet does: everything that the API server serves, by its preferred version.
+// kinds returns what the fleet does: everything that the API server serves, by its preferred version.
 func (f *fixture) kinds(context.Context) ([]KindResource, error) {
 	lists, err := discovery.NewDiscoveryClientForConfigOrDie(f.config).ServerPreferredResources()
 	var kinds []KindResource
@@ -53,7 +53,7 @@ func TestObjectsToKeepAreKept(t *testing.T) {
 		calls []string
 	}{
 		{"no call where the streams know of the annotation", false, knows, nil},
-		{"one where nobody says what is known", false, nil, []string{"get configmaps"}},
+		{"one where no one says what is known", false, nil, []string{"get configmaps"}},
 		{"one where no stream knows the object", true, ignorant, []string{"get configmaps"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestObjectsToKeepAreKept(t *testing.T) {
 	}
 }
 
-func TestOnlyTrueKeeps(t *testing.T) {
+func TestForeign_OnlyTrueKeeps(t *testing.T) {
 	f := onServer(t)
 	obj := f.configMap("config")
 	obj.SetAnnotations(map[string]string{ownerKey: mine, AnnotationKeep: "false"})
@@ -89,7 +89,7 @@ func TestOnlyTrueKeeps(t *testing.T) {
 func TestHeirTakesOverWhatIsToBeKept(t *testing.T) {
 	f := onServer(t)
 	obj := f.exists(f.keeping(f.configMap("config")), manager)
-	f.opts.Heirs = func(inventory.ID) string { return sibling }
+	f.opts.Successor = func(inventory.ID) string { return sibling }
 	f.is(f.delete(recordedAs(obj), f.live(obj)), Kept, "")
 	if owner := f.get(obj).GetAnnotations()[ownerKey]; owner != sibling {
 		t.Errorf("marked as %q", owner)
@@ -134,7 +134,7 @@ func TestNamespaceWithContentOfOthers(t *testing.T) {
 		{"an object that a controller owns", func(f *fixture) []*unstructured.Unstructured {
 			return []*unstructured.Unstructured{owned(f, true)}
 		}, ""},
-		{"an object that somebody owns who is no controller", func(f *fixture) []*unstructured.Unstructured {
+		{"an object that a user owns who is no controller", func(f *fixture) []*unstructured.Unstructured {
 			return []*unstructured.Unstructured{owned(f, false)}
 		}, "ConfigMap NS/owned"},
 		{"what Kubernetes makes in every namespace", func(f *fixture) []*unstructured.Unstructured {
@@ -272,7 +272,7 @@ func TestDefinitionInUse(t *testing.T) {
 		keep   bool
 		note   string // "" when it goes
 	}{
-		{"nobody has objects of it", nil, false, ""},
+		{"no one has objects of it", nil, false, ""},
 		{"only we have", []string{mine, mine}, false, ""},
 		{"we have one that is to be kept", []string{mine}, true, "Sample.NS.example.org NS/o-0"},
 		{"a user has", []string{mine, ""}, false, "Sample.NS.example.org NS/o-1"},

@@ -40,7 +40,7 @@ func HeldBy(live *unstructured.Unstructured) string {
 	return noun + strings.Join(named, ", ")
 }
 
-// settersOf are the field managers that set a finalizer, in the order of their names.
+// settersOf returns the field managers that set a finalizer, in the order of their names.
 func settersOf(live *unstructured.Unstructured, finalizer string) []string {
 	domain, _, qualified := strings.Cut(finalizer, "/")
 	if !qualified || strings.HasSuffix("."+domain, ".kubernetes.io") {

@@ -38,5 +38,5 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// setBy is an entry of managed fields by one manager.
+// setBy returns an entry of managed fields by one manager.
 func setBy(entry, manager string) string { return strings.Replace(entry, "%", manager, 1) }

@@ -64,7 +64,7 @@ func (i *installation) rests(objects ...*unstructured.Unstructured) {
 	}
 }
 
-// entry is what the inventory recorded of an object.
+// entry returns what the inventory recorded of an object.
 func (i *installation) entry(object *unstructured.Unstructured) inventory.Entry {
 	i.Helper()
 	at := slices.IndexFunc(i.recorded, func(entry inventory.Entry) bool { return entry.ID == inventory.IDOf(object) })

@@ -13,7 +13,7 @@ import (
 
 // A create owns what was defaulted for it, and the migration hands that over to server-side apply, which then takes back what the content
 // does not declare. None of this may cost the object anything that the cluster filled in and that cannot be filled in again.
-func TestWhatTheClusterFilledInSurvivesTheMigration(t *testing.T) {
+func TestKinds_WhatTheClusterFilledInSurvivesTheMigration(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	for _, test := range []struct {
 		document string

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// large is a ConfigMap with that many bytes of data, which may be 1 MiB, and 200 KiB of annotations.
+// large returns a ConfigMap with that many bytes of data, which may be 1 MiB, and 200 KiB of annotations.
 func (f *fixture) large(name string, bytes int) *unstructured.Unstructured {
 	object := f.configMap(name, "text="+strings.Repeat("x", bytes))
 	object.SetAnnotations(map[string]string{ownerKey: mine, "example.com/note": strings.Repeat("y", 200<<10)})
@@ -57,7 +57,7 @@ func TestObjectThatTheServerCannotStoreIsRefused(t *testing.T) {
 	}
 }
 
-// command is a Deployment with an argument of that many bytes, which nothing but the storage limits.
+// command returns a Deployment with an argument of that many bytes, which nothing but the storage limits.
 func command(bytes int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(deployment, "name: operator", "name: long"), "--leader-elect", strings.Repeat("x", bytes))
 }

@@ -18,7 +18,7 @@ import (
 // kubectlApply is the manager under which `kubectl apply` without --server-side owns what it declared.
 const kubectlApply = "kubectl-client-side-apply"
 
-// own is migrate for an object that nobody has touched since our create, without reading it: the entry that the create made becomes one
+// own is migrate for an object that is unchanged since our create, without reading it: the entry that the create made becomes one
 // of server-side apply. API servers sort the entries of server-side apply before all others, so where the first one is of our create there
 // is none of apply that it could collide with. An object that is not like that is looked at.
 func (w *writing) own(ctx context.Context) move {
@@ -45,7 +45,7 @@ func (w *writing) own(ctx context.Context) move {
 
 // migrate turns fields that were written by a create into fields that server-side apply owns, and can therefore take back. It says
 // whether there was anything to turn. The patch carries the resourceVersion of live: what it would overwrite otherwise is
-// everybody's managedFields.
+// the managedFields of every manager.
 //
 // What `kubectl apply` declared is folded in only when the object is adopted: there it is the installation that we follow, and what the
 // new content no longer declares has to go. On an object that is ours it is a user's addition, which stays.
@@ -68,7 +68,7 @@ func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, 
 	return true, nil
 }
 
-// ours are the managers whose fields are folded into those of server-side apply.
+// ours returns the managers whose fields are folded into those of server-side apply.
 func (w *writing) ours(action Action) sets.Set[string] {
 	managers := sets.New(w.Manager)
 	if action == Adopted {

@@ -36,14 +36,14 @@ const (
 	Deleted Action = "Deleted"
 	// Gone: the object does not exist.
 	Gone Action = "Gone"
-	// Kept: the object is not to be deleted: not marked, marked as another's, handed to an heir, annotated with AnnotationKeep, or a
+	// Kept: the object must not be deleted: not marked, marked as another's, handed to a successor, annotated with AnnotationKeep, or a
 	// Namespace that others use. It is none of ours from now on.
 	Kept Action = "Kept"
 	// InUse: a CustomResourceDefinition of which objects exist that are not ours. It stays ours; a later call deletes it when they are gone.
 	InUse Action = "InUse"
 )
 
-// Class says what stood in the way, and so who has to act; "" where nothing did.
+// Class says what stood in the way, and so who must act; "" where nothing did.
 type Class string
 
 // Classes of errors.
@@ -62,7 +62,7 @@ const (
 	ClassForbidden Class = "Forbidden"
 	// ClassKindUnknown: the cluster does not serve the kind.
 	ClassKindUnknown Class = "KindUnknown"
-	// ClassOwnershipConflict: the object exists and belongs to somebody else.
+	// ClassOwnershipConflict: the object exists and has another owner.
 	ClassOwnershipConflict Class = "OwnershipConflict"
 	// ClassNamespaceTerminating: the namespace is being deleted.
 	ClassNamespaceTerminating Class = "NamespaceTerminating"
@@ -74,13 +74,13 @@ const (
 	ClassThrottled Class = "Throttled"
 	// ClassConflict: the object changed meanwhile or is being deleted; the next look decides again.
 	ClassConflict Class = "Conflict"
-	// ClassCanceled: the caller gave up; nothing is known and nothing is to be reported.
+	// ClassCanceled: the caller gave up; nothing is known and nothing must be reported.
 	ClassCanceled Class = "Canceled"
 	// ClassInternal: anything else.
 	ClassInternal Class = "Internal"
 )
 
-// Outcome is what became of one object.
+// Outcome is what happened to one object.
 type Outcome struct {
 	ID     inventory.ID
 	Action Action
@@ -90,12 +90,13 @@ type Outcome struct {
 	Fields string
 	// Object as the server returned it; nil where no call returned one.
 	Object *unstructured.Unstructured
-	// Overruled are fields that somebody else had set to another value and that the content declares, in the order of their paths.
+	// Overruled are the declared fields that another manager had set to another value, in the order of their paths.
 	Overruled []FieldConflict
 	// Yielded: spec.replicas is declared and was left to the autoscaler that targets the object.
 	Yielded bool
-	// Owner is the mark of another owner that an object was found with, and Heir the one that it was handed to, where it was Kept.
-	Owner, Heir string
+	// Owner is the mark of another owner that an object was found with, and Successor the one that it was handed to, where it was Shared or
+	// Kept.
+	Owner, Successor string
 	// Note says in a sentence why the object was Kept, or who uses it; "" where there is nothing to say.
 	Note string
 	// Err is an *Error, nil unless Action is Refused or Failed.
@@ -118,11 +119,11 @@ type FieldConflict struct {
 type Error struct {
 	ID    inventory.ID
 	Class Class
-	// Message says what was tried, what happened and, where somebody can do something about it, what.
+	// Message states what was tried, what happened and, where a user can fix it, how.
 	Message string
 	// RetryAfter is how long the API server asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Ownership says what becomes of an object that exists already and that we did not make.
+// Ownership says what happens to an object that exists already and that we did not make.
 type Ownership string
 
 const (
@@ -15,7 +15,7 @@ const (
 	Prevent Ownership = "Prevent"
 	// AdoptIfUnowned takes it over unless a living owner is marked on it.
 	AdoptIfUnowned Ownership = "AdoptIfUnowned"
-	// Adopt takes it over, whoever is marked on it.
+	// Adopt takes it over, whatever its owner mark.
 	Adopt Ownership = "Adopt"
 )
 
@@ -37,9 +37,9 @@ const (
 type verdict int
 
 const (
-	refuse verdict = iota // somebody else's: leave it alone and say so
+	refuse verdict = iota // owned by another installation: leave it alone and report it
 	share                 // a sibling's: leave it alone, it is as good as ours
-	adopt                 // nobody's that we may count on: take it over
+	adopt                 // without a reliable owner: take it over
 	own                   // ours: write it
 )
 
@@ -47,9 +47,9 @@ const (
 //
 //  1. our own mark: ours.
 //  2. a sibling's mark: shared. Also with Adopt, as two owners that each take what the other has would never come to rest.
-//  3. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; somebody removed the mark.
+//  3. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; its mark was removed.
 //  4. no mark, or that of an owner that is gone, on any other object: adopted unless Prevent.
-//  5. anybody else's mark: adopted only with Adopt.
+//  5. the mark of any other owner: adopted only with Adopt.
 func judge(owner string, recorded bool, opts Options) verdict {
 	relation := opts.relation(owner)
 	switch {
@@ -67,7 +67,7 @@ func judge(owner string, recorded bool, opts Options) verdict {
 	return refuse
 }
 
-// relation of an owner mark to us. An absent mark is like that of an owner that is gone: nobody speaks for the object.
+// relation of an owner mark to us. An absent mark is like that of an owner that is gone: no owner claims the object.
 func (o Options) relation(owner string) Relation {
 	switch {
 	case owner == "":

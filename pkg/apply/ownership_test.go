@@ -54,7 +54,7 @@ func TestObjectThatExists(t *testing.T) {
 	f := onServer(t)
 	read := []string{"create configmaps", "get configmaps"}
 	written := []string{"create configmaps", "get configmaps", "patch configmaps"}
-	overruled := append([]string{"patch configmaps"}, written...) // the mark is somebody's
+	overruled := append([]string{"patch configmaps"}, written...) // the mark is a user's
 	for _, test := range []struct {
 		owner     string
 		ownership Ownership

@@ -23,7 +23,7 @@ const minValue = 4
 // longValue is the length from which a value is hidden within words too, as it is there by no accident.
 const longValue = 12
 
-// identifying are fields whose values name things. A message without them would help nobody, and none of them is data.
+// identifying are fields whose values name things. A message without them would not help, and none of them is data.
 var identifying = map[string]bool{"apiVersion": true, "kind": true, "name": true, "namespace": true, "image": true, "type": true}
 
 // goDump is how a field error prints a value that it has no better way for.
@@ -116,7 +116,7 @@ func leaves(found []string, key string, value any) []string {
 	return found
 }
 
-// hide replaces a value. A short one has to stand by itself: "name" is not hidden in "namespace".
+// hide replaces a value. A short one must stand by itself: "name" is not hidden in "namespace".
 func hide(text, value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) < minValue {

@@ -39,7 +39,7 @@ var fixed = regexp.MustCompile(`is immutable|may not change once set|may not be 
 
 func immutable(message string) bool { return fixed.MatchString(message) }
 
-// changesImmutable says that one of the faults is the change of such a field.
+// changesImmutable reports whether one of the faults is the change of such a field.
 func changesImmutable(details *metav1.StatusDetails) bool {
 	return details != nil && slices.ContainsFunc(details.Causes, func(cause metav1.StatusCause) bool { return immutable(cause.Message) })
 }

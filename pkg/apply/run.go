@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// turns bounds how often one object is looked at again because it changed between two calls. Whoever changes it that fast is another
+// turns bounds how often one object is looked at again because it changed between two calls. A writer that changes it that often is another
 // controller that fights for it; the next pass decides again.
 const turns = 5
 
@@ -24,7 +24,7 @@ type run struct {
 	Options
 	// dry: nothing is written; the API server is asked what would become of it.
 	dry bool
-	// scalers are the autoscalers of the namespaces that were asked for.
+	// scalers are the autoscalers of the namespaces that were requested.
 	scalers scalers
 	// halted is set by the first error that every other object would meet too: a dead cluster costs one dial, not one per object.
 	halted atomic.Pointer[Error]
@@ -48,7 +48,7 @@ func (r *run) each(n int, do func(i int)) {
 	done.Wait()
 }
 
-// skipped is the outcome of an object that is not tried because the cluster cannot be talked to.
+// skipped returns the outcome of an object that is not tried because the cluster cannot be talked to.
 func (r *run) skipped(id inventory.ID) (Outcome, bool) {
 	cause := r.halted.Load()
 	if cause == nil {
@@ -80,7 +80,7 @@ func (r *run) learned(obj *unstructured.Unstructured) {
 	}
 }
 
-// succeeded is the outcome of an object that a call returned.
+// succeeded returns the outcome of an object that a call returned.
 func (r *run) succeeded(id inventory.ID, action Action, obj *unstructured.Unstructured) Outcome {
 	return Outcome{
 		ID: id, Action: action, Object: obj, UID: obj.GetUID(),
@@ -88,8 +88,8 @@ func (r *run) succeeded(id inventory.ID, action Action, obj *unstructured.Unstru
 	}
 }
 
-// failed is the outcome of an object that err stood in the way of. quotable are the objects whose values err may quote, so that they can be
-// kept out of the message.
+// failed returns the outcome of an object that err stood in the way of. quotable are the objects whose values err may quote, so that they
+// can be kept out of the message.
 func (r *run) failed(id inventory.ID, verb string, err error, quotable ...*unstructured.Unstructured) Outcome {
 	told := Explain(verb, id, err, quotable...)
 	if hopeless(err) {
@@ -104,7 +104,7 @@ func (r *run) failed(id inventory.ID, verb string, err error, quotable ...*unstr
 	return Outcome{ID: id, Action: action, Err: told, Class: told.Class}
 }
 
-// dryRun is the option of every write.
+// dryRun returns the option of every write.
 func (r *run) dryRun() []string {
 	if r.dry {
 		return []string{metav1.DryRunAll}
@@ -114,5 +114,5 @@ func (r *run) dryRun() []string {
 
 // contended is told of an object that was another one at every turn.
 func contended() *Error {
-	return &Error{Class: ClassConflict, Message: "it changed at each of several tries; somebody else writes it too"}
+	return &Error{Class: ClassConflict, Message: "it changed at each of several attempts; another client writes it, too"}
 }

@@ -17,14 +17,14 @@ type applied struct {
 	yielded   bool
 }
 
-// apply is the server-side apply of content to exactly the object with that UID:
+// apply returns the server-side apply of content to exactly the object with that UID:
 //
-//  1. It is tried without force. Where nobody else has set a field to another value, that is all.
+//  1. It is tried without force. Where no other manager has set a field to another value, that is all.
 //  2. A conflict about the owner mark of an object that was not read (judged is false) is the caller's to look into.
 //  3. A conflict about spec.replicas of an object that an autoscaler targets is given in to: replicas is left out.
-//  4. What is left is applied with force: what a module declares is enforced. Which fields of whom that overruled is told.
+//  4. What is left is applied with force: what a module declares is enforced. The overruled fields and their managers are reported.
 //
-// Replicas can be left out safely only where another manager owns it too: server-side apply takes back what nobody owns.
+// Replicas can be left out safely only where another manager owns it too: server-side apply removes fields without an owner.
 func (w *writing) apply(ctx context.Context, content *unstructured.Unstructured, uid types.UID, judged bool) (applied, error) {
 	object, err := w.patch(ctx, content, uid, false)
 	conflicts := conflictsOf(err)
@@ -45,14 +45,14 @@ func (w *writing) apply(ctx context.Context, content *unstructured.Unstructured,
 	return result, err
 }
 
-// applied is the outcome of a server-side apply.
+// applied returns the outcome of a server-side apply.
 func (w *writing) applied(action Action, result applied) Outcome {
 	outcome := w.succeeded(w.id, action, result.object)
 	outcome.Overruled, outcome.Yielded = result.overruled, result.yielded
 	return outcome
 }
 
-// patch is one call. The UID is never a field that is owned: the API server strips it from managedFields.
+// patch returns one call. The UID is never a field that is owned: the API server strips it from managedFields.
 func (w *writing) patch(
 	ctx context.Context, content *unstructured.Unstructured, uid types.UID, force bool,
 ) (*unstructured.Unstructured, error) {

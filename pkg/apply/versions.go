@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ResourceInAnyVersion returns the resource of a kind in the version that is asked for, else in another one that the cluster serves: an
+// ResourceInAnyVersion returns the resource of a kind in the version that is requested, else in another one that the cluster serves: an
 // object is the same in all of them. It returns *UnknownKindError when the cluster serves none.
 func (c *Cluster) ResourceInAnyVersion(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error) {
 	resource, err := c.Resource(ctx, gvk)

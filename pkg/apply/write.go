@@ -29,7 +29,7 @@ type move int
 const (
 	moveCreate   move = iota // POST: whatever is there is noticed
 	moveChange               // server-side apply on what the inventory recorded, unread
-	moveOwn                  // migrate what our create wrote and nobody has touched, unread; then moveChange
+	moveOwn                  // migrate the untouched fields of our create, without a read; then moveChange
 	moveTakeOver             // read, judge, migrate, server-side apply
 )
 
@@ -87,7 +87,7 @@ func (w *writing) finish(ctx context.Context) Outcome {
 	return w.failed(w.id, "apply", contended())
 }
 
-// first is the cheapest move that is safe by what the inventory recorded and the watch streams know.
+// first returns the cheapest move that is safe by what the inventory recorded and the watch streams know.
 func (w *writing) first() move {
 	entry, live := w.step.Entry, inventory.Live{}
 	if w.Live != nil {
@@ -113,7 +113,7 @@ func (w *writing) first() move {
 	return moveTakeOver
 }
 
-// create is the first write of an object. FieldValidation is strict because server-side apply always is: content that a later change
+// create returns the first write of an object. FieldValidation is strict because server-side apply always is: content that a later change
 // could not be applied with is not accepted at first either.
 func (w *writing) create(ctx context.Context) (*Outcome, move) {
 	opts := metav1.CreateOptions{FieldManager: w.Manager, FieldValidation: metav1.FieldValidationStrict, DryRun: w.dryRun()}
@@ -128,8 +128,8 @@ func (w *writing) create(ctx context.Context) (*Outcome, move) {
 	return done(w.failed(w.id, "create", err, w.object))
 }
 
-// change is every later write of an object: one call. When the object is not the one that was recorded, or no longer bears our mark, it is
-// looked at first.
+// change returns every later write of an object: one call. When the object is not the one that was recorded, or no longer bears our mark,
+// it is looked at first.
 func (w *writing) change(ctx context.Context) (*Outcome, move) {
 	applied, err := w.apply(ctx, w.object, w.step.Entry.UID, false)
 	switch {
@@ -160,7 +160,9 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	case live.GetDeletionTimestamp() != nil: // a sibling's, too: it does not keep what it deletes
 		return done(w.failed(w.id, "apply", Terminating(live)))
 	case verdict == share:
-		return done(w.succeeded(w.id, Shared, live))
+		outcome := w.succeeded(w.id, Shared, live)
+		outcome.Owner = w.mark(live)
+		return done(outcome)
 	case verdict == adopt:
 		action = Adopted
 	}
@@ -180,7 +182,7 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	return done(w.failed(w.id, "apply", err, w.object, live))
 }
 
-// declared is what of an object is sent: without the fields that the API server fills in. Rendered content has none of them as a rule;
+// declared returns what of an object is sent: without the fields that the API server fills in. Rendered content has none of them as a rule;
 // exported content does, and there they would make every write fail. The object itself is not changed, and not copied in depth.
 func declared(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	content := maps.Clone(obj.Object)
@@ -197,7 +199,7 @@ func declared(obj *unstructured.Unstructured) *unstructured.Unstructured {
 
 func done(outcome Outcome) (*Outcome, move) { return &outcome, 0 }
 
-// anotherObject says that a write did not meet the object that it meant. The API server tells a UID that differs as an attempt to
+// anotherObject reports whether a write did not meet the object that it meant. The API server tells a UID that differs as an attempt to
 // change metadata.uid, and a UID without an object as a conflict.
 func anotherObject(err error) bool {
 	if apierrors.IsConflict(err) {
@@ -215,5 +217,5 @@ func anotherObject(err error) bool {
 	return false
 }
 
-// absent says that the object itself does not exist, not its namespace and not its kind.
+// absent reports whether the object itself does not exist, not its namespace and not its kind.
 func absent(err error) bool { return apierrors.IsNotFound(err) && Classify(err) == ClassConflict }

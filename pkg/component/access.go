@@ -20,24 +20,24 @@ const (
 	maxManifest = 4 << 20
 )
 
-// Access is how to get into registries. The zero value speaks https without a login. Proxies come from the environment.
+// Access configures requests to registries. The zero value uses HTTPS without a login. Proxies come from the environment.
 type Access struct {
-	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
+	// Credentials returns the login for a host (host[:port]); nil, or the empty credential, means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
-	// Policy says what is special about a host: certificates, plain http, mirrors to read from; nil means nothing.
+	// Policy returns the settings of a host: certificates, plain HTTP, mirrors to read from; nil means no special settings.
 	Policy func(host string) content.HostPolicy
-	// Mapping is how component names become repositories in registries that ParseRef reads; empty means descriptor.URLPath.
+	// Mapping maps component names to repositories in registries that ParseRef reads; empty means descriptor.URLPath.
 	Mapping descriptor.Mapping
-	// PlainHTTP speaks http to every host.
+	// PlainHTTP uses HTTP for every host.
 	PlainHTTP bool
 }
 
-// plain tells whether http is spoken to a host.
+// plain reports whether a host is accessed by HTTP.
 func (a Access) plain(host string) bool {
 	return a.PlainHTTP || a.Policy != nil && a.Policy(host).PlainHTTP
 }
 
-// withPlain is an access that also speaks http to one host, and says nothing of others.
+// withPlain returns the access with HTTP for one more host.
 func (a Access) withPlain(plain string) Access {
 	policy := a.Policy
 	a.Policy = func(host string) (found content.HostPolicy) {
@@ -50,12 +50,12 @@ func (a Access) withPlain(plain string) Access {
 	return a
 }
 
-// registries is the access in the words of pkg/content.
+// registries converts the access for pkg/content.
 func (a Access) registries() content.Registries {
 	return content.Registries{PlainHTTP: a.plain, Credentials: a.Credentials, Policy: a.Policy, Timeout: requestTime}
 }
 
-// session is an access in use: it keeps connections and tokens for as long as one call takes.
+// session is an Access in use: it keeps connections and tokens for the duration of one call.
 type session struct {
 	content.Registries
 	client *auth.Client
@@ -66,7 +66,7 @@ func (a Access) session() *session {
 	return &session{Registries: known, client: known.Client()}
 }
 
-// repository is one repository of a host, for writing.
+// repository returns one repository of a host, for writing.
 func (s *session) repository(host, path string) (*remote.Repository, error) {
 	endpoints, err := s.Endpoints(host, path)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *session) repository(host, path string) (*remote.Repository, error) {
 	return s.at(endpoints[len(endpoints)-1])
 }
 
-// repositories are the places where a repository can be read, in the order in which they are asked: its own registry is the last.
+// repositories returns the endpoints that serve a repository, in the order in which they are tried: its own registry comes last.
 func (s *session) repositories(host, path string) ([]*remote.Repository, error) {
 	endpoints, err := s.Endpoints(host, path)
 	if err != nil {
@@ -102,12 +102,12 @@ func (s *session) at(endpoint content.Endpoint) (*remote.Repository, error) {
 	}
 	return &remote.Repository{
 		Client: s.client, Reference: reference, PlainHTTP: endpoint.PlainHTTP, MaxMetadataBytes: maxManifest,
-		// Images are copied without what refers to them, so nobody asks a registry whether it can list that.
+		// Images are copied without their referrers, so whether the registry supports the referrers API does not matter.
 		SkipReferrersGC: true,
 	}, nil
 }
 
-// registryError gives an error of a registry the reason that descriptor.Reader would give it.
+// registryError gives an error of a registry the same reason as descriptor.Reader does.
 func registryError(err error) error {
 	typed := (*content.Error)(nil)
 	err = content.RegistryError(err)

@@ -31,7 +31,7 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// login is one for one host.
+// login returns one for one host.
 func login(host, password string) func(context.Context, string) (auth.Credential, error) {
 	return func(_ context.Context, asked string) (auth.Credential, error) {
 		if asked != host {
@@ -41,7 +41,7 @@ func login(host, password string) func(context.Context, string) (auth.Credential
 	}
 }
 
-// secure is a registry with TLS by a certificate that no system knows, and a login.
+// secure returns a registry with TLS by a certificate that no system knows, and a login.
 func secure(t *testing.T) (host string, ca []byte) {
 	t.Helper()
 	server := httptest.NewTLSServer(guarded(registry.New(registry.Logger(log.New(io.Discard, "", 0)))))
@@ -50,7 +50,7 @@ func secure(t *testing.T) (host string, ca []byte) {
 	return strings.TrimPrefix(server.URL, "https://"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
 
-func TestEachHostIsEnteredByItsOwnAccess(t *testing.T) {
+func TestAccess_EachHostIsEnteredByItsOwnAccess(t *testing.T) {
 	open, guard := serve(t), serve(t, guarded)
 	host, ca := secure(t)
 	access := component.Access{
@@ -101,7 +101,7 @@ func TestEachHostIsEnteredByItsOwnAccess(t *testing.T) {
 	build(t, filepath.Join(t.TempDir(), "b"), version) // which asks the secure registry for the image's digest
 }
 
-func TestWhoIsNotLetInIsTold(t *testing.T) {
+func TestAccess_WhoIsNotLetInIsTold(t *testing.T) {
 	guard := serve(t, guarded)
 	host, ca := secure(t)
 	for title, test := range map[string]struct {
@@ -129,7 +129,7 @@ func TestWhoIsNotLetInIsTold(t *testing.T) {
 	}
 }
 
-func TestAMirrorIsReadFrom(t *testing.T) {
+func TestAccess_AMirrorIsReadFrom(t *testing.T) {
 	here, mirror, to := serve(t), serve(t), serve(t)
 	version := harbour("1.0.0")
 	image, digest := here.index(t, "team/operator:1.0.0")

@@ -32,7 +32,7 @@ func build(t *testing.T, path string, version component.Version, options ...comp
 	return made
 }
 
-// snapshot is everything about an archive that could differ: names, modes and bytes.
+// snapshot returns everything about an archive that could differ: names, modes and bytes.
 func snapshot(t *testing.T, path string) string {
 	t.Helper()
 	var text strings.Builder
@@ -80,7 +80,7 @@ func blob(t *testing.T, ref component.Ref, resource string) string {
 	return string(data)
 }
 
-func TestTheSameVersionsGiveTheSameArchiveEverywhere(t *testing.T) {
+func TestArchive_TheSameVersionsGiveTheSameArchiveEverywhere(t *testing.T) {
 	for _, file := range forms {
 		t.Run(file, func(t *testing.T) {
 			first := filepath.Join(t.TempDir(), file)
@@ -117,7 +117,7 @@ func TestTheSameVersionsGiveTheSameArchiveEverywhere(t *testing.T) {
 	}
 }
 
-func TestATarTellsNothingOfWhereItWasMade(t *testing.T) {
+func TestArchive_ATarTellsNothingOfWhereItWasMade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tar")
 	build(t, path, full("1.0.0", ""))
 	data, err := os.ReadFile(path)
@@ -202,17 +202,17 @@ func TestTenBuildsAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoArchiveIsLeftAlone(t *testing.T) {
+func TestArchive_WhatIsNoArchiveIsLeftAlone(t *testing.T) {
 	for title, test := range map[string]struct {
 		make    func(path string) error
 		message string
 	}{
-		"a directory of somebody else": {func(path string) error {
+		"a directory of another user": {func(path string) error {
 			return errors.Join(os.Mkdir(path, 0o755), os.WriteFile(filepath.Join(path, "main.go"), nil, 0o644))
 		}, "no archive of components"},
-		"a file of somebody else": {func(path string) error { return os.WriteFile(path, []byte("x"), 0o644) }, "too short"},
-		"a tar of somebody else":  {func(path string) error { return os.WriteFile(path, component.Tar("a", []byte("b")), 0o644) }, "has no artifact-index.json"},
-		"a text":                  {func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 300), 0o644) }, "no readable tar"},
+		"a file of another user": {func(path string) error { return os.WriteFile(path, []byte("x"), 0o644) }, "too short"},
+		"a tar of another user":  {func(path string) error { return os.WriteFile(path, component.Tar("a", []byte("b")), 0o644) }, "has no artifact-index.json"},
+		"a text":                 {func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 300), 0o644) }, "no readable tar"},
 		"an index of another kind": {func(path string) error {
 			return os.WriteFile(path, component.Tar("artifact-index.json", []byte(`{"schemaVersion":2}`)), 0o644)
 		}, "schema version 2"},
@@ -243,7 +243,7 @@ func TestWhatIsNoArchiveIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDirectoryBecomesAnArchive(t *testing.T) {
+func TestArchive_AnEmptyDirectoryBecomesAnArchive(t *testing.T) {
 	dir := t.TempDir()
 	want := build(t, filepath.Join(t.TempDir(), "a"), harbour("1.0.0"))
 	if got := build(t, dir, harbour("1.0.0")); got != want {
@@ -251,7 +251,7 @@ func TestAnEmptyDirectoryBecomesAnArchive(t *testing.T) {
 	}
 }
 
-func TestADamagedArchiveIsHealedByTheSameContent(t *testing.T) {
+func TestArchive_ADamagedArchiveIsHealedByTheSameContent(t *testing.T) {
 	for title, damage := range map[string]func(string) error{
 		"content that was changed": func(file string) error { return os.WriteFile(file, []byte("x"), 0o644) },
 		"content that is gone":     os.Remove,
@@ -271,7 +271,7 @@ func TestADamagedArchiveIsHealedByTheSameContent(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedBuildLeavesTheArchiveAsItWas(t *testing.T) {
+func TestArchive_AnInterruptedBuildLeavesTheArchiveAsItWas(t *testing.T) {
 	for _, file := range []string{"a", "a.tgz"} {
 		path := filepath.Join(t.TempDir(), file)
 		build(t, path, harbour("1.0.0"))

@@ -9,12 +9,14 @@ import (
 
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
 	"github.com/opencontainers/go-digest"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 )
 
-// Build writes a component version into an archive, and returns the digest of its manifest, which is the one that Push gives the same
-// version. The archive is a directory, or a file when its name ends in .tar, .tgz or .tar.gz. The same versions give the same archive, byte
-// for byte, wherever, whenever and by whomever they are built. Other versions in an archive that exists stay; other content under the same
-// version is refused with a *ConflictError, unless Overwrite is among the options.
+// Build writes a component version into an archive, and returns the digest of its manifest, which equals the digest that Push returns for
+// the same version. The archive is a directory, or a file if its name ends in .tar, .tgz or .tar.gz. Builds are reproducible: the same
+// versions give the same archive, byte for byte. Other versions in an existing archive stay; other content under the same version is
+// refused with a *ConflictError, unless Overwrite is among the options.
 func Build(ctx context.Context, path string, version Version, options ...Option) (_ string, err error) {
 	version, err = version.complete()
 	if err != nil {
@@ -46,24 +48,24 @@ func Build(ctx context.Context, path string, version Version, options ...Option)
 	return signed.Digest, nil
 }
 
-// shelve puts the signed version into an archive. known is the digest of the manifest that is there already with the same content.
+// shelve puts the signed version into an archive. It returns the digest of the manifest that the archive already has for the same content.
 func (v Version) shelve(ctx context.Context, file string, made, signed *packed, overwrite bool) (known string, err error) {
-	staged := stage(file)
-	defer func() { err = errors.Join(err, staged.remove()) }()
-	staged.put(signed)
+	staged := ctf.Stage(file)
+	defer func() { err = errors.Join(err, staged.Remove()) }()
+	signed.stage(staged)
 	repository, tag := path.Join(archiveNamespace, v.Name), tagOf(v.Version)
-	staged.add(repository, tag, signed.root.Digest)
-	_, err = staged.commit(ctx, func(there *archive) (bool, error) {
+	staged.Add(repository, tag, signed.root.Digest)
+	_, err = staged.Commit(ctx, func(there *ctf.Archive) (bool, error) {
 		if there == nil {
 			return true, nil
 		}
-		entry, ok := there.find(repository, tag)
+		entry, ok := there.Find(repository, tag)
 		if !ok {
 			return true, nil
 		}
-		document, err := there.document(ctx, entry.Digest)
+		document, err := readDocument(ctx, there, entry.Digest)
 		if err != nil && overwrite {
-			return true, nil // what is damaged is what has to be replaced
+			return true, nil // what is damaged is what must be replaced
 		}
 		if err != nil {
 			return false, err
@@ -72,23 +74,23 @@ func (v Version) shelve(ctx context.Context, file string, made, signed *packed, 
 		if !same || err != nil {
 			return err == nil, err
 		}
-		known, staged.adds = document.Digest, nil // with what signatures it has
-		return !there.holds(made), nil
+		known, staged.Adds = document.Digest, nil // with what signatures it has
+		return !holdsVersion(there, made), nil
 	})
 	return known, err
 }
 
-// holds tells whether an archive has the content of a version, undamaged. Its descriptor was read before.
-func (a *archive) holds(made *packed) bool {
+// holdsVersion reports whether an archive has the content of a version, undamaged. Its descriptor was read before.
+func holdsVersion(a *ctf.Archive, made *packed) bool {
 	for _, resource := range made.Resources {
 		if resource.Access.LocalReference == "" {
 			continue
 		}
-		blob, ok := a.blobs[digest.Digest(resource.Access.LocalReference)]
+		blob, ok := a.Blobs[digest.Digest(resource.Access.LocalReference)]
 		if !ok {
 			return false
 		}
-		content, err := blob.open()
+		content, err := blob.Open()
 		if err != nil {
 			return false
 		}

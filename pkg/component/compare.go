@@ -10,8 +10,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// difference compares a component version with the one that is there, and names the first thing that differs with both sides of it. Two
-// empty strings mean that they are the same: they may have other signatures, and digests that only one of them knows.
+// difference compares a component version with the existing one, and returns the first difference as seen from either side. It returns two
+// empty strings if they are equal; signatures, and digests that only one of them has, do not count.
 func difference(offered, there *descriptor.Document) (ours, theirs string, err error) {
 	for _, pair := range pairs(offered.Component, there.Component) {
 		if pair[0] != pair[1] {
@@ -25,7 +25,7 @@ func difference(offered, there *descriptor.Document) (ours, theirs string, err e
 	return "a descriptor " + one.String(), "a descriptor " + other.String(), nil
 }
 
-// pairs are the things that people know about a component version, on both sides.
+// pairs returns descriptions of everything that is compared, each for both sides.
 func pairs(offered, there *descriptor.Component) [][2]string {
 	found := [][2]string{
 		{"schema " + offered.Schema, "schema " + there.Schema},
@@ -49,7 +49,7 @@ func pairs(offered, there *descriptor.Component) [][2]string {
 	return found
 }
 
-// describe puts everything about a resource that counts into one line.
+// describe returns one line with everything about a resource that is compared.
 func describe(r descriptor.Resource) string {
 	text := fmt.Sprintf("resource %s of type %s with %s %s",
 		r.Name, r.Type, r.Access.MediaType, r.Access.LocalReference+r.Access.ImageReference)
@@ -69,8 +69,8 @@ func describeLabels(labels []descriptor.Label) (text string) {
 	return text
 }
 
-// alike gives digests of two descriptors that are equal when they say the same: without signatures, without the places where they once
-// were, and without digests of resources that only one of them has.
+// alike returns digests of two descriptors that are equal when the descriptors are: without signatures, without the locations that they had
+// before, and without digests of resources that only one of them has.
 func alike(offered, there []byte) (one, other digest.Digest, err error) {
 	mine, err := compdesc.Decode(offered)
 	if err != nil {
@@ -96,7 +96,7 @@ func alike(offered, there []byte) (one, other digest.Digest, err error) {
 	return one, other, nil
 }
 
-// lacks tells whether the signatures that one has and the other has not are any.
+// lacks reports whether one has a signature that other does not have.
 func lacks(other, one *descriptor.Component) bool {
 	return slices.ContainsFunc(one.Signatures, func(signature descriptor.Signature) bool {
 		return !slices.Contains(other.Signatures, signature)

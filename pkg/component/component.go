@@ -12,28 +12,28 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// The media types that readers tell apart: a plain layer is an oci-ref, a tar is an oci-dir.
+// The media types that readers distinguish: a plain layer is an oci-ref, a tar is an oci-dir.
 const (
 	MediaTypeYAML = "application/yaml"
 	MediaTypeTar  = "application/x-tar"
 )
 
-// The resource types that content gets which does not say: they are OCM's for a file and for a directory.
+// The default resource types of content: OCM's types of a file and of a directory.
 const (
 	typePlainText     = "PlainText"
 	typeDirectoryTree = "directoryTree"
 	typeImage         = "ociImage"
 )
 
-// What a source is when nothing else is said: the words of the first Kyma CLI, which readers look for.
+// The defaults of a source: the terms of the first Kyma CLI, which readers look for.
 const (
 	sourceName = "module-sources"
 	typeGitHub = "Github"
-	// labelRef says which branch or tag a source was built from.
+	// labelRef holds the branch or tag that a source was built from.
 	labelRef = "git.kyma-project.io/ref"
 )
 
-// resourceNamePattern is OCM's for names of resources.
+// resourceNamePattern is OCM's pattern of resource names.
 var resourceNamePattern = regexp.MustCompile(`^[a-z0-9][-_+a-z0-9]*[a-z0-9]$`)
 
 // Version is a component version to publish.
@@ -42,70 +42,70 @@ type Version struct {
 	Name string
 	// Version is a semantic version; a "+" becomes ".build-" in the tag.
 	Version string
-	// Provider is the name of who provides it, and ProviderLabels say more about who that is.
+	// Provider is the name of the provider, and ProviderLabels describe it further.
 	Provider       string
 	ProviderLabels map[string]string
 	// Schema is descriptor.SchemaV2 or descriptor.SchemaV3Alpha1; empty means the former.
 	Schema string
-	// Labels, which are signed with the component, say more about it. MoreLabels are those whose value is no text, or which are not signed.
+	// Labels are signed with the component. MoreLabels are labels that are not signed, or whose value is not a string.
 	Labels     map[string]string
 	MoreLabels []descriptor.Label
-	// Sources are where it was made from.
+	// Sources are what the component was built from.
 	Sources []Source
 	// Resources become layers, in this order.
 	Resources []Resource
-	// Signer signs it, if there is one. A version that is published already keeps the signatures that it has.
+	// Signer signs the component; nil leaves it unsigned. A version that is already published keeps its signatures.
 	Signer *Signer
-	// Access is how Build gets at the images that it signs and that have no ImageDigest; Push does so by its registry's.
+	// Access is how Build reads the images that it signs and that have no ImageDigest; Push uses the access of its registry.
 	Access Access
 }
 
 // Source is a git repository at a commit.
 type Source struct {
-	// Name is empty for module-sources, Type for Github, and Version for that of the component.
+	// The defaults: Name is module-sources, Type is Github, and Version is the component's.
 	Name, Type, Version string
 	// RepoURL is an https address, and Commit the full hash of a commit.
 	RepoURL, Commit string
 	// Ref is the branch or tag that was built, such as refs/heads/main; may be empty.
 	Ref string
-	// Labels, which are signed with the component, say more about it.
+	// Labels are signed with the component.
 	Labels     map[string]string
 	MoreLabels []descriptor.Label
 }
 
-// Resource is content that travels inside the component version as a local blob, or an image that lies elsewhere.
+// Resource is content inside the component version (a local blob), or a reference to an image elsewhere.
 type Resource struct {
-	// Name is how readers ask for it, such as raw-manifest.
+	// Name is the name by which readers find the resource, such as raw-manifest.
 	Name string
 	// Type is the OCM resource type; empty means PlainText, or directoryTree for a tar.
 	Type string
-	// Version is the resource's own; empty means that of the component.
+	// Version is the resource's version; empty means the component's.
 	Version string
 	// Relation is "local" or "external"; empty means the former for content and the latter for an image.
 	Relation string
-	// MediaType is the layer's media type; MediaTypeTar makes it a directory to readers. Empty means MediaTypeYAML.
+	// MediaType is the layer's media type; with MediaTypeTar, readers treat it as a directory. Empty means MediaTypeYAML.
 	MediaType string
 	// Data is the content.
 	Data []byte
-	// Image is the reference of an image instead of content.
+	// Image is the reference of an image, instead of Data.
 	Image string
-	// ImageDigest is the digest of the image's manifest: "sha256:...". Signatures cover it. Empty means that whoever signs finds it out.
+	// ImageDigest is the digest of the image's manifest: "sha256:...". Signatures cover it. If it is empty, signing looks it up.
 	ImageDigest string
-	// Access is where something else than content and images lies, as JSON with a type, such as that of a Helm chart.
+	// Access locates resources that are neither content nor images, such as a Helm chart, as JSON with a type.
 	Access json.RawMessage
-	// Labels, which are signed with the component, say more about it, such as operator.kyma-project.io/renderer: bundle. MoreLabels are
-	// those whose value is no text, or which are not signed.
+	// Labels are signed with the component, such as operator.kyma-project.io/renderer: bundle. MoreLabels are labels that are not signed, or
+	// whose value is not a string.
 	Labels     map[string]string
 	MoreLabels []descriptor.Label
 }
 
-// complete fills in what may be left out, in a copy, and refuses what OCM or some registry would choke on later.
+// complete returns a copy with defaults filled in, and refuses what OCM or some registries would reject later.
 func (v Version) complete() (Version, error) {
 	if err := descriptor.CheckIdentity(v.Name, v.Version); err != nil {
 		return Version{}, err
 	}
 	if v.Provider == "" {
-		return Version{}, fmt.Errorf("component %s has no provider: say who provides it", v.id())
+		return Version{}, fmt.Errorf("component %s has no provider: set provider", v.id())
 	}
 	switch v.Schema {
 	case "":
@@ -133,7 +133,7 @@ func (v Version) complete() (Version, error) {
 	return v.completeSources()
 }
 
-// completeSources does for the sources what complete does for the rest.
+// completeSources does the same for the sources.
 func (v Version) completeSources() (Version, error) {
 	sources := make([]Source, 0, len(v.Sources))
 	for _, source := range v.Sources {
@@ -148,7 +148,7 @@ func (v Version) completeSources() (Version, error) {
 	return v, nil
 }
 
-// complete does for one resource what it does for the version.
+// complete does the same for one resource.
 func (r Resource) complete() (Resource, error) {
 	if !resourceNamePattern.MatchString(r.Name) {
 		return Resource{}, fmt.Errorf("%q is no name for a resource: use lower case letters, digits and - _ + between them", r.Name)
@@ -177,18 +177,18 @@ func (r Resource) complete() (Resource, error) {
 	return r, nil
 }
 
-// completeElsewhere does it for what is not in the component.
+// completeElsewhere does the same for a resource whose content is outside the component.
 func (r Resource) completeElsewhere() (Resource, error) {
 	r.Relation = cmp.Or(r.Relation, string(metav1.ExternalRelation))
 	switch {
 	case len(r.Data) > 0 || r.MediaType != "":
-		return Resource{}, fmt.Errorf("resource %s lies elsewhere and has content or a media type too: keep one of them", r.Name)
+		return Resource{}, fmt.Errorf("resource %s is stored elsewhere and has content or a media type too: keep one of them", r.Name)
 	case r.Image != "" && len(r.Access) > 0:
 		return Resource{}, fmt.Errorf("resource %s is an image and has another access too: keep one of them", r.Name)
 	case r.Image != "":
 		r.Type = cmp.Or(r.Type, typeImage)
 	case r.Type == "":
-		return Resource{}, fmt.Errorf("resource %s lies elsewhere and has no type", r.Name)
+		return Resource{}, fmt.Errorf("resource %s is stored elsewhere and has no type", r.Name)
 	}
 	if known := digest.Digest(r.ImageDigest); known != "" && (known.Validate() != nil || known.Algorithm() != digest.SHA256) {
 		return Resource{}, fmt.Errorf("resource %s has %q, which is no sha256 digest of an image", r.Name, r.ImageDigest)
@@ -196,5 +196,5 @@ func (r Resource) completeElsewhere() (Resource, error) {
 	return r, nil
 }
 
-// id is how messages name the version.
+// id is the version's name in messages.
 func (v Version) id() string { return v.Name + ":" + v.Version }

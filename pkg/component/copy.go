@@ -11,16 +11,17 @@ import (
 	"oras.land/oras-go/v2"
 	orascontent "oras.land/oras-go/v2/content"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// CopyOptions say what is copied, and where to.
+// CopyOptions configure Copy.
 type CopyOptions struct {
-	// Images copies the images that the component refers to as well.
+	// Images also copies the images that the component refers to.
 	Images bool
-	// Overwrite replaces a version, and tags of images, with other content.
+	// Overwrite replaces an existing version, or image tag, that has other content.
 	Overwrite bool
-	// ImagePrefix is the path below the registry's sub path under which the repositories of images go.
+	// ImagePrefix is the path, below the registry's sub path, of the repositories of images.
 	ImagePrefix string
 }
 
@@ -28,34 +29,34 @@ type CopyOptions struct {
 type CopiedImage struct {
 	// Resource is the name of the component's resource.
 	Resource string `json:"resource"`
-	// From and To are its references before and after; in an archive it keeps the one that it has.
+	// From and To are its references before and after; in an archive the image keeps its reference.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Digest of its manifest or index, which is the same at both places.
+	// Digest is the digest of its manifest or index, which is the same in both places.
 	Digest string `json:"digest"`
 }
 
-// CopyReport says what a copy did.
+// CopyReport is the result of Copy.
 type CopyReport struct {
-	// Ref is the component version at its new place.
+	// Ref is the component version in its new place.
 	Ref Ref `json:"-"`
-	// Digest of the component version's manifest there.
+	// Digest is the digest of the component version's manifest there.
 	Digest string `json:"digest"`
-	// Changed is false when it was there already.
+	// Changed is false when the version was already there.
 	Changed bool `json:"changed"`
-	// Images are those that were copied, or were there already.
+	// Images are the images that were copied or were already there.
 	Images []CopiedImage `json:"images,omitempty"`
 }
 
-// Copy copies a component version between registries and archives, bytes as they are, so that its digest stays the same. With Images:
+// Copy copies a component version between registries and archives, byte for byte, so that its digest stays the same. With Images:
 //
-//  1. An archive gets the images beside the component version, whose references stay: it still tells where they came from.
-//  2. A registry gets them below its sub path and ImagePrefix, under the path that they had, and the references are rewritten to there.
-//     The digest of the component version changes with them. Its signatures hold: they are about the digests of images, not the places.
-//  3. Images are looked for in the archive that is copied from before their registries are asked: so an archive crosses an air gap.
+//  1. An archive gets the images beside the component version, which keeps its references and so still names their origin.
+//  2. A registry gets them below its sub path and ImagePrefix, under their former path, and Copy rewrites the references.
+//     This changes the digest of the component version. Its signatures stay valid: they cover digests of images, not locations.
+//  3. Images are read from the source archive before their registries, so that an archive can cross an air gap.
 //
-// An image that the component knows a digest of is copied by that digest, whatever its tag names by now. The same version at the new place
-// is left alone; other content is a *ConflictError. Components that this one refers to are not copied.
+// If the component has a digest of an image, Copy copies that digest, whatever the tag names by now. It leaves the same version in the new
+// place unchanged; other content is a *ConflictError. It does not copy referenced components.
 func Copy(ctx context.Context, from, to Ref, opts CopyOptions) (report CopyReport, err error) {
 	opened, err := Open(ctx, from)
 	if err != nil {
@@ -83,7 +84,7 @@ func Copy(ctx context.Context, from, to Ref, opts CopyOptions) (report CopyRepor
 	return report, nil
 }
 
-// forCopyOf is the reference of the copy: a component keeps its name and version.
+// forCopyOf returns the reference of the copy: a component keeps its name and version.
 func (r Ref) forCopyOf(original Ref) (Ref, error) {
 	if r.Name != "" && r.Name != original.Name || r.Version != "" && r.Version != original.Version {
 		return r, fmt.Errorf("%s cannot become %s: a copy keeps name and version, which are part of what it holds", original, r)
@@ -92,7 +93,7 @@ func (r Ref) forCopyOf(original Ref) (Ref, error) {
 	return r, r.check()
 }
 
-// copying is one copy at work.
+// copying is the state of one Copy.
 type copying struct {
 	*Opened
 	to     Ref
@@ -100,7 +101,7 @@ type copying struct {
 	images []copiedImage
 }
 
-// version is what is copied: the component version as it is, or with other references.
+// version returns what is copied: the component version as it is, or with rewritten references.
 func (c *copying) version(ctx context.Context) (*descriptor.Document, ocispec.Descriptor, orascontent.ReadOnlyStorage, error) {
 	made, err := c.changed(ctx, func(_ context.Context, document *compdesc.ComponentDescriptor) error { return c.relocate(document) })
 	if err != nil {
@@ -149,20 +150,20 @@ func (c *copying) intoRegistry(ctx context.Context) (report CopyReport, err erro
 	return CopyReport{Digest: digest, Changed: true}, nil
 }
 
-// intoArchive copies into an archive. Whether the version may go in is asked before anything large is fetched, and once more when it does.
+// intoArchive copies into an archive. It checks for a conflict before it fetches anything large, and again when it commits.
 func (c *copying) intoArchive(ctx context.Context) (report CopyReport, err error) {
 	if err := c.ask(ctx); err != nil {
 		return report, err
 	}
-	staged := stage(c.to.Path)
-	defer func() { err = errors.Join(err, staged.remove()) }()
+	staged := ctf.Stage(c.to.Path)
+	defer func() { err = errors.Join(err, staged.Remove()) }()
 	if err := c.stage(ctx, staged); err != nil {
 		return report, err
 	}
-	images := staged.adds
-	staged.add(path.Join(archiveNamespace, c.to.Name), tagOf(c.to.Version), c.root().Digest)
+	images := staged.Adds
+	staged.Add(path.Join(archiveNamespace, c.to.Name), tagOf(c.to.Version), c.root().Digest)
 	report.Digest = c.Component.Digest
-	report.Changed, err = staged.commit(ctx, func(there *archive) (bool, error) {
+	report.Changed, err = staged.Commit(ctx, func(there *ctf.Archive) (bool, error) {
 		known, err := c.known(ctx, there)
 		if err != nil {
 			return false, err
@@ -170,24 +171,24 @@ func (c *copying) intoArchive(ctx context.Context) (report CopyReport, err error
 		if known == "" {
 			return true, nil
 		}
-		report.Digest, staged.adds = known, images
-		return !there.has(images), nil
+		report.Digest, staged.Adds = known, images
+		return !hasArtifacts(there, images), nil
 	})
 	return report, err
 }
 
-// known is the digest of the version that an archive has already, if that stays; nil has nothing.
-func (c *copying) known(ctx context.Context, there *archive) (string, error) {
+// known returns the digest of the version that the archive has and keeps; "" if there is none.
+func (c *copying) known(ctx context.Context, there *ctf.Archive) (string, error) {
 	if there == nil {
 		return "", nil
 	}
-	entry, ok := there.find(path.Join(archiveNamespace, c.to.Name), tagOf(c.to.Version))
+	entry, ok := there.Find(path.Join(archiveNamespace, c.to.Name), tagOf(c.to.Version))
 	if !ok {
 		return "", nil
 	}
-	document, err := there.document(ctx, entry.Digest)
+	document, err := readDocument(ctx, there, entry.Digest)
 	if err != nil && c.opts.Overwrite {
-		return "", nil // what is damaged is what has to be replaced
+		return "", nil // what is damaged is what must be replaced
 	}
 	if err != nil {
 		return "", err
@@ -201,21 +202,21 @@ func (c *copying) known(ctx context.Context, there *archive) (string, error) {
 
 // ask looks at the archive as it is now, and refuses what it would refuse later.
 func (c *copying) ask(ctx context.Context) error {
-	there, err := existing(c.to.Path)
+	there, err := ctf.Existing(c.to.Path)
 	if err != nil || there == nil {
 		return err
 	}
 	_, err = c.known(ctx, there)
-	return errors.Join(err, there.close())
+	return errors.Join(err, there.Close())
 }
 
 // stage fetches everything.
-func (c *copying) stage(ctx context.Context, staged *staging) error {
+func (c *copying) stage(ctx context.Context, staged *ctf.Staging) error {
 	for _, image := range c.images {
 		if err := oras.CopyGraph(ctx, image.from, staged, image.Descriptor, oras.DefaultCopyGraphOptions); err != nil {
 			return fmt.Errorf("image %s: %w", image.was, registryError(err))
 		}
-		staged.add(imageRepository(image.was), image.was.Tag, image.Digest)
+		staged.Add(imageRepository(image.was), image.was.Tag, image.Digest)
 	}
 	if err := oras.CopyGraph(ctx, c.Opened, staged, c.root(), oras.DefaultCopyGraphOptions); err != nil {
 		return registryError(err)
@@ -223,10 +224,10 @@ func (c *copying) stage(ctx context.Context, staged *staging) error {
 	return nil
 }
 
-// has tells whether all of these are in the archive.
-func (a *archive) has(all []artifact) bool {
+// hasArtifacts reports whether all of these are in the archive.
+func hasArtifacts(a *ctf.Archive, all []ctf.Artifact) bool {
 	for _, one := range all {
-		if entry, ok := a.find(one.Repository, one.Tag); !ok || entry.Digest != one.Digest {
+		if entry, ok := a.Find(one.Repository, one.Tag); !ok || entry.Digest != one.Digest {
 			return false
 		}
 	}

@@ -24,20 +24,20 @@ type copiedImage struct {
 	was, is  content.Image
 }
 
-// place says where the image goes in a registry: under the path that it had, below those that are given.
+// place sets the image's new reference in a registry: its former path, below the registry's sub path and the prefix.
 func (i *copiedImage) place(to Registry, prefix string) {
 	i.is = i.was
 	i.is.Registry = to.Host
 	i.is.Repository = path.Join(strings.Trim(to.SubPath, "/"), strings.Trim(prefix, "/"), i.was.Repository)
 }
 
-// findImages asks for all images of the component before anything is written, so that one that is missing is told at once.
+// findImages resolves all images of the component before anything is written, so that a missing one is reported at once.
 func (c *copying) findImages(ctx context.Context) error {
 	for i := range c.Component.Resources {
 		resource := &c.Component.Resources[i]
 		text := resource.Access.ImageReference
 		if text == "" && resource.Type == typeImage && resourceKind(resource) != KindBlob {
-			return fmt.Errorf("resource %s is an image, and its access of type %q does not say where it is: verify the component",
+			return fmt.Errorf("resource %s is an image, and its access of type %q does not locate it: verify the component",
 				resource.Name, resource.Access.Type)
 		}
 		if text == "" {
@@ -73,7 +73,7 @@ func (c *copying) pushImages(ctx context.Context) error {
 	return nil
 }
 
-// pushImage copies one image. A tag that names another image there is not taken away from it, unless that may be.
+// pushImage copies one image. It moves a tag that names another image only if Overwrite is set.
 func (c *copying) pushImage(ctx context.Context, into *session, image copiedImage) error {
 	repository, err := into.repository(image.is.Registry, image.is.Repository)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *copying) pushImage(ctx context.Context, into *session, image copiedImag
 	return registryError(repository.Tag(ctx, image.Descriptor, image.is.Tag))
 }
 
-// relocate writes the new references of images into a descriptor.
+// relocate writes the new image references into a descriptor.
 func (c *copying) relocate(document *compdesc.ComponentDescriptor) error {
 	for _, image := range c.images {
 		if image.is == image.was {
@@ -124,7 +124,7 @@ func (c *copying) relocate(document *compdesc.ComponentDescriptor) error {
 	return nil
 }
 
-// report tells about the images.
+// report lists the copied images.
 func (c *copying) report() (told []CopiedImage) {
 	for _, image := range c.images {
 		told = append(told, CopiedImage{

@@ -107,7 +107,7 @@ func doCopy(t *testing.T, from, to component.Ref, opts component.CopyOptions) co
 	return report
 }
 
-func TestACopyHasTheSameDigestEverywhere(t *testing.T) {
+func TestCopy_ACopyHasTheSameDigestEverywhere(t *testing.T) {
 	from, to := serve(t), serve(t)
 	to.SubPath, to.Mapping = "mirror", descriptor.SHA256
 	want := push(t, from.Registry, full("1.0.0+build.1", ""))
@@ -133,7 +133,7 @@ func TestACopyHasTheSameDigestEverywhere(t *testing.T) {
 	}
 }
 
-func TestOtherContentIsNotCopiedOver(t *testing.T) {
+func TestCopy_OtherContentIsNotCopiedOver(t *testing.T) {
 	from, to := serve(t), serve(t)
 	other := harbour("1.0.0")
 	other.Resources[0].Data = []byte("other")
@@ -231,7 +231,7 @@ func TestImagesThatCannotBeCopiedAreToldBeforeAnythingIsWritten(t *testing.T) {
 	}{
 		"one that is gone":         {component.Resource{Image: from.Host + "/none:1"}, "resource operator: image " + from.Host + "/none:1"},
 		"one of another digest":    {component.Resource{Image: from.image(t), ImageDigest: "sha256:" + sha("x")}, sha("x")},
-		"one with two digests":     {component.Resource{Image: from.Host + "/a@sha256:" + sha("y"), ImageDigest: "sha256:" + sha("x")}, "cannot be told"},
+		"one with two digests":     {component.Resource{Image: from.Host + "/a@sha256:" + sha("y"), ImageDigest: "sha256:" + sha("x")}, "it is ambiguous"},
 		"one without tag":          {component.Resource{Image: from.Host + "/none"}, "neither tag nor digest"},
 		"one that is no reference": {component.Resource{Image: "a b"}, "no reference"},
 	} {
@@ -255,7 +255,7 @@ func TestImagesThatCannotBeCopiedAreToldBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-func TestATagOfAnotherImageIsNotTakenAway(t *testing.T) {
+func TestCopy_ATagOfAnotherImageIsNotTakenAway(t *testing.T) {
 	from, to := serve(t), serve(t)
 	image, digest := from.index(t, "team/operator:1.0.0")
 	to.index(t, "team/operator:1.0.0")

@@ -25,7 +25,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// FuzzDecodersAgree holds our small decoder to the OCM library's. Fuzzing it compiles the whole library once more, with
+// FuzzDecodersAgree holds our small decoder to the OCM library's. Fuzzing it compiles the whole library again, with
 // counters in it; TestDecodersAgreeOnEverySmallChange goes most of the way in a second.
 func FuzzDecodersAgree(f *testing.F) {
 	for _, data := range goldens(f) {
@@ -80,7 +80,7 @@ func mustAgree(t *testing.T, data []byte) bool {
 	}
 	theirs, err := facts(t, library)
 	if err != nil {
-		return false // the library looks into an access only when it is asked for the resource
+		return false // the library looks into an access only when it is requested the resource
 	}
 	ours, err := descriptor.Decode(data)
 	if err != nil {
@@ -159,8 +159,9 @@ func translate(t *testing.T, from, to any) {
 	}
 }
 
-// TestEveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes changes each part of a signed descriptor, and holds our verdict to the library's.
-func TestEveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes(t *testing.T) {
+// TestDifferential_EveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes changes each part of a signed descriptor, and holds our verdict
+// to the library's.
+func TestDifferential_EveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes(t *testing.T) {
 	registry := signing.NewRegistry(signing.DefaultHandlerRegistry(), signing.NewKeyRegistry(signing.DefaultKeyRegistry()))
 	registry.RegisterPublicKey(descriptor.SignatureName, &keys()[0].PublicKey)
 	verdicts := map[bool]int{}
@@ -182,7 +183,7 @@ func TestEveryChangeOfASignedDescriptorIsJudgedAsTheLibraryDoes(t *testing.T) {
 				}
 				ours, err := descriptor.Decode(changed)
 				if err != nil {
-					return // refused before anybody asks for signatures
+					return // refused before anyone asks for signatures
 				}
 				_, err = ours.Verify(trusting(keys()[0]), today)
 				theirs := compdesc.Verify(library, registry, descriptor.SignatureName)

@@ -18,15 +18,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// maxResource is the largest resource of an existing component that is taken over.
+// maxResource is the largest resource, in bytes, that is taken over from an existing component.
 const maxResource = 256 << 20
 
-// From starts a Version from something that exists already:
+// From returns a Version that starts from an existing component or image:
 //
-//  1. A component (oci://host//name:version, or an archive): provider, labels, sources and resources are taken over, signatures are not.
-//  2. An image (oci://host/path:tag, or without the scheme): it becomes an image resource with the digest that it has now.
+//  1. A component (oci://host//name:version, or an archive): it takes over provider, labels, sources and resources, but no signatures.
+//  2. An image (oci://host/path:tag, or without the scheme): it becomes an image resource with its current digest.
 //
-// Name and version of the result are those of the component, or empty; the caller sets them, and adds what else belongs to it.
+// Name and version of the result are those of the component, or empty; the caller sets them and adds the rest.
 func From(ctx context.Context, text string, access Access) (Version, error) {
 	if isImage(text) {
 		return fromImage(ctx, text, access)
@@ -47,7 +47,7 @@ func From(ctx context.Context, text string, access Access) (Version, error) {
 	return version, nil
 }
 
-// isImage tells references of images from those of components, which have two slashes before the name, and from files.
+// isImage distinguishes image references from component references, which have two slashes before the name, and from files.
 func isImage(text string) bool {
 	for _, scheme := range []string{schemeOCI, schemeHTTPS, schemeHTTP} {
 		if rest, ok := strings.CutPrefix(text, scheme); ok {
@@ -61,7 +61,7 @@ func isImage(text string) bool {
 	return err != nil
 }
 
-// noName is what a resource's name cannot have.
+// noName matches what a resource name must not contain.
 var noName = regexp.MustCompile(`[^-_+a-z0-9]+`)
 
 func fromImage(ctx context.Context, text string, access Access) (Version, error) {
@@ -88,7 +88,7 @@ func fromImage(ctx context.Context, text string, access Access) (Version, error)
 	return Version{Resources: []Resource{resource}, Access: access}, nil
 }
 
-// version is the component version as something that can be published again.
+// version returns the component version in a form that can be published again.
 func (o *Opened) version(ctx context.Context) (Version, error) {
 	more, err := readMore(o.Text)
 	if err != nil {
@@ -136,17 +136,17 @@ func (o *Opened) resource(ctx context.Context, from *descriptor.Resource, access
 	return made, nil
 }
 
-// more is what descriptor.Component does not tell.
+// more is what descriptor.Component does not contain.
 type more struct {
 	provider map[string]string
 	sources  []Source
 	accesses [][]byte
-	// labels of the component, and of each resource.
+	// labels are those of the component, resources those of each resource.
 	labels    []descriptor.Label
 	resources [][]descriptor.Label
 }
 
-// copied are labels of the library in our form.
+// copied converts labels of the OCM library.
 func copied(labels metav1.Labels) (made []descriptor.Label) {
 	for _, label := range labels {
 		made = append(made, descriptor.Label{Name: label.Name, Value: label.Value, Version: label.Version, Signing: label.Signing})
@@ -161,7 +161,7 @@ func readMore(text []byte) (found more, err error) {
 		return found, fmt.Errorf("read descriptor: %w", err)
 	}
 	if len(document.References) > 0 {
-		return found, fmt.Errorf("it refers to %d other components, which is not taken over: build it anew", len(document.References))
+		return found, fmt.Errorf("it refers to %d other components, which is not taken over: build it again", len(document.References))
 	}
 	found.labels = copied(document.Labels)
 	for _, label := range document.Provider.Labels {

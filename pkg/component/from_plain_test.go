@@ -6,8 +6,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
-// TestAnImageWithoutTLSSaysNothingOfOthers: what it begins with is spoken to by http, and the images that are asked for afterwards are not.
-func TestAnImageWithoutTLSSaysNothingOfOthers(t *testing.T) {
+// TestFromPlain_AnImageWithoutTLSSaysNothingOfOthers: what it begins with is spoken to by http, and the images that are requested
+// afterwards are not.
+func TestFromPlain_AnImageWithoutTLSSaysNothingOfOthers(t *testing.T) {
 	s := serve(t)
 	version, err := component.From(t.Context(), "http://"+s.image(t), component.Access{})
 	if err != nil {

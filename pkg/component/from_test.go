@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-func TestFromAComponentNothingIsLost(t *testing.T) {
+func TestFrom_FromAComponentNothingIsLost(t *testing.T) {
 	to := serve(t)
 	version := full("1.0.0+build.1", descriptor.SchemaV3Alpha1)
 	version.Resources = append(version.Resources, component.Resource{
@@ -41,7 +41,7 @@ func TestFromAComponentNothingIsLost(t *testing.T) {
 	}
 }
 
-func TestFromAnImageItIsAResourceWithADigest(t *testing.T) {
+func TestFrom_FromAnImageItIsAResourceWithADigest(t *testing.T) {
 	to := serve(t)
 	image, digest := to.index(t, "team/operator_x:1.0.0")
 	for _, text := range []string{"http://" + image, image} {

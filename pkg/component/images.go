@@ -10,6 +10,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	orascontent "oras.land/oras-go/v2/content"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -28,13 +29,13 @@ type foundImage struct {
 	from orascontent.ReadOnlyStorage
 }
 
-// image finds what an image reference names: the manifest of the digest in it, or else of its tag. The archive, if there is one, is asked
-// before the registry.
-func (s *session) image(ctx context.Context, in *archive, image content.Image) (foundImage, error) {
+// image returns what an image reference names: the manifest of its digest, or else of its tag. It tries the archive, if given, before the
+// registry.
+func (s *session) image(ctx context.Context, in *ctf.Archive, image content.Image) (foundImage, error) {
 	if in != nil {
-		if entry, ok := in.find(imageRepository(image), cmp.Or(image.Digest, image.Tag)); ok {
-			described, _, err := in.describe(entry.Digest)
-			return foundImage{described, shelf{in}}, err
+		if entry, ok := in.Find(imageRepository(image), cmp.Or(image.Digest, image.Tag)); ok {
+			described, _, err := in.Describe(entry.Digest)
+			return foundImage{described, ctf.Storage{Archive: in}}, err
 		}
 	}
 	places, err := s.repositories(image.Registry, image.Repository)
@@ -44,7 +45,7 @@ func (s *session) image(ctx context.Context, in *archive, image content.Image) (
 	for _, repository := range places {
 		var found ocispec.Descriptor
 		if found, err = repository.Resolve(ctx, cmp.Or(image.Digest, image.Tag)); err == nil {
-			if !isSHA256(found.Digest) {
+			if !ctf.IsSHA256(found.Digest) {
 				return foundImage{}, fmt.Errorf("image %s has digest %s, which is no sha256", image, found.Digest)
 			}
 			return foundImage{found, repository}, nil
@@ -53,21 +54,21 @@ func (s *session) image(ctx context.Context, in *archive, image content.Image) (
 	return foundImage{}, fmt.Errorf("image %s: %w", image, registryError(err))
 }
 
-// imageRepository is the name under which an archive keeps an image: the whole name that the image has outside.
+// imageRepository is the repository of an image in an archive: the image's full name, with its host.
 func imageRepository(image content.Image) string { return image.Registry + "/" + image.Repository }
 
-// ImageDigest is the digest of the manifest (or index) that an image reference has now: "sha256:...". An archive that holds the image is
-// asked first; then the registry of the image is, by the component's access.
+// ImageDigest returns the digest of the manifest (or index) that an image reference names now: "sha256:...". It tries an archive that holds
+// the image first, then the image's registry, using the component's access.
 func (o *Opened) ImageDigest(ctx context.Context, image string) (string, error) {
 	return o.session.imageDigest(ctx, o.archive, image)
 }
 
-// imageDigest is the digest of the manifest that an image reference has now.
+// imageDigest returns the digest of the manifest that an image reference names now.
 func (a Access) imageDigest(ctx context.Context, image string) (string, error) {
 	return a.session().imageDigest(ctx, nil, image)
 }
 
-func (s *session) imageDigest(ctx context.Context, in *archive, text string) (string, error) {
+func (s *session) imageDigest(ctx context.Context, in *ctf.Archive, text string) (string, error) {
 	image, err := parseImage(text)
 	if err != nil {
 		return "", err
@@ -79,13 +80,13 @@ func (s *session) imageDigest(ctx context.Context, in *archive, text string) (st
 	return found.Digest.String(), nil
 }
 
-// pinned is the digest that an image must have: that of its reference, or else the one that the descriptor says.
+// pinned returns the image with its required digest: that of its reference, or else that of the descriptor. The two must not differ.
 func pinned(image content.Image, said string) (content.Image, error) {
 	if said == "" {
 		return image, nil
 	}
 	if image.Digest != "" && image.Digest != said {
-		return image, fmt.Errorf("image %s has digest %s by its component: which one is meant cannot be told", image, said)
+		return image, fmt.Errorf("image %s has digest %s by its component: it is ambiguous", image, said)
 	}
 	if err := digest.Digest(said).Validate(); err != nil {
 		return image, fmt.Errorf("image %s has %q instead of a digest in its component: %w", image, said, err)

@@ -10,9 +10,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// Inspection is everything that can be said of a component version that was opened.
+// Inspection describes an opened component version.
 type Inspection struct {
-	// Ref is where it lies, Digest that of its manifest, and Schema that of its descriptor.
+	// Ref is its reference, Digest that of its manifest, and Schema that of its descriptor.
 	Ref    string `json:"ref"`
 	Digest string `json:"digest"`
 	Schema string `json:"schema"`
@@ -32,16 +32,16 @@ type Inspection struct {
 type InspectedLabel struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
-	// Signed says that signatures cover it.
+	// Signed reports whether signatures cover the label.
 	Signed bool `json:"signed"`
 }
 
-// InspectedSource is where the component was made from.
+// InspectedSource is what the component was built from.
 type InspectedSource struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	Type    string `json:"type"`
-	// Access is the access type. Repository, Commit and GitRef are what an access by git has.
+	// Access is the access type. Repository, Commit and GitRef are set for access by git.
 	Access     string           `json:"access,omitempty"`
 	Repository string           `json:"repository,omitempty"`
 	Commit     string           `json:"commit,omitempty"`
@@ -49,7 +49,7 @@ type InspectedSource struct {
 	Labels     []InspectedLabel `json:"labels,omitempty"`
 }
 
-// InspectedResource is one thing that the component version holds or points to.
+// InspectedResource is a resource that the component version holds or points to.
 type InspectedResource struct {
 	Name     string `json:"name"`
 	Version  string `json:"version,omitempty"`
@@ -58,13 +58,13 @@ type InspectedResource struct {
 	// Kind is Blob, Image or Other, and Access the access type.
 	Kind   string `json:"kind"`
 	Access string `json:"access"`
-	// MediaType and Size, in bytes, are of a blob; Size is -1 where nobody says it.
+	// MediaType and Size, in bytes, are those of a blob; Size is -1 if unknown.
 	MediaType string `json:"mediaType,omitempty"`
 	Size      int64  `json:"size"`
 	// Image is the reference of an image.
 	Image string `json:"image,omitempty"`
-	// Digest is what the descriptor says of the content; Covered, that a signature covers it and that the access, which none covers, does
-	// not lead elsewhere.
+	// Digest is the digest of the content by the descriptor. Covered reports whether a signature covers it and the access, which no signature
+	// covers, does not contradict it.
 	Digest  string           `json:"digest,omitempty"`
 	Covered bool             `json:"covered"`
 	Labels  []InspectedLabel `json:"labels,omitempty"`
@@ -78,11 +78,11 @@ type InspectedReference struct {
 	Digest    string `json:"digest,omitempty"`
 }
 
-// written is what a descriptor of either schema has beside what package descriptor reads.
+// written is what a descriptor of either schema has that package descriptor does not read.
 type written struct {
 	Sources    []writtenSource    `json:"sources"`
 	References []writtenReference `json:"componentReferences"`
-	// Renamed is what schema v3alpha1 calls References.
+	// Renamed holds the references in schema v3alpha1.
 	Renamed []writtenReference `json:"references"`
 }
 
@@ -108,8 +108,8 @@ type writtenReference struct {
 	Digest        *descriptor.DigestSpec `json:"digest"`
 }
 
-// Inspect describes a component version that was opened, without reading any more. With trust it also judges its signatures; nil trusts
-// nobody and judges nothing. now is the time at which certificates have to be valid.
+// Inspect describes an opened component version without further requests. With trust it also verifies its signatures; with nil they stay
+// Unjudged. now is the time at which certificates must be valid.
 func Inspect(opened *Opened, trust *descriptor.Trust, now time.Time) (*Inspection, error) {
 	component := opened.Component
 	also, err := readWritten(opened.Text)
@@ -154,7 +154,7 @@ func readWritten(text []byte) (*written, error) {
 	}, nil
 }
 
-// sources are the digests of blobs that sources of a descriptor lie in.
+// sources returns the digests of the blobs that the sources of a descriptor are stored in.
 func sources(text []byte) (found []string) {
 	also, err := readWritten(text)
 	if err != nil {
@@ -196,7 +196,7 @@ func inspectLabels(labels []descriptor.Label) (found []InspectedLabel) {
 	return found
 }
 
-// digestText writes a digest as registries do.
+// digestText returns a digest in the notation of registries.
 func digestText(of *descriptor.DigestSpec) string {
 	switch {
 	case of == nil:

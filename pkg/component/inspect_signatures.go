@@ -10,24 +10,24 @@ import (
 
 // The states of an InspectedSignature.
 const (
-	// SignatureUnjudged: nobody said who is trusted.
+	// SignatureUnjudged: the caller gave no Trust.
 	SignatureUnjudged = "Unjudged"
-	// SignatureHolds: somebody who is trusted made it, of the descriptor as it is.
+	// SignatureHolds: a trusted signer made it, for the descriptor as it is.
 	SignatureHolds = "Valid"
-	// SignatureFails: it does not hold; the reason says why.
+	// SignatureFails: it is not valid; the reason is given.
 	SignatureFails = "Invalid"
 )
 
-// InspectedSignature is a signature, and what it is worth.
+// InspectedSignature is a signature and the result of its verification.
 type InspectedSignature struct {
 	Name          string `json:"name"`
 	Algorithm     string `json:"algorithm"`
 	Hash          string `json:"hash"`
 	Normalisation string `json:"normalisation"`
 	MediaType     string `json:"mediaType,omitempty"`
-	// Issuer is who it says that made it.
+	// Issuer is the signer, as the signature claims.
 	Issuer string `json:"issuer,omitempty"`
-	// Certificates came with it, that of the signer first.
+	// Certificates came with the signature, the signer's first.
 	Certificates []InspectedCertificate `json:"certificates,omitempty"`
 
 	// State is Unjudged, Valid or Invalid; Reason and Message say why it is Invalid.
@@ -40,7 +40,7 @@ type InspectedSignature struct {
 	Until     *time.Time `json:"until,omitempty"`
 }
 
-// InspectedCertificate is who a certificate is of, by whom and for how long.
+// InspectedCertificate is the subject, issuer and validity of a certificate.
 type InspectedCertificate struct {
 	Subject   string    `json:"subject"`
 	Issuer    string    `json:"issuer"`
@@ -73,7 +73,7 @@ func inspectSignatures(opened *Opened, trust *descriptor.Trust, now time.Time) (
 	return found
 }
 
-// judge says what a signature is worth to those who trust somebody. Names of signatures play no part: each is looked at.
+// judge returns the validity of a signature under a trust. The names of signatures do not matter: each is checked.
 func (s *InspectedSignature) judge(of *descriptor.Component, signature *descriptor.Signature, trust *descriptor.Trust, now time.Time) {
 	if trust == nil || len(trust.PublicKeys)+len(trust.Certificates) == 0 {
 		return
@@ -91,7 +91,7 @@ func (s *InspectedSignature) judge(of *descriptor.Component, signature *descript
 	s.By, s.Authority, s.Until = held.By, held.Authority, held.Until
 }
 
-// writtenIssuers are who the signatures of a descriptor say that made them, in their order.
+// writtenIssuers returns the claimed issuers of a descriptor's signatures, in their order.
 func writtenIssuers(text []byte) (issuers []string) {
 	var document struct {
 		Signatures []struct {

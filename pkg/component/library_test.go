@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// full is a version that has everything that a version can have.
+// full returns a version that has everything that a version can have.
 func full(version, schema string) component.Version {
 	return component.Version{
 		Name: name, Version: version, Provider: "example.org", Schema: schema,
@@ -122,8 +122,8 @@ func TestVersionsAreLaidOutAsTheLibraryDoes(t *testing.T) {
 	}
 }
 
-// TestTheLibraryReadsOurArchives opens archives of every form with the library, those with images beside the components too.
-func TestTheLibraryReadsOurArchives(t *testing.T) {
+// TestLibrary_TheLibraryReadsOurArchives opens archives of every form with the library, those with images beside the components too.
+func TestLibrary_TheLibraryReadsOurArchives(t *testing.T) {
 	from, version := serve(t), harbour("1.0.0+build.1")
 	version.Resources = append(version.Resources, component.Resource{Name: "operator", Image: from.image(t)})
 	push(t, from.Registry, version)

@@ -16,31 +16,32 @@ import (
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// archiveNamespace is the path that OCM puts before component names in an archive.
+// archiveNamespace is the path that OCM puts before component names in archives.
 const archiveNamespace = "component-descriptors"
 
-// Opened is a component version that was opened. Close it.
+// Opened is an opened component version. The caller must close it.
 type Opened struct {
-	// Ref names it, with the name and the version that may have been left out.
+	// Ref is its reference, with name and version filled in.
 	Ref Ref
-	// Component is what its descriptor says.
+	// Component is the content of its descriptor.
 	Component *descriptor.Component
-	// Text is the descriptor as it is written, and Manifest the OCI manifest that holds it, of the digest in Component.Digest.
+	// Text is the descriptor as stored, and Manifest the OCI manifest, whose digest is Component.Digest.
 	Text, Manifest []byte
 
 	manifest ocispec.Manifest
 	session  *session
-	// archive is nil for one in a registry.
-	archive *archive
-	// places are where its layers can be read, in the order in which they are asked.
+	// archive is nil for a component version in a registry.
+	archive *ctf.Archive
+	// places are where its layers can be read, in the order in which they are tried.
 	places []content.ReadOnlyStorage
 }
 
 // Open reads a component version of a registry or an archive: its manifest and its descriptor, each verified by its digest. The error is a
-// *descriptor.Error with a reason, unless ctx was cancelled or the reference is none.
+// *descriptor.Error with a reason, unless ctx was cancelled or the reference is invalid.
 func Open(ctx context.Context, ref Ref) (*Opened, error) {
 	if err := ref.check(); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func Open(ctx context.Context, ref Ref) (*Opened, error) {
 	if ref.Registry != nil {
 		return openRemote(ctx, ref)
 	}
-	found, err := openArchive(ref.Path)
+	found, err := ctf.Open(ref.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &descriptor.Error{Reason: descriptor.ReasonNotFound, Err: fmt.Errorf(
 			"there is no archive %s: the address of a registry begins with oci://, https:// or http://", ref.Path)}
@@ -58,7 +59,7 @@ func Open(ctx context.Context, ref Ref) (*Opened, error) {
 	}
 	opened, err := openArchived(ctx, ref, found)
 	if err != nil {
-		return nil, errors.Join(err, found.close())
+		return nil, errors.Join(err, found.Close())
 	}
 	return opened, nil
 }
@@ -83,12 +84,12 @@ func openRemote(ctx context.Context, ref Ref) (*Opened, error) {
 	return opened, opened.adopt(document)
 }
 
-func openArchived(ctx context.Context, ref Ref, from *archive) (*Opened, error) {
-	entry, err := from.choose(ref)
+func openArchived(ctx context.Context, ref Ref, from *ctf.Archive) (*Opened, error) {
+	entry, err := chooseVersion(from, ref)
 	if err != nil {
 		return nil, err
 	}
-	document, err := from.document(ctx, entry.Digest)
+	document, err := readDocument(ctx, from, entry.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -97,28 +98,28 @@ func openArchived(ctx context.Context, ref Ref, from *archive) (*Opened, error) 
 			ref.Path, document.Name, document.Version, entry.Repository, entry.Tag)
 	}
 	ref.Name, ref.Version = document.Name, document.Version
-	opened := &Opened{Ref: ref, session: ref.access().session(), archive: from, places: []content.ReadOnlyStorage{shelf{from}}}
+	opened := &Opened{Ref: ref, session: ref.access().session(), archive: from, places: []content.ReadOnlyStorage{ctf.Storage{Archive: from}}}
 	return opened, opened.adopt(document)
 }
 
-// document reads the component version with that manifest.
-func (a *archive) document(ctx context.Context, of digest.Digest) (*descriptor.Document, error) {
-	_, data, err := a.describe(of)
+// readDocument reads the component version with the given manifest.
+func readDocument(ctx context.Context, a *ctf.Archive, of digest.Digest) (*descriptor.Document, error) {
+	_, data, err := a.Describe(of)
 	if err != nil {
 		return nil, &descriptor.Error{Reason: descriptor.ReasonInvalid, Err: err}
 	}
-	document, err := descriptor.ReadManifest(ctx, shelf{a}, data, 0)
+	document, err := descriptor.ReadManifest(ctx, ctf.Storage{Archive: a}, data, 0)
 	if err != nil {
-		return nil, fmt.Errorf("archive %s: %w", a.path, err)
+		return nil, fmt.Errorf("archive %s: %w", a.Path, err)
 	}
 	return document, nil
 }
 
-// choose finds the entry of the index that a reference means; without name or version, the only one there is.
-func (a *archive) choose(ref Ref) (artifact, error) {
+// chooseVersion returns the index entry that a reference names; without name or version, the only entry.
+func chooseVersion(a *ctf.Archive, ref Ref) (ctf.Artifact, error) {
 	var found, others []string
-	var chosen artifact
-	for _, entry := range a.index.Artifacts {
+	var chosen ctf.Artifact
+	for _, entry := range a.Index.Artifacts {
 		name, ok := strings.CutPrefix(entry.Repository, archiveNamespace+"/")
 		if !ok || entry.Tag == "" {
 			continue
@@ -136,14 +137,14 @@ func (a *archive) choose(ref Ref) (artifact, error) {
 	case len(found) == 1:
 		return chosen, nil
 	case len(found) > 1:
-		return artifact{}, invalidArchive("archive %s has several component versions, say which by //name:version: %s",
-			a.path, strings.Join(found, ", "))
+		return ctf.Artifact{}, invalidArchive("archive %s has several component versions, choose one by //name:version: %s",
+			a.Path, strings.Join(found, ", "))
 	case len(others) > 0:
-		return artifact{}, &descriptor.Error{Reason: descriptor.ReasonNotFound, Err: fmt.Errorf("archive %s has no component %s:%s, but %s",
-			a.path, ref.Name, ref.Version, strings.Join(others, ", "))}
+		return ctf.Artifact{}, &descriptor.Error{Reason: descriptor.ReasonNotFound, Err: fmt.Errorf("archive %s has no component %s:%s, but %s",
+			a.Path, ref.Name, ref.Version, strings.Join(others, ", "))}
 	default:
-		return artifact{}, &descriptor.Error{
-			Reason: descriptor.ReasonNotFound, Err: fmt.Errorf("archive %s has no component version", a.path),
+		return ctf.Artifact{}, &descriptor.Error{
+			Reason: descriptor.ReasonNotFound, Err: fmt.Errorf("archive %s has no component version", a.Path),
 		}
 	}
 }
@@ -152,7 +153,7 @@ func invalidArchive(format string, args ...any) error {
 	return &descriptor.Error{Reason: descriptor.ReasonInvalid, Err: fmt.Errorf(format, args...)}
 }
 
-// tagOf is the tag of a version, in registries and archives alike.
+// tagOf returns the tag of a version, in registries and archives alike.
 func tagOf(version string) string { return strings.ReplaceAll(version, "+", ".build-") }
 
 func (o *Opened) adopt(document *descriptor.Document) error {
@@ -163,15 +164,15 @@ func (o *Opened) adopt(document *descriptor.Document) error {
 	return nil
 }
 
-// Close lets go of the archive.
+// Close closes the archive.
 func (o *Opened) Close() error {
 	if o.archive == nil {
 		return nil
 	}
-	return o.archive.close()
+	return o.archive.Close()
 }
 
-// root is the descriptor of the manifest.
+// root returns the OCI descriptor of the manifest.
 func (o *Opened) root() ocispec.Descriptor {
 	mediaType := o.manifest.MediaType
 	if mediaType == "" {
@@ -180,8 +181,8 @@ func (o *Opened) root() ocispec.Descriptor {
 	return ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(o.Manifest), Size: int64(len(o.Manifest))}
 }
 
-// Blob reads the content of a resource that the component version holds itself; reading fails at the end when it is not what its digest
-// says (descriptor.ErrDigestMismatch).
+// Blob returns a reader of a resource that is stored in the component version, and its media type. Reading fails at the end if the bytes do
+// not match the digest (descriptor.ErrDigestMismatch).
 func (o *Opened) Blob(ctx context.Context, resource string) (blob io.ReadCloser, mediaType string, err error) {
 	layer, mediaType, _, err := o.Component.Layer(resource)
 	if err != nil {
@@ -198,10 +199,10 @@ func (o *Opened) Blob(ctx context.Context, resource string) (blob io.ReadCloser,
 	return verifying(blob, o.manifest.Layers[i]), mediaType, nil
 }
 
-// Fetch opens a blob or the manifest of the component version, so that oras can copy it.
+// Fetch opens a blob or the manifest of the component version; it implements oras's content.Fetcher.
 func (o *Opened) Fetch(ctx context.Context, wanted ocispec.Descriptor) (blob io.ReadCloser, err error) {
 	if wanted.Digest == o.root().Digest {
-		return memoryBlob(o.Manifest).open()
+		return ctf.MemoryBlob(o.Manifest).Open()
 	}
 	for _, place := range o.places {
 		if blob, err = place.Fetch(ctx, wanted); err == nil {
@@ -218,7 +219,7 @@ func (o *Opened) Fetch(ctx context.Context, wanted ocispec.Descriptor) (blob io.
 	}
 }
 
-// Exists tells whether a blob is there.
+// Exists reports whether a blob is there.
 func (o *Opened) Exists(ctx context.Context, wanted ocispec.Descriptor) (found bool, err error) {
 	if wanted.Digest == o.root().Digest {
 		return true, nil
@@ -231,7 +232,7 @@ func (o *Opened) Exists(ctx context.Context, wanted ocispec.Descriptor) (found b
 	return false, err
 }
 
-// verified reads a blob and fails at its end when it is another one.
+// verified reads a blob and fails at its end if the digest or the size differs.
 type verified struct {
 	*content.VerifyReader
 	io.Closer

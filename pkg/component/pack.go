@@ -25,10 +25,11 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/errdef"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// part is one blob of a component version in memory.
+// part is one blob of a component version, in memory.
 type part struct {
 	ocispec.Descriptor
 	data []byte
@@ -40,14 +41,14 @@ func newPart(mediaType string, data []byte) part {
 	}
 }
 
-// packed is a component version as a registry holds it, byte for byte as the OCM library would write it: the same wherever it goes.
+// packed is a component version as a registry holds it, byte for byte as the OCM library would write it: the same in every place.
 type packed struct {
 	*descriptor.Document
 	root  ocispec.Descriptor
 	parts []part // the manifest too
 }
 
-// Fetch gives the blobs, so that a packed version is copied like any other.
+// Fetch returns the blobs, so that a packed version can be copied like any other.
 func (p *packed) Fetch(_ context.Context, wanted ocispec.Descriptor) (io.ReadCloser, error) {
 	for _, part := range p.parts {
 		if part.Digest == wanted.Digest {
@@ -57,12 +58,19 @@ func (p *packed) Fetch(_ context.Context, wanted ocispec.Descriptor) (io.ReadClo
 	return nil, fmt.Errorf("blob %s: %w", wanted.Digest, errdef.ErrNotFound)
 }
 
-// Exists tells whether it has a blob.
+// stage puts the blobs into an archive to be.
+func (p *packed) stage(into *ctf.Staging) {
+	for _, part := range p.parts {
+		into.Put(part.Digest, part.data)
+	}
+}
+
+// Exists reports whether the version has a blob.
 func (p *packed) Exists(_ context.Context, wanted ocispec.Descriptor) (bool, error) {
 	return slices.ContainsFunc(p.parts, func(part part) bool { return part.Digest == wanted.Digest }), nil
 }
 
-// pack makes a component version out of what complete has accepted. Nothing but its arguments goes in.
+// pack makes a component version from a Version that complete returned. The result depends on its arguments only.
 func (v Version) pack(sign func(*compdesc.ComponentDescriptor) error) (*packed, error) {
 	document, layers, err := v.document()
 	if err != nil {
@@ -85,7 +93,7 @@ func (v Version) pack(sign func(*compdesc.ComponentDescriptor) error) (*packed, 
 	return made, nil
 }
 
-// document makes the descriptor, and the layers that it refers to. Equal content is one layer.
+// document makes the descriptor and the layers that it refers to. Equal content shares a layer.
 func (v Version) document() (made *compdesc.ComponentDescriptor, layers []part, err error) {
 	made = compdesc.New(v.Name, v.Version)
 	made.Metadata.ConfiguredVersion = v.Schema
@@ -132,7 +140,7 @@ func (s Source) entry() (made compdesc.Source, err error) {
 	return made, err
 }
 
-// entry makes the resource's entry of the descriptor, with the digest of its content, and the layer if it has one.
+// entry makes the descriptor's entry of a resource, with the digest of its content, and the layer if there is one.
 func (r Resource) entry() (made compdesc.Resource, layer part, err error) {
 	made.Name, made.Type, made.Version, made.Relation = r.Name, r.Type, r.Version, metav1.ResourceRelation(r.Relation)
 	if made.Labels, err = labels(r.Labels, r.MoreLabels); err != nil {
@@ -162,7 +170,7 @@ func digestSpec(normalisation string, of digest.Digest) *metav1.DigestSpec {
 	return &metav1.DigestSpec{HashAlgorithm: crypto.SHA256.String(), NormalisationAlgorithm: normalisation, Value: of.Encoded()}
 }
 
-// labels are those that are signed, in the order of their names, and then the others.
+// labels returns the signed labels, sorted by name, and then the others.
 func labels(signed map[string]string, more []descriptor.Label) (made metav1.Labels, err error) {
 	for _, name := range slices.Sorted(maps.Keys(signed)) {
 		if err := made.Set(name, signed[name], metav1.WithSigning()); err != nil {
@@ -178,8 +186,8 @@ func labels(signed map[string]string, more []descriptor.Label) (made metav1.Labe
 	return made, nil
 }
 
-// assemble lays a component version out around a descriptor. Of the old manifest the layers stay, and the media types if it has any.
-// The parts of the result are those that are new: the manifest, the config and the descriptor.
+// assemble builds a component version around a descriptor. It keeps the layers of the old manifest, and the media types if it has any. The
+// result's parts are the new ones: the manifest, the config and the descriptor.
 func assemble(document *compdesc.ComponentDescriptor, old ocispec.Manifest) (*packed, error) {
 	text, err := compdesc.Encode(document)
 	if err != nil {
@@ -211,7 +219,7 @@ func assemble(document *compdesc.ComponentDescriptor, old ocispec.Manifest) (*pa
 	return made, err
 }
 
-// packDescriptor is the tar that OCM puts a descriptor into.
+// packDescriptor returns the tar that OCM stores a descriptor in.
 func packDescriptor(text []byte) []byte {
 	var made bytes.Buffer
 	archive := tar.NewWriter(&made)
@@ -223,7 +231,7 @@ func packDescriptor(text []byte) []byte {
 	return made.Bytes()
 }
 
-// others are the layers of a manifest without that of the descriptor, which is the first one by every writer of OCM.
+// others returns a manifest without the layer of the descriptor, which every OCM writer puts first.
 func others(document *descriptor.Document) (ocispec.Manifest, error) {
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(document.Manifest, &manifest); err != nil {

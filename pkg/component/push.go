@@ -13,34 +13,33 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// Option changes how Push works.
+// Option changes how Build and Push work.
 type Option string
 
-// Overwrite replaces a version that the registry already has with other content. It replaces component versions only: an
-// image, or a version that is damaged, has to be deleted in the registry.
+// Overwrite replaces an existing version that has other content. It replaces component versions only: an image, or a damaged version, must
+// be deleted in the registry first.
 const Overwrite Option = "Overwrite"
 
-// ConflictError refuses to change a version that others may already run.
+// ConflictError reports that a version already exists with other content, which others may already run.
 type ConflictError struct {
 	// Component is the version, as name:version.
 	Component string
-	// Digest is the digest of the manifest that is there, OfferedDigest of the one that should replace it.
+	// Digest is the digest of the existing manifest, OfferedDigest of the one that should replace it.
 	Digest, OfferedDigest string
-	// Offered and Existing say what differs first, on both sides, with the digests when it is content.
+	// Offered and Existing describe the first difference on both sides, with digests if content differs.
 	Offered, Existing string
 }
 
-// Error says what differs and what to do.
+// Error returns the difference and what to do.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("component %s is already published as %s with other content: "+
 		"it has %s; %s would have %s: choose a new version, or overwrite it",
 		e.Component, e.Digest, e.Existing, e.OfferedDigest, e.Offered)
 }
 
-// Push publishes a component version and returns the digest of its manifest. Pushing the same content again changes nothing.
-// Other content under a version that exists is refused with a *ConflictError, unless Overwrite is among the options.
-//
-// What was uploaded before a push ended early is not a version yet: the tag comes last.
+// Push publishes a component version and returns the digest of its manifest. Pushing the same content again changes nothing. Other content
+// under an existing version is refused with a *ConflictError, unless Overwrite is among the options. An interrupted push publishes nothing:
+// the tag is written last.
 func Push(ctx context.Context, registry Registry, version Version, options ...Option) (string, error) {
 	version, err := version.complete()
 	if err != nil {
@@ -83,11 +82,11 @@ func Push(ctx context.Context, registry Registry, version Version, options ...Op
 	return confirm(ctx, registry, offered.Document)
 }
 
-// settle decides about a version that is there already:
+// settle decides what happens to an existing version:
 //
 //  1. The same content is known, whatever signatures it has.
-//  2. Other content is replaced if overwrite says so.
-//  3. Else it is a *ConflictError.
+//  2. Other content is replaced if overwrite is set.
+//  3. Otherwise it is a *ConflictError.
 func settle(offered, there *descriptor.Document, overwrite bool) (known bool, err error) {
 	ours, theirs, err := difference(offered, there)
 	if err != nil {
@@ -112,13 +111,13 @@ func confirm(ctx context.Context, registry Registry, offered *descriptor.Documen
 	}
 	ours, theirs, err := difference(offered, there)
 	if err != nil || ours != theirs {
-		return "", fmt.Errorf("component %s:%s was pushed as %s with %s and is %s with %s now: did somebody else push it at the same time?",
+		return "", fmt.Errorf("component %s:%s was pushed as %s with %s and is %s with %s now: was it pushed concurrently?",
 			offered.Name, offered.Version, offered.Digest, ours, there.Digest, theirs)
 	}
 	return there.Digest, nil
 }
 
-// upload copies a component version into a registry: what it consists of first, then the tag.
+// upload copies a component version into a registry: blobs and manifest first, then the tag.
 func (r Registry) upload(ctx context.Context, from content.ReadOnlyStorage, root ocispec.Descriptor, name, version string) error {
 	path, tag, err := descriptor.Locate(r.SubPath, r.Mapping, name, version)
 	if err != nil {

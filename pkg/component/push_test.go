@@ -80,7 +80,7 @@ func push(t *testing.T, to component.Registry, version component.Version, option
 	return root
 }
 
-func TestWhatIsPushedIsReadBack(t *testing.T) {
+func TestPush_WhatIsPushedIsReadBack(t *testing.T) {
 	packed := component.Tar("module.yaml", []byte(manifest))
 	for title, test := range map[string]struct {
 		schema, version, sub string
@@ -167,7 +167,7 @@ func (s *served) mustHave(t *testing.T, c *descriptor.Component, layer string) {
 	}
 }
 
-func TestThePushOfSomethingThatIsThereChangesNothing(t *testing.T) {
+func TestPush_ThePushOfSomethingThatIsThereChangesNothing(t *testing.T) {
 	to := serve(t)
 	first := push(t, to.Registry, harbour("1.0.0"))
 	to.writes.Store(0)
@@ -196,7 +196,7 @@ func TestVersionsCanBePushedAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestTheSameVersionHasTheSameDigestInEveryRegistry(t *testing.T) {
+func TestPush_TheSameVersionHasTheSameDigestInEveryRegistry(t *testing.T) {
 	here, there := serve(t), serve(t)
 	there.SubPath = "elsewhere"
 	if one, two := push(t, here.Registry, harbour("1.0.0")), push(t, there.Registry, harbour("1.0.0")); one != two {
@@ -204,7 +204,7 @@ func TestTheSameVersionHasTheSameDigestInEveryRegistry(t *testing.T) {
 	}
 }
 
-func TestOtherContentUnderAVersionIsRefusedUnlessItIsToBeOverwritten(t *testing.T) {
+func TestPush_OtherContentUnderAVersionIsRefusedUnlessItIsToBeOverwritten(t *testing.T) {
 	for title, test := range map[string]struct {
 		change           func(*component.Version)
 		existing, offers string

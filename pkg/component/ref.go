@@ -18,25 +18,25 @@ const (
 	schemeHTTP  = "http://"
 )
 
-// Ref names a component version in a registry or in an archive: it has either a Registry or a Path.
+// Ref names a component version in a registry or in an archive: either Registry or Path is set.
 type Ref struct {
-	// Registry is where it lies, nil for an archive.
+	// Registry is the component's registry; nil for an archive.
 	Registry *Registry
-	// Path is that of an archive: a directory, or a file that ends in .tar, .tgz or .tar.gz.
+	// Path is the path of an archive: a directory, or a file that ends in .tar, .tgz or .tar.gz.
 	Path string
-	// Name is the component's and Version its version. An archive that has exactly one version can do without both.
+	// Name is the component's name and Version its version. Both may be empty for an archive with exactly one version.
 	Name, Version string
-	// Access is how to get at the images of a component in an archive. Those of one in a registry are got by that registry's.
+	// Access is for the images of a component in an archive. For a component in a registry, the registry's Access is used.
 	Access Access
 }
 
-// ParseRef reads how people write a reference to a component version:
+// ParseRef parses a reference to a component version:
 //
-//  1. oci://host[:port][/sub]//name:version is in a registry, by https unless access says something else of the host.
-//  2. https:// and http:// instead of oci:// say how the registry is spoken to.
+//  1. oci://host[:port][/sub]//name:version is in a registry, accessed by HTTPS unless access sets HTTP for the host.
+//  2. https:// and http:// instead of oci:// set the protocol.
 //  3. Everything else is the path of an archive: path[//name[:version]].
 //
-// The version of a component in a registry may be left out only where the caller fills it in; Open wants it.
+// The version of a component in a registry may be omitted only if the caller fills it in; Open requires it.
 func ParseRef(text string, access Access) (Ref, error) {
 	for _, scheme := range []string{schemeOCI, schemeHTTPS, schemeHTTP} {
 		if rest, ok := strings.CutPrefix(text, scheme); ok {
@@ -80,7 +80,7 @@ func parseRemote(text, rest string, plainHTTP bool, access Access) (Ref, error) 
 	return found, found.checkIdentity(text)
 }
 
-// checkIdentity refuses names and versions that no component has, as far as they are given.
+// checkIdentity refuses invalid names and versions; both may be empty.
 func (r Ref) checkIdentity(text string) error {
 	name, version := r.Name, r.Version
 	if name == "" && version == "" {
@@ -95,7 +95,7 @@ func (r Ref) checkIdentity(text string) error {
 	return nil
 }
 
-// String is the reference as people write it.
+// String returns the reference in the notation of ParseRef.
 func (r Ref) String() string {
 	identity := r.Name
 	if r.Version != "" {
@@ -115,7 +115,7 @@ func (r Ref) String() string {
 	return where + "//" + identity
 }
 
-// access is how to get into the registries of the component's images.
+// access returns the Access for the registries of the component's images.
 func (r Ref) access() Access {
 	if r.Registry != nil {
 		return r.Registry.access()
@@ -129,7 +129,7 @@ func (r Ref) check() error {
 	case r.Registry != nil && r.Path != "":
 		return fmt.Errorf("reference %s names a registry and the archive %s: keep one of them", r, r.Path)
 	case r.Registry == nil && r.Path == "":
-		return fmt.Errorf("component %s is neither in a registry nor in an archive: say where", r)
+		return fmt.Errorf("component %s is neither in a registry nor in an archive: give its location", r)
 	case r.Registry != nil:
 		return descriptor.CheckIdentity(r.Name, r.Version)
 	default:

@@ -90,7 +90,7 @@ func FuzzParseRef(f *testing.F) {
 	})
 }
 
-func TestAReferenceIsOneThing(t *testing.T) {
+func TestRef_AReferenceIsOneThing(t *testing.T) {
 	for title, ref := range map[string]component.Ref{
 		"two places":             {Registry: &component.Registry{Host: "localhost"}, Path: "a", Name: name, Version: "1.0.0"},
 		"no place":               {Name: name, Version: "1.0.0"},

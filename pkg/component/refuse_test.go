@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-func TestATagOnSomethingElseIsLeftAlone(t *testing.T) {
+func TestRefuse_ATagOnSomethingElseIsLeftAlone(t *testing.T) {
 	to := serve(t)
 	url := "http://" + to.Host + "/v2/component-descriptors/" + name + "/manifests/1.0.0"
 	image := `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","layers":[],
@@ -70,7 +70,7 @@ func TestPushRefusesWhatNobodyCouldUse(t *testing.T) {
 	}
 }
 
-func TestADescriptorThatNoReaderAcceptsIsNotTagged(t *testing.T) {
+func TestRefuse_ADescriptorThatNoReaderAcceptsIsNotTagged(t *testing.T) {
 	to := serve(t)
 	version := harbour("1.0.0")
 	version.Provider = strings.Repeat("x", descriptor.DefaultMaxDescriptor)

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// Registry says where a component version goes and how to get in.
+// Registry is where a component version is published, and how it is accessed.
 type Registry struct {
 	// Host is the registry's host with an optional port, without scheme and path.
 	Host string
@@ -16,11 +16,11 @@ type Registry struct {
 	SubPath string
 	// Mapping is how component names become repositories; empty means descriptor.URLPath.
 	Mapping descriptor.Mapping
-	// PlainHTTP speaks http instead of https to this host.
+	// PlainHTTP uses HTTP instead of HTTPS for this host.
 	PlainHTTP bool
-	// Credentials are what to log in with at this host; nil means what Access has for it.
+	// Credentials are the login for this host; nil means those of Access.
 	Credentials *Credentials
-	// Access is how to get into this registry and into those of the component's images; its Mapping is not looked at.
+	// Access is for this registry and those of the component's images; its Mapping is ignored.
 	Access Access
 }
 
@@ -29,7 +29,7 @@ type Credentials struct {
 	Username, Password, IdentityToken string
 }
 
-// access is the registry's Access together with what its other fields say about its host.
+// access returns the registry's Access, with the settings of its other fields for its host.
 func (r Registry) access() Access {
 	access := r.Access
 	if r.PlainHTTP {
@@ -52,7 +52,7 @@ func (r Registry) access() Access {
 	return access
 }
 
-// reader reads back what is there, with the same access.
+// reader returns a reader with the same access.
 func (r Registry) reader() *descriptor.Reader {
 	access := r.access()
 	reader := &descriptor.Reader{Registry: r.Host, SubPath: r.SubPath, Mapping: r.Mapping}

@@ -11,11 +11,12 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// rewrite replaces the descriptor of a component version by what change makes of it, in its registry or archive; everything else stays.
-// It gives the digest of the new manifest, which is the old one when nothing changed.
+// rewrite replaces the descriptor of a component version with the result of change, in its registry or archive; everything else stays. It
+// returns the digest of the new manifest, or of the old one if nothing changed.
 func rewrite(ctx context.Context, ref Ref, change func(context.Context, *compdesc.ComponentDescriptor) error) (_ string, err error) {
 	opened, err := Open(ctx, ref)
 	if err != nil {
@@ -36,7 +37,7 @@ func rewrite(ctx context.Context, ref Ref, change func(context.Context, *compdes
 	return made.Digest, rewriteArchive(ctx, opened, made)
 }
 
-// changed packs the component version with another descriptor; nil when it is the same.
+// changed packs the component version with another descriptor; nil means no change.
 func (o *Opened) changed(ctx context.Context, change func(context.Context, *compdesc.ComponentDescriptor) error) (*packed, error) {
 	document, err := compdesc.Decode(o.Text)
 	if err != nil {
@@ -63,36 +64,36 @@ func (o *Opened) changed(ctx context.Context, change func(context.Context, *comp
 	return assemble(document, old)
 }
 
-// document is what was read.
+// document returns what was read.
 func (o *Opened) document() *descriptor.Document {
 	return &descriptor.Document{Component: o.Component, Text: o.Text, Manifest: o.Manifest}
 }
 
-// rewriteArchive puts another manifest where the opened one is, unless somebody else did so meanwhile.
+// rewriteArchive replaces the opened manifest, unless it was replaced meanwhile.
 func rewriteArchive(ctx context.Context, opened *Opened, made *packed) (err error) {
-	staged := stage(opened.Ref.Path)
-	defer func() { err = errors.Join(err, staged.remove()) }()
-	staged.put(made)
+	staged := ctf.Stage(opened.Ref.Path)
+	defer func() { err = errors.Join(err, staged.Remove()) }()
+	made.stage(staged)
 	repository, tag := path.Join(archiveNamespace, opened.Ref.Name), tagOf(opened.Ref.Version)
-	staged.add(repository, tag, made.root.Digest)
-	_, err = staged.commit(ctx, func(there *archive) (bool, error) {
+	staged.Add(repository, tag, made.root.Digest)
+	_, err = staged.Commit(ctx, func(there *ctf.Archive) (bool, error) {
 		if there != nil {
-			if entry, ok := there.find(repository, tag); ok && entry.Digest == opened.root().Digest {
+			if entry, ok := there.Find(repository, tag); ok && entry.Digest == opened.root().Digest {
 				return true, nil
 			}
 		}
-		return false, fmt.Errorf("component %s was changed by somebody else at the same time: try again", opened.Ref)
+		return false, fmt.Errorf("component %s was changed concurrently: try again", opened.Ref)
 	})
 	return err
 }
 
-// layered are blobs of which some are new; the others are where the component version was.
+// layered combines new blobs with those of the existing component version.
 type layered struct {
 	*packed
 	below content.ReadOnlyStorage
 }
 
-// Exists tells whether one of both has a blob.
+// Exists reports whether either has a blob.
 func (l layered) Exists(ctx context.Context, wanted ocispec.Descriptor) (bool, error) {
 	if found, err := l.packed.Exists(ctx, wanted); err != nil || found {
 		return found, err
@@ -100,7 +101,7 @@ func (l layered) Exists(ctx context.Context, wanted ocispec.Descriptor) (bool, e
 	return l.below.Exists(ctx, wanted)
 }
 
-// Fetch opens a blob of one of both.
+// Fetch opens a blob of either.
 func (l layered) Fetch(ctx context.Context, wanted ocispec.Descriptor) (io.ReadCloser, error) {
 	if found, err := l.packed.Exists(ctx, wanted); err != nil || found {
 		return l.packed.Fetch(ctx, wanted)

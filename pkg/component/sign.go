@@ -17,12 +17,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// imageDigester finds out the digest that the reference of an image has now.
+// imageDigester returns the digest that an image reference names now.
 type imageDigester func(ctx context.Context, reference string) (string, error)
 
-// SignRef signs a component version in a registry or an archive, and returns the new digest of its manifest. Digests of its resources that
-// its descriptor lacks are found out first, those of images at their registries: what has no digest is not covered. A signature of the
-// same name is replaced, others stay; one that the signer has made already of the same content stays too, and nothing is written.
+// SignRef signs a component version in a registry or an archive, and returns the new digest of its manifest. It first looks up missing
+// digests of resources, those of images at their registries, since a signature does not cover a resource without a digest. It replaces a
+// signature of the same name and keeps others; it writes nothing if the signer has already signed the same content.
 func SignRef(ctx context.Context, ref Ref, signer *Signer) (string, error) {
 	if err := signer.check(); err != nil {
 		return "", fmt.Errorf("sign %s: %w", ref, err)
@@ -48,7 +48,7 @@ func Sign(ctx context.Context, registry Registry, name, version string, signer *
 	return SignRef(ctx, Ref{Registry: &registry, Name: name, Version: version}, signer)
 }
 
-// seal puts a signature into a descriptor.
+// seal adds a signature to a descriptor.
 func (s *Signer) seal(ctx context.Context, of *compdesc.ComponentDescriptor, images imageDigester) error {
 	if err := s.check(); err != nil {
 		return err
@@ -76,14 +76,14 @@ func (s *Signer) seal(ctx context.Context, of *compdesc.ComponentDescriptor, ima
 	if known != nil && known.Digest == digest && s.made(known.Signature, made, hash, sum) {
 		return nil
 	}
-	// All of that name go: an old tool appended a second one where it should have replaced the first.
+	// Remove all of that name: an old tool appended a second one where it should have replaced the first.
 	of.Signatures = slices.DeleteFunc(of.Signatures, func(other metav1.Signature) bool { return other.Name == name })
 	of.Signatures.Set(metav1.Signature{Name: name, Digest: digest, Signature: made})
 	return nil
 }
 
-// setDigest notes the digest of a resource's content, where the descriptor has none. That of a local blob is the name by which it lies
-// there; a descriptor that says another is not signed.
+// setDigest records the digest of a resource's content if the descriptor has none. The digest of a local blob is its name; setDigest
+// refuses a descriptor with a different one.
 func setDigest(ctx context.Context, of *compdesc.Resource, images imageDigester) error {
 	if compdesc.IsNoneAccess(of.Access) {
 		if of.Digest != nil && descriptor.HoldsNothing(of.Access.GetType()) {
@@ -96,7 +96,7 @@ func setDigest(ctx context.Context, of *compdesc.Resource, images imageDigester)
 		blob, local := access.(*localblob.AccessSpec)
 		if err == nil && local && known.NormalisationAlgorithm == descriptor.DigestBlob &&
 			known.HashAlgorithm == crypto.SHA256.String() && blob.LocalReference != "sha256:"+known.Value {
-			return fmt.Errorf("its digest is sha256:%s and it lies under %s: somebody changed one of them", known.Value, blob.LocalReference)
+			return fmt.Errorf("its digest is sha256:%s, but it is stored as %s: one of them was changed", known.Value, blob.LocalReference)
 		}
 		return nil
 	}
@@ -118,13 +118,13 @@ func setDigest(ctx context.Context, of *compdesc.Resource, images imageDigester)
 		return err
 	}
 	if !sha {
-		return fmt.Errorf("it lies under %q, which is no sha256 digest", made.Value)
+		return fmt.Errorf("it is stored as %q, which is no sha256 digest", made.Value)
 	}
 	made.Value, of.Digest = value, made
 	return nil
 }
 
-// pinnedOr is the digest in an image's reference, or else the one that its registry tells.
+// pinnedOr returns the digest in an image's reference, or else the one that its registry returns.
 func pinnedOr(ctx context.Context, reference string, images imageDigester) (string, error) {
 	if _, pinned, ok := strings.Cut(reference, "@"); ok {
 		return pinned, nil
@@ -138,7 +138,7 @@ func pinnedOr(ctx context.Context, reference string, images imageDigester) (stri
 	return digest, nil
 }
 
-// signed tells whether a component version carries the signature that a signer would make.
+// signed reports whether a component version has the signature that a signer would make.
 func (s *Signer) signed(there *descriptor.Component) bool {
 	name := cmp.Or(s.Name, descriptor.SignatureName)
 	return slices.ContainsFunc(there.Signatures, func(known descriptor.Signature) bool { return known.Name == name })

@@ -20,27 +20,27 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// Signer is who signs.
+// Signer is a private key with the settings of its signatures.
 type Signer struct {
-	// Name of the signature; empty means descriptor.SignatureName.
+	// Name is the name of the signature; empty means descriptor.SignatureName.
 	Name string
-	// Key makes the signature: *rsa.PrivateKey, *ecdsa.PrivateKey or ed25519.PrivateKey, or what keeps such a key elsewhere.
+	// Key makes the signature: *rsa.PrivateKey, *ecdsa.PrivateKey or ed25519.PrivateKey, or a crypto.Signer for a key kept elsewhere.
 	Key crypto.Signer
 	// Algorithm is descriptor.AlgorithmPKCS1v15 or descriptor.AlgorithmPSS for an RSA key; empty means the former, which every version of OCM
 	// can verify. Other keys have one algorithm each, which OCM's own tools do not know.
 	Algorithm string
 	// Hash is crypto.SHA256 or crypto.SHA512; 0 means the former.
 	Hash crypto.Hash
-	// Normalisation is how the bytes that are signed are made. Empty means descriptor.NormalisationV2, the strongest that there is here;
-	// descriptor.NormalisationV1 is for those who can read nothing else.
+	// Normalisation is how the signed bytes are made. Empty means descriptor.NormalisationV2, the strongest one available here;
+	// descriptor.NormalisationV1 is for verifiers that support nothing else.
 	Normalisation string
-	// Chain are certificates that go into the signature: that of the key first, then those of who issued it. May be empty.
+	// Chain holds certificates to embed in the signature: the key's first, then those of its issuers. May be empty.
 	Chain []*x509.Certificate
-	// Issuer says for people who signs, where there is no Chain that does.
+	// Issuer names the signer for readers, if there is no Chain.
 	Issuer string
 }
 
-// ReadSigner reads a private key (PKCS #8, PKCS #1 for RSA, SEC 1 for ECDSA) and a chain of certificates, which may be empty, from PEM.
+// ReadSigner reads a private key (PKCS #8, PKCS #1 for RSA, SEC 1 for ECDSA) and a certificate chain, which may be empty, from PEM.
 func ReadSigner(key, chain []byte) (*Signer, error) {
 	found, err := privateKey(key)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Signer) check() error {
 	return nil
 }
 
-// algorithm is the one that the key signs by.
+// algorithm returns the key's signature algorithm.
 func (s *Signer) algorithm() string {
 	switch s.Key.Public().(type) {
 	case *ecdsa.PublicKey:
@@ -134,7 +134,7 @@ var mediaTypes = map[string]string{
 	descriptor.AlgorithmECDSA: descriptor.MediaTypeSignatureECDSA, descriptor.AlgorithmEd25519: descriptor.MediaTypeSignatureEd25519,
 }
 
-// sign signs a digest in hex. The library could do it for RSA, but what version 0.11 of it writes for PSS no version of it can verify.
+// sign signs a digest in hex. The OCM library could do it for RSA, but no version of it can verify the PSS signatures of its version 0.11.
 func (s *Signer) sign(hash crypto.Hash, sum string) (made metav1.SignatureSpec, err error) {
 	hashed, err := hex.DecodeString(sum)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *Signer) sign(hash crypto.Hash, sum string) (made metav1.SignatureSpec, 
 	return made, nil
 }
 
-// made tells whether a signature is what this signer would make of the same digest: most algorithms make another one every time.
+// made reports whether a signature equals what this signer would make of the same digest, by verifying it: most algorithms are randomized.
 func (s *Signer) made(known, would metav1.SignatureSpec, hash crypto.Hash, sum string) bool {
 	if known.Algorithm != would.Algorithm || known.MediaType != would.MediaType || known.Issuer != would.Issuer {
 		return false

@@ -71,7 +71,7 @@ func trusting(all ...*rsa.PrivateKey) *descriptor.Trust {
 	return trust
 }
 
-func TestWhatIsSignedIsVerified(t *testing.T) {
+func TestSign_WhatIsSignedIsVerified(t *testing.T) {
 	ours, theirs := keys()[0], keys()[1]
 	authority := certify(t, "authority", theirs, nil, theirs, today.AddDate(5, 0, 0))
 	leaf := certify(t, "signer", ours, authority, theirs, today.AddDate(1, 0, 0))
@@ -88,13 +88,13 @@ func TestWhatIsSignedIsVerified(t *testing.T) {
 		"with a key":                                 {"", component.Signer{Key: ours}, trusting(theirs, ours), time.Time{}, "", today},
 		"with a key, in schema v3alpha1":             {descriptor.SchemaV3Alpha1, component.Signer{Key: ours}, trusting(ours), time.Time{}, "", today},
 		"with a key and PSS":                         {"", component.Signer{Key: ours, Algorithm: descriptor.AlgorithmPSS}, trusting(ours), time.Time{}, "", today},
-		"by somebody else":                           {"", component.Signer{Key: ours}, trusting(theirs), time.Time{}, descriptor.ReasonSignatureUntrusted, today},
+		"by another user":                            {"", component.Signer{Key: ours}, trusting(theirs), time.Time{}, descriptor.ReasonSignatureUntrusted, today},
 		"under a name that does not count":           {"", component.Signer{Key: ours, Name: "x"}, trusting(ours), time.Time{}, descriptor.ReasonSignatureMissing, today},
 		"with a certificate of an authority":         {"", component.Signer{Name: "other", Key: ours, Chain: []*x509.Certificate{leaf}}, trusted, leaf.NotAfter, "", today},
 		"with a chain and PSS":                       {"", component.Signer{Name: "mine", Key: ours, Chain: []*x509.Certificate{leaf, authority}, Algorithm: descriptor.AlgorithmPSS}, trusted, leaf.NotAfter, "", today},
 		"with a certificate that expired":            {"", component.Signer{Name: "mine", Key: ours, Chain: []*x509.Certificate{leaf}}, trusted, time.Time{}, descriptor.ReasonSignatureUntrusted, today.AddDate(2, 0, 0)},
 		"with a certificate, and its key is trusted": {"", component.Signer{Key: ours, Chain: []*x509.Certificate{leaf}}, trusting(ours), time.Time{}, "", today.AddDate(2, 0, 0)},
-		"with a certificate of nobody":               {"", component.Signer{Key: ours, Chain: []*x509.Certificate{leaf}}, trusting(theirs), time.Time{}, descriptor.ReasonSignatureUntrusted, today},
+		"with a certificate of no one":               {"", component.Signer{Key: ours, Chain: []*x509.Certificate{leaf}}, trusting(theirs), time.Time{}, descriptor.ReasonSignatureUntrusted, today},
 		"with a certificate that is trusted itself":  {"", component.Signer{Key: ours}, pinned, leaf.NotAfter, "", today},
 		"with that, and it expired":                  {"", component.Signer{Key: ours}, pinned, time.Time{}, descriptor.ReasonSignatureUntrusted, today.AddDate(2, 0, 0)},
 		"with that, sent along":                      {"", component.Signer{Key: ours, Chain: []*x509.Certificate{leaf}}, pinned, leaf.NotAfter, "", today},
@@ -169,7 +169,7 @@ func TestSigningAgainReplacesTheSignature(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSignedIsToldBefore(t *testing.T) {
+func TestSign_WhatCannotBeSignedIsToldBefore(t *testing.T) {
 	to, version := serve(t), harbour("1.0.0")
 	push(t, to.Registry, version)
 	foreign := certify(t, "other", keys()[1], nil, keys()[1], today.AddDate(1, 0, 0))
@@ -180,7 +180,7 @@ func TestWhatCannotBeSignedIsToldBefore(t *testing.T) {
 	}{
 		"no key":                      {"1.0.0", component.Signer{}, "no private key"},
 		"another algorithm":           {"1.0.0", component.Signer{Key: keys()[0], Algorithm: "x"}, `"x" is unknown`},
-		"a certificate of somebody":   {"1.0.0", component.Signer{Key: keys()[0], Chain: []*x509.Certificate{foreign}}, "not that of the private key"},
+		"a certificate of a user":     {"1.0.0", component.Signer{Key: keys()[0], Chain: []*x509.Certificate{foreign}}, "not that of the private key"},
 		"a version that is not there": {"2.0.0", component.Signer{Key: keys()[0]}, "has no component"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestReadSigner(t *testing.T) {
 	}
 }
 
-// signedBy is a golden descriptor with a signature that holds.
+// signedBy returns a golden descriptor with a signature that holds.
 func signedBy(t *testing.T, data []byte, algorithm string, key *rsa.PrivateKey) []byte {
 	t.Helper()
 	document, err := compdesc.Decode(data)

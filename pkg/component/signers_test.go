@@ -53,7 +53,7 @@ func TestKeysOnCurvesSign(t *testing.T) {
 				t.Errorf("%+v, error %v", verified, err)
 			}
 			if _, err := got.Verify(trusting(keys()[0]), today); descriptor.ReasonOf(err) != descriptor.ReasonSignatureUntrusted {
-				t.Errorf("by somebody else: error %v", err)
+				t.Errorf("by another user: error %v", err)
 			}
 			got.Signatures[0].Signature.Algorithm = descriptor.AlgorithmPSS
 			if _, err := got.Verify(trust, today); err == nil {
@@ -63,7 +63,7 @@ func TestKeysOnCurvesSign(t *testing.T) {
 	}
 }
 
-func TestAsManySignersAsAreAskedFor(t *testing.T) {
+func TestSigners_AsManySignersAsAreAskedFor(t *testing.T) {
 	first, second := keys()[0], keys()[1]
 	got := publishedBy(t, &component.Signer{Name: "build", Key: first}, &component.Signer{Name: "again", Key: first},
 		&component.Signer{Name: "release", Key: second})
@@ -89,7 +89,7 @@ func TestAsManySignersAsAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestACertificateIsBoundToItsSubject(t *testing.T) {
+func TestSigners_ACertificateIsBoundToItsSubject(t *testing.T) {
 	ours, theirs := keys()[0], keys()[1]
 	authority := certify(t, "authority", theirs, nil, theirs, today.AddDate(5, 0, 0))
 	leaf := certify(t, "signer", ours, authority, theirs, today.AddDate(1, 0, 0))
@@ -98,7 +98,7 @@ func TestACertificateIsBoundToItsSubject(t *testing.T) {
 		subjects, revoked []string
 		reason            string
 	}{
-		"anybody of the authority":                    {},
+		"anyone of the authority":                     {},
 		"the subject":                                 {subjects: []string{"CN=other", "CN=signer"}},
 		"another subject":                             {subjects: []string{"CN=other"}, reason: descriptor.ReasonSignatureUntrusted},
 		"a part of the subject":                       {subjects: []string{"signer"}, reason: descriptor.ReasonSignatureUntrusted},

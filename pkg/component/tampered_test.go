@@ -108,10 +108,10 @@ func (s *tampered) repository(t *testing.T) *remote.Repository {
 	return repository
 }
 
-// tag is the version's tag.
+// tag returns the version's tag.
 func (s *tampered) tag() string { return strings.ReplaceAll(s.version.Version, "+", ".build-") }
 
-// edit replaces the descriptor as somebody would who may write to the registry: with a manifest that is in order.
+// edit replaces the descriptor as a user would who may write to the registry: with a manifest that is in order.
 func (s *tampered) edit(t *testing.T, change func(t *testing.T, text []byte) []byte) {
 	t.Helper()
 	ctx, repository := t.Context(), s.repository(t)

@@ -6,13 +6,11 @@ import (
 	"fmt"
 )
 
-// fileMode is that of every file in a tar: what a content was packed with must not show.
+// fileMode is the mode of every file in a tar, so that it does not depend on where the content was packed.
 const fileMode = 0o644
 
-// Tar packs one file, for a resource with MediaTypeTar. The same name and data give the same bytes on every machine: the
-// header has no time, no owner and a fixed mode.
-//
-// It panics for a name that no tar can hold, that is one with a NUL byte.
+// Tar packs one file, for a resource with MediaTypeTar. The same name and data give the same bytes on every machine: the header has no
+// time, no owner and a fixed mode. Tar panics for a name that a tar cannot hold, such as one with a NUL byte.
 func Tar(name string, data []byte) []byte {
 	var packed bytes.Buffer
 	archive := tar.NewWriter(&packed)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -15,15 +16,15 @@ import (
 // descriptorFile is the name of the descriptor in an unpacked component.
 const descriptorFile = "component-descriptor.yaml"
 
-// extensions are the endings of files whose media types have one.
+// extensions maps media types to file extensions.
 var extensions = map[string]string{
 	MediaTypeYAML: ".yaml", "application/x-yaml": ".yaml", "text/yaml": ".yaml", "application/json": ".json",
 	"application/gzip": ".tgz", "text/plain": ".txt", "text/markdown": ".md", "application/vnd.cncf.helm.chart.content.v1.tar+gzip": ".tgz",
 }
 
-// Unpack writes what a component version holds into a directory: its descriptor, and each resource under its name, a file or a directory.
-// Archives are unpacked by the rules of pkg/content: no links, nothing outside the directory, bounded in size. The directory is made; one
-// that holds something already is refused. Images stay where they are: the descriptor names them.
+// Unpack writes a component version into a directory: its descriptor, and each resource under its name, as a file or a directory.
+// Archives are unpacked by the rules of pkg/content: no links, nothing outside the directory, bounded in size. Unpack creates the
+// directory, and refuses one that is not empty. Images are not fetched: the descriptor names them.
 func Unpack(ctx context.Context, ref Ref, dir string) (err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -37,7 +38,7 @@ func Unpack(ctx context.Context, ref Ref, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	if err := os.MkdirAll(dir, archiveDirMode); err != nil {
+	if err := os.MkdirAll(dir, ctf.DirMode); err != nil {
 		return fmt.Errorf("unpack %s: %w", ref, err)
 	}
 	root, err := os.OpenRoot(dir) // whose methods never leave it
@@ -45,7 +46,7 @@ func Unpack(ctx context.Context, ref Ref, dir string) (err error) {
 		return fmt.Errorf("unpack %s: %w", ref, err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	if err := root.WriteFile(descriptorFile, opened.Text, archiveFileMode); err != nil {
+	if err := root.WriteFile(descriptorFile, opened.Text, ctf.FileMode); err != nil {
 		return fmt.Errorf("unpack %s: %w", ref, err)
 	}
 	for i := range opened.Component.Resources {
@@ -80,17 +81,17 @@ func (o *Opened) unpack(ctx context.Context, resource *descriptor.Resource, root
 	}
 	for _, entry := range tree.Files {
 		name := filepath.Join(resource.Name, filepath.FromSlash(entry.Path))
-		if err := root.MkdirAll(filepath.Dir(name), archiveDirMode); err != nil {
+		if err := root.MkdirAll(filepath.Dir(name), ctf.DirMode); err != nil {
 			return err
 		}
-		if err := root.WriteFile(name, entry.Data, archiveFileMode); err != nil {
+		if err := root.WriteFile(name, entry.Data, ctf.FileMode); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Tree reads the content of a resource as renderers take it: the files of an archive, or one file whose path is empty.
+// Tree reads the content of a resource in the form that renderers need: the files of an archive, or one file with an empty path.
 func (o *Opened) Tree(ctx context.Context, layer descriptor.Layer) (tree *content.Tree, err error) {
 	file, err := o.fetched(ctx, layer.Resource)
 	if err != nil {
@@ -111,7 +112,7 @@ func (o *Opened) Tree(ctx context.Context, layer descriptor.Layer) (tree *conten
 	return &content.Tree{Files: []content.File{{Data: data}}}, nil
 }
 
-// fetched is a temporary file with the content of a resource, which was verified.
+// fetched returns a temporary file with the verified content of a resource.
 func (o *Opened) fetched(ctx context.Context, resource string) (name string, err error) {
 	blob, _, err := o.Blob(ctx, resource)
 	if err != nil {
@@ -133,7 +134,7 @@ func copyInto(root *os.Root, name, file string) error {
 	if err != nil {
 		return err
 	}
-	to, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, archiveFileMode)
+	to, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ctf.FileMode)
 	if err != nil {
 		return errors.Join(err, from.Close())
 	}

@@ -10,45 +10,45 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// The reasons why a component version is not what was signed. Each kind of tampering has its own.
+// The reasons why a component version fails verification. Each kind of tampering has its own reason.
 const (
-	// SignatureMissing: there is no signature of a name that counts.
+	// SignatureMissing: there is no signature with a trusted name.
 	SignatureMissing = descriptor.ReasonSignatureMissing
 	// SignatureInvalid: the descriptor was changed after it was signed, or its signature cannot be checked.
 	SignatureInvalid = descriptor.ReasonSignatureInvalid
-	// SignatureUntrusted: nobody who is trusted signed it.
+	// SignatureUntrusted: no trusted signer signed it.
 	SignatureUntrusted = descriptor.ReasonSignatureUntrusted
-	// DescriptorChanged: the bytes of the manifest or the descriptor are not those of their digest.
+	// DescriptorChanged: the bytes of the manifest or the descriptor do not match their digest.
 	DescriptorChanged = "DescriptorChanged"
-	// DescriptorInvalid: what lies there is no component version that can be read.
+	// DescriptorInvalid: the content is not a readable component version.
 	DescriptorInvalid = descriptor.ReasonInvalid
 	// ResourceDropped: the descriptor was changed after it was signed, and there is content that no resource names any more.
 	ResourceDropped = "ResourceDropped"
-	// ResourceNotCovered: the descriptor has no digest of a resource that a signature would cover.
+	// ResourceNotCovered: the descriptor has no digest for a resource, so that no signature covers it.
 	ResourceNotCovered = "ResourceNotCovered"
-	// DigestNotSigned: the descriptor has a digest that signatures leave out, so that anybody can have put it there.
+	// DigestNotSigned: the descriptor has a digest that signatures leave out, so that anyone may have added it.
 	DigestNotSigned = "DigestNotSigned"
-	// ContentNotComparable: a digest was signed, and what the access of the resource leads to cannot be compared with it.
+	// ContentNotComparable: a digest was signed, but the content that the resource's access points to cannot be compared with it.
 	ContentNotComparable = "ContentNotComparable"
-	// LabelNotCovered: a label that has to be signed is not marked for it.
+	// LabelNotCovered: a label that must be signed is not marked for signing.
 	LabelNotCovered = "LabelNotCovered"
-	// BlobChanged: the content of a resource is other than what was signed.
+	// BlobChanged: the content of a resource differs from what was signed.
 	BlobChanged = "BlobChanged"
 	// BlobMissing: the content of a resource is not there.
 	BlobMissing = "BlobMissing"
-	// BlobUnreadable: the content of a resource cannot be read now.
+	// BlobUnreadable: the content of a resource cannot be read at present.
 	BlobUnreadable = "BlobUnreadable"
-	// ImageChanged: the reference of an image leads to another image than what was signed.
+	// ImageChanged: the reference of an image leads to another image than the signed one.
 	ImageChanged = "ImageChanged"
-	// ImageMissing: the image is not at its registry.
+	// ImageMissing: the image is not in its registry.
 	ImageMissing = "ImageMissing"
-	// ImageUnreadable: the registry of the image cannot be asked now.
+	// ImageUnreadable: the registry of the image cannot be reached at present.
 	ImageUnreadable = "ImageUnreadable"
-	// ComponentChanged: a component that this one refers to is another one than what was signed.
+	// ComponentChanged: a referenced component differs from what was signed.
 	ComponentChanged = "ComponentChanged"
-	// ComponentMissing: a component that this one refers to is not there.
+	// ComponentMissing: a referenced component does not exist.
 	ComponentMissing = "ComponentMissing"
-	// ComponentUnreadable: a component that this one refers to cannot be asked for now.
+	// ComponentUnreadable: a referenced component cannot be read at present.
 	ComponentUnreadable = "ComponentUnreadable"
 )
 
@@ -59,7 +59,7 @@ const (
 	StateSkipped  = "Skipped"
 )
 
-// The kinds of what is checked.
+// The kinds of a Check.
 const (
 	KindDescriptor = "Descriptor"
 	KindSignature  = "Signature"
@@ -69,74 +69,74 @@ const (
 	KindOther      = "Other"
 )
 
-// VerifyError says what is wrong with a component version.
+// VerifyError reports why a component version failed verification.
 type VerifyError struct {
 	// Reason is one of the constants above.
 	Reason string
-	// Subject is the signature or resource.
+	// Subject is the name of the signature or resource.
 	Subject string
-	// Err says what and what to do.
+	// Err describes what is wrong and what to do.
 	Err error
 }
 
-// Error is the message alone: the reason is shown beside it.
+// Error returns the message without the reason, which is shown beside it.
 func (e *VerifyError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *VerifyError) Unwrap() error { return e.Err }
 
-// Check is one thing that was looked at.
+// Check is the result of checking one thing.
 type Check struct {
-	// Kind is one of the kinds above, Name that of the signature or the resource.
+	// Kind is one of the kinds above, Name the name of the signature or resource.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// State is Verified, Failed or Skipped.
 	State string `json:"state"`
-	// Reason is why it failed; empty when it did not.
+	// Reason is why the check failed; empty if it did not.
 	Reason string `json:"reason,omitempty"`
-	// Message says more, where it failed or was skipped.
+	// Message gives details of a failed or skipped check.
 	Message string `json:"message,omitempty"`
-	// Digest is what was signed of a resource, and Image the reference of an image.
+	// Digest is the signed digest of a resource, and Image the reference of an image.
 	Digest string `json:"digest,omitempty"`
 	Image  string `json:"image,omitempty"`
 }
 
-// VerifyReport says what was looked at, and what came out.
+// VerifyReport is the result of VerifyRef.
 type VerifyReport struct {
 	Component string `json:"component"`
 	Version   string `json:"version"`
-	// Digest is that of the component version's manifest.
+	// Digest is the digest of the component version's manifest.
 	Digest string `json:"digest,omitempty"`
-	// Signature is the first one that holds; nil when there is none. Signatures are all of them, of different signers.
+	// Signature is the first valid one; nil if there is none. Signatures are all valid ones, of different signers.
 	Signature  *HeldSignature  `json:"signature,omitempty"`
 	Signatures []HeldSignature `json:"signatures,omitempty"`
 	Checks     []Check         `json:"checks"`
 }
 
-// VerifyOptions say how far VerifyRef goes.
+// VerifyOptions configure VerifyRef.
 type VerifyOptions struct {
-	// Offline skips images: nobody is asked but the registry of the component.
+	// Offline skips images: it sends requests to the component's registry only.
 	Offline bool
-	// SignedLabels are names of labels of resources that count only if they are signed, because they say how content is used.
+	// SignedLabels names labels of resources that must be signed, because they determine how content is used.
 	SignedLabels []string
-	// Now is the time at which certificates have to be valid; zero means now.
+	// Now is the time at which certificates must be valid; zero means now.
 	Now time.Time
 }
 
-// VerifyRef tells whether a component version, in a registry or an archive, is what somebody who is trusted signed:
+// VerifyRef verifies that a component version, in a registry or an archive, is what a trusted signer signed:
 //
-//  1. A signature of the descriptor holds.
+//  1. A signature of the descriptor is valid.
 //  2. Each resource has a digest that the signature covers.
-//  3. Each blob that the component version holds is read, and has that digest.
+//  3. Each blob in the component version is read, and has that digest.
 //  4. Each image has that digest at its registry now.
-//  5. All of that holds for the components that it refers to, which have the digests that the signature covers.
+//  5. All of that holds for the referenced components, whose digests the signature covers.
 //
-// Everything is looked at, also after something failed. The error is that of the first Check that failed, a *VerifyError; or it says why
-// the component version could not be opened.
+// VerifyRef runs all checks, even after one failed. The error is that of the first failed Check, a *VerifyError, or reports why the
+// component version could not be opened.
 func VerifyRef(ctx context.Context, ref Ref, trust *descriptor.Trust, options VerifyOptions) (VerifyReport, error) {
 	report := VerifyReport{Component: ref.Name, Version: ref.Version}
 	if trust == nil || len(trust.PublicKeys)+len(trust.Certificates) == 0 {
-		return report, errors.New("nobody is trusted: give a public key or a certificate")
+		return report, errors.New("no signer is trusted: give a public key or a certificate")
 	}
 	opened, err := Open(ctx, ref)
 	if err != nil {
@@ -162,7 +162,7 @@ func VerifyRef(ctx context.Context, ref Ref, trust *descriptor.Trust, options Ve
 	return report, report.Err()
 }
 
-// Err is the first failure as a *VerifyError; nil when nothing failed.
+// Err returns the first failure as a *VerifyError; nil if nothing failed.
 func (r *VerifyReport) Err() error {
 	for _, check := range r.Checks {
 		if check.State == StateFailed {
@@ -172,13 +172,13 @@ func (r *VerifyReport) Err() error {
 	return nil
 }
 
-// unopened is the error of a component version that could not be opened, with a reason where it was tampered with.
+// unopened returns the error of a component version that could not be opened, with a reason if it was tampered with.
 func (r *VerifyReport) unopened(ref Ref, err error) error {
 	err = fmt.Errorf("verify %s: %w", ref, err)
 	var reason string
 	switch {
 	case errors.Is(err, descriptor.ErrDigestMismatch):
-		reason, err = DescriptorChanged, fmt.Errorf("%w: somebody changed its descriptor or manifest where it lies", err)
+		reason, err = DescriptorChanged, fmt.Errorf("%w: its descriptor or manifest was changed in storage", err)
 	case descriptor.ReasonOf(err) == descriptor.ReasonInvalid:
 		reason = DescriptorInvalid
 	default:
@@ -212,7 +212,7 @@ func (r *VerifyReport) verifySignature(opened *Opened, trust *descriptor.Trust, 
 	r.Checks = append(r.Checks, failed)
 }
 
-// unnamedLayers are the layers of the manifest that neither are the descriptor nor belong to a resource. OCM leaves none behind.
+// unnamedLayers returns the layers of the manifest that are neither the descriptor nor belong to a resource. OCM leaves none behind.
 func unnamedLayers(opened *Opened) []string {
 	known := map[string]bool{}
 	for i := range opened.Component.Resources {

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// The beginnings of the access types that are told apart; each may be followed by a version.
+// The prefixes of the known access types; a version may follow.
 const (
 	accessLocal    = "localBlob"
 	accessLocalOCI = "localOciBlob"
@@ -16,7 +16,7 @@ const (
 	accessRegistry = "ociRegistry"
 )
 
-// resourceKind says what a resource is to those who check it.
+// resourceKind returns the Check kind of a resource.
 func resourceKind(resource *descriptor.Resource) string {
 	kind, _, _ := strings.Cut(resource.Access.Type, "/")
 	switch kind {
@@ -29,7 +29,7 @@ func resourceKind(resource *descriptor.Resource) string {
 	}
 }
 
-// localDigest is the digest of the blob that a resource points to. Component archives of before write it with a dot.
+// localDigest returns the digest of the blob that a resource points to. Older component archives write it with a dot.
 func localDigest(resource *descriptor.Resource) string {
 	if value, ok := strings.CutPrefix(resource.Access.LocalReference, "sha256."); ok {
 		return "sha256:" + value
@@ -37,12 +37,12 @@ func localDigest(resource *descriptor.Resource) string {
 	return resource.Access.LocalReference
 }
 
-// excluded is what OCM writes instead of a digest where the content of a resource is not to be signed.
+// excluded is OCM's value of a digest for content that is excluded from signing.
 const excluded = "NO-DIGEST"
 
-// checkDigest says why the content of a resource cannot be compared with a digest that signatures cover; nil when it can, or when the
-// resource holds nothing. A signature covers type and digest, not access: everyone with write access to the registry can rewrite that. So
-// the digest says what the content has to be, and an access that leads to something else is a failure.
+// checkDigest returns why the content of a resource cannot be compared with a signed digest; nil if it can, or if the resource has no
+// content. A signature covers type and digest, not access, which everyone with write access to the registry can rewrite. So the digest
+// determines what the content must be, and an access that leads to something else is a failure.
 func checkDigest(r *descriptor.Resource) *VerifyError {
 	fails := func(reason, format string, args ...any) *VerifyError {
 		return &VerifyError{Reason: reason, Subject: r.Name, Err: fmt.Errorf("resource %s "+format, append([]any{r.Name}, args...)...)}
@@ -75,13 +75,13 @@ func checkDigest(r *descriptor.Resource) *VerifyError {
 	return nil
 }
 
-// isContent tells whether type or name of a resource, both of which are signed, say that it has content.
+// isContent reports whether the type or the name of a resource, which are signed, imply that it has content.
 func isContent(r *descriptor.Resource) bool {
 	named := []string{descriptor.ResourceManifest, descriptor.ResourceConfig, descriptor.ResourceDefinitions}
 	return r.Type == typeImage || slices.Contains(named, r.Name) || r.Installs()
 }
 
-// covered tells whether a signature covers the content of a resource, as far as that can be told without reading it.
+// covered reports whether a signature covers the content of a resource, as far as this is known without reading it.
 func covered(r *descriptor.Resource) bool {
 	if checkDigest(r) != nil || descriptor.HoldsNothing(r.Access.Type) {
 		return false

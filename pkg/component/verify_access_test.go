@@ -18,7 +18,7 @@ func kind(accessType string) func(resource map[string]any) {
 	return func(resource map[string]any) { access(resource)["type"] = accessType }
 }
 
-func TestASignedDigestThatCannotBeComparedIsAFailure(t *testing.T) {
+func TestVerifyAccess_ASignedDigestThatCannotBeComparedIsAFailure(t *testing.T) {
 	evil := map[string]any{"type": "ociArtifact", "imageReference": "evil.example/x@sha256:" + sha(manifest)}
 	for title, test := range map[string]struct {
 		resource string
@@ -70,8 +70,9 @@ func TestASignedDigestThatCannotBeComparedIsAFailure(t *testing.T) {
 	}
 }
 
-// TestADigestThatNoSignatureCovers is about access type none, with which OCM leaves the digest out of what is signed: it can be any.
-func TestADigestThatNoSignatureCovers(t *testing.T) {
+// TestVerifyAccess_ADigestThatNoSignatureCovers is about access type none, with which OCM leaves the digest out of what is signed: it can
+// be any.
+func TestVerifyAccess_ADigestThatNoSignatureCovers(t *testing.T) {
 	for _, accessType := range []string{"none", "None"} {
 		s := tamper(t, nil)
 		s.resource(t, "default-cr", func(r map[string]any) {
@@ -107,9 +108,9 @@ func TestADigestThatNoSignatureCovers(t *testing.T) {
 	}
 }
 
-// TestWhatWasSignedWithoutADigestIsNotHidden is about resources that old tools signed without one: access type none makes no difference to
-// what is signed then.
-func TestWhatWasSignedWithoutADigestIsNotHidden(t *testing.T) {
+// TestVerifyAccess_WhatWasSignedWithoutADigestIsNotHidden is about resources that old tools signed without one: access type none makes no
+// difference to what is signed then.
+func TestVerifyAccess_WhatWasSignedWithoutADigestIsNotHidden(t *testing.T) {
 	for resource, change := range map[string]func(map[string]any){
 		"operator":     func(r map[string]any) { delete(r, "digest") },
 		"raw-manifest": func(r map[string]any) { delete(r, "digest") },
@@ -185,7 +186,7 @@ func TestInspectDoesNotCallCoveredWhatIsNot(t *testing.T) {
 	}
 }
 
-func TestAnImageThatCannotBeFoundIsNotLeftOutOfACopy(t *testing.T) {
+func TestVerifyAccess_AnImageThatCannotBeFoundIsNotLeftOutOfACopy(t *testing.T) {
 	s, into := tamper(t, &component.Signer{Key: keys()[0]}), serve(t)
 	s.resource(t, "operator", kind("gitHub"))
 	_, err := component.Copy(t.Context(), s.ref(), component.Ref{Registry: &into.Registry}, component.CopyOptions{Images: true})

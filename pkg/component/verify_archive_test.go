@@ -73,7 +73,7 @@ func TestArchivesAreSignedAndVerified(t *testing.T) {
 					t.Errorf("%+v", check)
 				}
 			}
-			// An archive is checked where nobody can be asked, but for its images.
+			// An archive is checked where no one can be asked, but for its images.
 			from.Host = ""
 			ref.Access = component.Access{PlainHTTP: true, Policy: nil}
 			if _, err := component.VerifyRef(t.Context(), ref, trusting(keys()[0]), component.VerifyOptions{Offline: true}); err != nil {
@@ -83,7 +83,7 @@ func TestArchivesAreSignedAndVerified(t *testing.T) {
 	}
 }
 
-func TestWhatIsTamperedWithInAnArchiveIsNoticed(t *testing.T) {
+func TestVerifyArchive_WhatIsTamperedWithInAnArchiveIsNoticed(t *testing.T) {
 	blob := func(t *testing.T, ref component.Ref, of digest.Digest) string {
 		t.Helper()
 		return filepath.Join(ref.Path, "blobs", "sha256."+of.Encoded())
@@ -195,8 +195,8 @@ func TestSignRefRefuses(t *testing.T) {
 		signer  component.Signer
 		message string
 	}{
-		"a key that nobody accepts":    {ref, component.Signer{Key: short(t)}, "2048"},
-		"a hash that nobody knows":     {ref, component.Signer{Key: keys()[0], Hash: 3}, "does not sign components"},
+		"a key that no one accepts":    {ref, component.Signer{Key: short(t)}, "2048"},
+		"a hash that no one knows":     {ref, component.Signer{Key: keys()[0], Hash: 3}, "does not sign components"},
 		"a normalisation to come":      {ref, component.Signer{Key: keys()[0], Normalisation: "jsonNormalisation/v3"}, "jsonNormalisation/v2"},
 		"an archive that is not there": {component.Ref{Path: ref.Path + "x"}, component.Signer{Key: keys()[0]}, "no archive"},
 		"no place at all":              {component.Ref{}, component.Signer{Key: keys()[0]}, "neither"},

@@ -11,18 +11,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// maxReferences bounds the components that one component can have verified with it, those of its components included.
+// maxReferences limits the referenced components that are verified with one component, indirect ones included.
 const maxReferences = 64
 
-// referring verifies the components that a component version refers to, and theirs.
+// referring verifies the components that a component version refers to, directly or indirectly.
 type referring struct {
 	options VerifyOptions
 	checks  []Check
 	seen    int
 }
 
-// verifyReferences checks the components that a component version refers to. They lie beside it. The signature covers a digest of each
-// descriptor, and with it the digests of what that component holds: so no signature of its own is asked for.
+// verifyReferences checks the referenced components, which are stored beside the component. The signature covers the digest of each
+// descriptor, and so the digests in that descriptor: referenced components need no signature of their own.
 func verifyReferences(ctx context.Context, opened *Opened, options VerifyOptions) ([]Check, error) {
 	work := &referring{options: options}
 	err := work.all(ctx, opened, "")
@@ -42,7 +42,7 @@ func (r *referring) all(ctx context.Context, of *Opened, prefix string) error {
 	return nil
 }
 
-// one checks one reference: its digest, then what the component holds.
+// one checks one reference: its digest, then the content of the component.
 func (r *referring) one(ctx context.Context, of *Opened, to *writtenReference, prefix string) error {
 	check := Check{Kind: KindComponent, Name: prefix + to.Name, State: StateVerified, Digest: digestText(to.Digest)}
 	identity := to.ComponentName + ":" + to.Version
@@ -79,7 +79,7 @@ func (r *referring) add(check Check) error {
 	return nil
 }
 
-// compared compares what is signed of a component that was referred to with the digest of the reference.
+// compared compares the signed part of a referenced component with the digest of the reference.
 func (c Check) compared(opened *Opened, digest *descriptor.DigestSpec, identity string) Check {
 	sum, err := signedSum(opened.Text, digest)
 	switch {
@@ -92,20 +92,20 @@ func (c Check) compared(opened *Opened, digest *descriptor.DigestSpec, identity 
 	return c
 }
 
-// unopened is the check of a component that could not be read.
+// unopened returns the check of a component that could not be read.
 func (c Check) unopened(identity string, err error) Check {
 	switch {
 	case errors.Is(err, descriptor.ErrDigestMismatch):
-		return c.fails(DescriptorChanged, "component %s was changed where it lies: %w", identity, err)
+		return c.fails(DescriptorChanged, "component %s was changed in storage: %w", identity, err)
 	case descriptor.ReasonOf(err) == descriptor.ReasonInvalid:
 		return c.fails(DescriptorInvalid, "component %s cannot be read: %w", identity, err)
 	case missingContent(err):
 		return c.fails(ComponentMissing, "component %s, which is referred to, is not there: %w", identity, err)
 	}
-	return c.fails(ComponentUnreadable, "component %s, which is referred to, cannot be asked for: %w", identity, err)
+	return c.fails(ComponentUnreadable, "component %s, which is referred to, cannot be requested: %w", identity, err)
 }
 
-// signedSum is the digest of what is signed of a descriptor, made as another digest was.
+// signedSum returns the digest of the signed part of a descriptor, by the algorithms of another digest.
 func signedSum(text []byte, like *descriptor.DigestSpec) (string, error) {
 	normalised, err := descriptor.Normalise(text, like.NormalisationAlgorithm)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// verifyWidth is how many resources are checked at a time.
+// verifyWidth is how many resources are checked concurrently.
 const verifyWidth = 4
 
-// verifyResources checks every resource, in their order. An error means that the caller gave up.
+// verifyResources checks every resource; the result has their order. It returns an error only if ctx is done.
 func verifyResources(ctx context.Context, opened *Opened, options VerifyOptions) ([]Check, error) {
 	checks := make([]Check, len(opened.Component.Resources))
 	var group errgroup.Group
@@ -35,8 +35,8 @@ func verifyResources(ctx context.Context, opened *Opened, options VerifyOptions)
 
 // verifyResource checks one resource:
 //
-//  1. It has a digest that signatures cover and that its content can be compared with, or holds nothing.
-//  2. Its labels that have to be signed are.
+//  1. It has a signed digest that its content can be compared with, or has no content.
+//  2. Its labels that must be signed are signed.
 //  3. Its content, if it can be read, has that digest.
 func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Resource, options VerifyOptions) Check {
 	check := Check{Kind: resourceKind(resource), Name: resource.Name, Image: resource.Access.ImageReference, State: StateVerified}
@@ -57,13 +57,13 @@ func verifyResource(ctx context.Context, opened *Opened, resource *descriptor.Re
 	case check.Kind == KindBlob:
 		return verifyBlob(ctx, opened, resource, check)
 	case options.Offline:
-		return verifyPinned(check).unless(StateFailed, "images are not asked for")
+		return verifyPinned(check).unless(StateFailed, "images are not checked")
 	default:
 		return verifyImage(ctx, opened, verifyPinned(check))
 	}
 }
 
-// verifyBlob reads a blob to its end, which tells whether it is what its digest says.
+// verifyBlob reads a blob to its end, which verifies its digest.
 func verifyBlob(ctx context.Context, opened *Opened, resource *descriptor.Resource, check Check) Check {
 	if there := localDigest(resource); there != check.Digest {
 		return check.fails(BlobChanged, "resource %s points to content %s, and %s was signed", resource.Name, there, check.Digest)
@@ -89,7 +89,7 @@ func verifyBlob(ctx context.Context, opened *Opened, resource *descriptor.Resour
 	}
 }
 
-// verifyPinned compares the digest in the reference of an image, if it has one.
+// verifyPinned compares the digest in the reference of an image, if there is one.
 func verifyPinned(check Check) Check {
 	if _, pinned, ok := strings.Cut(check.Image, "@"); ok && pinned != check.Digest {
 		return check.fails(ImageChanged, "image %s names %s, and %s was signed", check.Name, pinned, check.Digest)
@@ -97,7 +97,7 @@ func verifyPinned(check Check) Check {
 	return check
 }
 
-// verifyImage asks for the digest that the reference of an image has now.
+// verifyImage gets the digest that the image reference names now.
 func verifyImage(ctx context.Context, opened *Opened, check Check) Check {
 	if check.State == StateFailed {
 		return check
@@ -111,7 +111,7 @@ func verifyImage(ctx context.Context, opened *Opened, check Check) Check {
 	case missingContent(err):
 		return check.fails(ImageMissing, "image %s is not there: %w", check.Image, err)
 	default:
-		return check.fails(ImageUnreadable, "image %s cannot be asked for: %w", check.Image, err)
+		return check.fails(ImageUnreadable, "image %s cannot be requested: %w", check.Image, err)
 	}
 }
 
@@ -125,7 +125,7 @@ func (c Check) skipped(why string) Check {
 	return c
 }
 
-// unless skips what is in no such state.
+// unless turns a check in any other state into a skipped one.
 func (c Check) unless(state, why string) Check {
 	if c.State == state {
 		return c
@@ -133,7 +133,7 @@ func (c Check) unless(state, why string) Check {
 	return c.skipped(why)
 }
 
-// changedContent tells whether an error is about bytes that are not those of their digest.
+// changedContent reports whether an error means that bytes do not match their digest.
 func changedContent(err error) bool {
 	return errors.Is(err, descriptor.ErrDigestMismatch) || content.ReasonOf(err) == content.ReasonDigestMismatch ||
 		strings.Contains(err.Error(), "mismatch Content-Length") // which is all that oras says of another size
@@ -144,7 +144,7 @@ func missingContent(err error) bool {
 		descriptor.ReasonOf(err) == descriptor.ReasonNotFound
 }
 
-// isDescriptor tells whether a layer of that media type is a descriptor, by all the names that OCM has had for it.
+// isDescriptor reports whether a layer's media type is one that OCM uses, or has used, for descriptors.
 func isDescriptor(mediaType string) bool {
 	return strings.Contains(mediaType, ".component-descriptor.")
 }

@@ -22,7 +22,7 @@ const rendererLabel = "operator.kyma-project.io/renderer"
 
 func access(resource map[string]any) map[string]any { return resource["access"].(map[string]any) }
 
-func TestEachKindOfTamperingHasItsReason(t *testing.T) {
+func TestVerify_EachKindOfTamperingHasItsReason(t *testing.T) {
 	blob := digest.FromString(manifest).String()
 	for title, test := range map[string]struct {
 		do      func(t *testing.T, s *tampered)
@@ -170,7 +170,7 @@ func TestSignaturesOfKymaCLI2AreVerified(t *testing.T) {
 	if _, err := component.VerifyRef(t.Context(), s.ref(), trusting(keys()[0]), component.VerifyOptions{}); reasonOf(err) != component.SignatureMissing {
 		t.Fatalf("error %v, want %s", err, component.SignatureMissing)
 	}
-	// Of its own digests, it knew that of the image too when somebody had put it there.
+	// Of its own digests, it knew that of the image too when a user had put it there.
 	s.resource(t, "operator", func(r map[string]any) {
 		r["digest"] = map[string]any{"hashAlgorithm": "SHA-256", "normalisationAlgorithm": "ociArtifactDigest/v1", "value": s.digest}
 	})
@@ -197,7 +197,7 @@ func TestVerifyTellsWhoSigned(t *testing.T) {
 	authority := certify(t, "authority", theirs, nil, theirs, today.AddDate(5, 0, 0))
 	leaf := certify(t, "signer", ours, authority, theirs, today.AddDate(1, 0, 0))
 	s := tamper(t, &component.Signer{Key: ours, Chain: []*x509.Certificate{leaf}, Algorithm: descriptor.AlgorithmPSS})
-	trust := &descriptor.Trust{Certificates: []*x509.Certificate{leaf}} // whose names are those that nobody says
+	trust := &descriptor.Trust{Certificates: []*x509.Certificate{leaf}} // whose names are those that no one says
 	for title, test := range map[string]struct {
 		trust         *descriptor.Trust
 		by, authority string
@@ -218,12 +218,12 @@ func TestVerifyTellsWhoSigned(t *testing.T) {
 			}
 		})
 	}
-	if _, err := component.VerifyRef(t.Context(), s.ref(), &descriptor.Trust{}, component.VerifyOptions{}); err == nil || !strings.Contains(err.Error(), "nobody is trusted") {
+	if _, err := component.VerifyRef(t.Context(), s.ref(), &descriptor.Trust{}, component.VerifyOptions{}); err == nil || !strings.Contains(err.Error(), "no signer is trusted") {
 		t.Error(err)
 	}
 }
 
-func TestACancelledVerificationIsNoVerdict(t *testing.T) {
+func TestVerify_ACancelledVerificationIsNoVerdict(t *testing.T) {
 	s := tamper(t, &component.Signer{Key: keys()[0]})
 	ctx, cancel := context.WithCancel(t.Context())
 	s.whenever("/v2/images/", func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -244,12 +244,12 @@ func reasonOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-func TestWhatIsNotWhatItSaysIsNotSigned(t *testing.T) {
+func TestVerify_WhatIsNotWhatItSaysIsNotSigned(t *testing.T) {
 	s := tamper(t, nil)
 	other := s.store(t.Context(), t, s.repository(t), "application/yaml", []byte("kind: Evil\n"))
 	s.resource(t, "raw-manifest", func(r map[string]any) { access(r)["localReference"] = other.Digest.String() })
 	_, err := component.SignRef(t.Context(), s.ref(), &component.Signer{Key: keys()[0]})
-	if err == nil || !strings.Contains(err.Error(), "somebody changed one of them") {
+	if err == nil || !strings.Contains(err.Error(), "one of them was changed") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -14,22 +14,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// HeldSignature is a signature that holds.
+// HeldSignature is a valid signature.
 type HeldSignature struct {
 	Name          string `json:"name"`
 	Algorithm     string `json:"algorithm"`
 	Hash          string `json:"hash"`
 	Normalisation string `json:"normalisation"`
-	// By says who made it: the subject of a certificate, or the fingerprint of a public key.
+	// By is the signer: the subject of a certificate, or the fingerprint of a public key.
 	By string `json:"by"`
-	// Authority is the certificate that is trusted, when By is vouched for by it.
+	// Authority is the trusted certificate that issued the signer's certificate, if there is one.
 	Authority string `json:"authority,omitempty"`
-	// Until is when it ends to hold; nil means never.
+	// Until is when the signature becomes invalid; nil means never.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// ReadTrust reads whose signatures count: public keys (see descriptor.ParsePublicKey) and certificates in PEM, any number in each text.
-// Names of signatures that count may be left out; it is descriptor.SignatureName then.
+// ReadTrust reads trusted public keys (see descriptor.ParsePublicKey) and certificates in PEM, any number in each text. names are the
+// signature names to accept; empty means descriptor.SignatureName.
 func ReadTrust(names []string, texts ...[]byte) (*descriptor.Trust, error) {
 	trust := &descriptor.Trust{Names: slices.Clone(names)}
 	if len(trust.Names) == 0 {
@@ -41,7 +41,7 @@ func ReadTrust(names []string, texts ...[]byte) (*descriptor.Trust, error) {
 		}
 	}
 	if len(trust.PublicKeys)+len(trust.Certificates) == 0 {
-		return nil, errors.New("nobody is trusted: give a public key or a certificate")
+		return nil, errors.New("no signer is trusted: give a public key or a certificate")
 	}
 	return trust, nil
 }
@@ -72,7 +72,7 @@ func readTrust(into *descriptor.Trust, text []byte) error {
 	return nil
 }
 
-// held tells which signatures hold, and who made them: those that Verify found.
+// held returns the signatures that Verify accepted, with their signers.
 func held(verified *descriptor.Verification, of *descriptor.Component, trust *descriptor.Trust) []HeldSignature {
 	found := make([]HeldSignature, 0, len(verified.Signers))
 	for i := range verified.Signers {
@@ -104,10 +104,10 @@ func holding(signer *descriptor.Signer, of *descriptor.Component, trust *descrip
 	return found
 }
 
-// Fingerprint names a public key as messages do: "key " and its descriptor.KeyID.
+// Fingerprint returns the name of a public key in messages: "key " and its descriptor.KeyID.
 func Fingerprint(key crypto.PublicKey) string { return "key " + descriptor.KeyID(key) }
 
-// certificates are those in the value of a signature.
+// certificates returns the certificates in the value of a signature.
 func certificates(value string) (found []*x509.Certificate) {
 	for rest := []byte(value); ; {
 		var block *pem.Block

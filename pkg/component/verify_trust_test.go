@@ -58,7 +58,7 @@ func TestReadTrust(t *testing.T) {
 		"a certificate":                  {[][]byte{certificate}, 0, 1, ""},
 		"several in one text":            {[][]byte{append(append([]byte{}, pkcs1...), certificate...)}, 1, 1, ""},
 		"several texts":                  {[][]byte{pkcs1, certificate, []byte(" \n")}, 1, 1, ""},
-		"nothing":                        {nil, 0, 0, "nobody is trusted"},
+		"nothing":                        {nil, 0, 0, "no signer is trusted"},
 		"no PEM":                         {[][]byte{[]byte("key")}, 0, 0, "not in PEM"},
 		"a private key":                  {[][]byte{encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key))}, 0, 0, "private key"},
 		"a key on a curve":               {[][]byte{pkix(&other.PublicKey)}, 1, 0, ""},
@@ -99,7 +99,7 @@ func FuzzReadTrust(f *testing.F) {
 	})
 }
 
-// short is a key that nobody accepts.
+// short returns a key that no one accepts.
 func short(t *testing.T) *rsa.PrivateKey {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 1024)

@@ -8,8 +8,8 @@ import (
 )
 
 // Set writes one condition and says whether anything changed. The time is used only when the status differs from the one before.
-// The list is kept sorted by type, and without duplicates, which the API server would refuse. It is changed in place: whoever computes
-// a patch from it keeps a deep copy.
+// The list is kept sorted by type, and without duplicates, which the API server would refuse. It is changed in place: callers that compute
+// a patch from it keep a deep copy.
 func Set(conds *[]metav1.Condition, kind string, status metav1.ConditionStatus, reason, message string, generation int64,
 	now metav1.Time) bool {
 	next := metav1.Condition{
@@ -43,13 +43,13 @@ func Find(conds []metav1.Condition, kind string) *metav1.Condition {
 	return nil
 }
 
-// IsTrue says whether the condition of a type is there and true.
+// IsTrue reports whether the condition of a type is there and true.
 func IsTrue(conds []metav1.Condition, kind string) bool {
 	found := Find(conds, kind)
 	return found != nil && found.Status == metav1.ConditionTrue
 }
 
-// IsTrueAt says whether the condition of a type is true, and was observed at that generation.
+// IsTrueAt reports whether the condition of a type is true, and was observed at that generation.
 func IsTrueAt(conds []metav1.Condition, kind string, generation int64) bool {
 	return IsTrue(conds, kind) && Find(conds, kind).ObservedGeneration == generation
 }

@@ -53,7 +53,7 @@ func TestSet(t *testing.T) {
 			list(ready(func(c *metav1.Condition) { c.ObservedGeneration = 3 })), true},
 		{"a time that is missing is set", list(ready(func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} })), before,
 			list(ready(func(c *metav1.Condition) { c.LastTransitionTime = now })), true},
-		{"a list that somebody else wrote is sorted", list(other, before), before, list(before, other), true},
+		{"a list that another user wrote is sorted", list(other, before), before, list(before, other), true},
 		{"a type that is there twice is there once", list(before, before, other), before, list(before, other), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestCheck(t *testing.T) {
 			[]string{`condition Ready has the reason "", which is no word in CamelCase`}},
 		{"a reason is one word in CamelCase", one(func(c *metav1.Condition) { c.Reason = "not found" }),
 			[]string{`condition Ready has the reason "not found", which is no word in CamelCase`}},
-		{"nobody observes a generation that is still to come", one(func(c *metav1.Condition) { c.ObservedGeneration = 4 }),
+		{"no one observes a generation that is still to come", one(func(c *metav1.Condition) { c.ObservedGeneration = 4 }),
 			[]string{"condition Ready observed generation 4 of an object at generation 3"}},
 		{"a time is needed", one(func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} }),
 			[]string{"condition Ready has no lastTransitionTime"}},

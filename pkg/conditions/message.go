@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// MessageLimit is how many characters of a message are kept. The API allows 32,768, but a message is for people, and it is repeated
+// MessageLimit is how many characters of a message are kept. The API allows 32,768, but a message is for users, and it is repeated
 // in every status that sums up others.
 const MessageLimit = 1024
 
@@ -22,7 +22,7 @@ func Cut(message string) string {
 		return message // at least one byte a character
 	}
 	room := MessageLimit - utf8.RuneCountInString(ellipsis)
-	count, end := 0, 0 // end of what fits when it has to be cut
+	count, end := 0, 0 // end of what fits when it must be cut
 	for at := range message {
 		if count == room {
 			end = at

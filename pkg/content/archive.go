@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxQuoted is how much of a name an error repeats.
+// maxQuoted is the maximum length of a name in an error, in bytes.
 const maxQuoted = 120
 
-// FirstFile reads the first regular file of a tar archive, plain or gzip (source type oci-dir); files named "._*", which macOS adds, do
-// not count. The whole archive is looked at first: one entry that is not accepted refuses it, wherever it stands.
+// FirstFile opens the first regular file of a tar archive, plain or gzip (source type oci-dir); files named "._*", which macOS adds, do not
+// count. It checks the whole archive first: one entry that is not accepted refuses the archive, wherever the entry is.
 func FirstFile(path string, limits Limits) (io.ReadCloser, error) {
 	archive, err := openLayer(path, limits)
 	if err != nil {
@@ -38,7 +38,7 @@ func FirstFile(path string, limits Limits) (io.ReadCloser, error) {
 	return archive, nil
 }
 
-// inspect reads the whole archive and gives the number of the entry that is wanted.
+// inspect reads the whole archive and returns the index of the entry to read.
 func inspect(archive io.Reader, limits Limits) (entry int, err error) {
 	reader := tar.NewReader(archive)
 	entry = -1
@@ -66,8 +66,8 @@ func inspect(archive io.Reader, limits Limits) (entry int, err error) {
 	return entry, nil
 }
 
-// checkEntry refuses what a manifest never needs. Nothing is unpacked to disk, so a link could do no harm here; but an archive with
-// one was not made for us, and other tools that read the same bytes might follow it.
+// checkEntry refuses entries that a manifest never needs. Nothing is unpacked to disk, so a link would be harmless here; but an archive
+// with one was not made for this purpose, and other tools that read the same bytes might follow it.
 func checkEntry(header *tar.Header, limits Limits) error {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir, tar.TypeXGlobalHeader:
@@ -90,7 +90,7 @@ func checkEntry(header *tar.Header, limits Limits) error {
 	return nil
 }
 
-// checkName refuses names that are no place below the root of the archive.
+// checkName refuses names that are not below the root of the archive.
 func checkName(name string) error {
 	switch {
 	case name == "" || strings.ContainsAny(name, "\\\x00"):
@@ -103,7 +103,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// quote shows a name that others chose: it may be a mebibyte long, and ends up in the status of an object.
+// quote quotes and shortens a foreign name: it may be a mebibyte long, and ends up in the status of an object.
 func quote(name string) string {
 	if len(name) <= maxQuoted {
 		return strconv.Quote(name)
@@ -111,7 +111,7 @@ func quote(name string) string {
 	return strconv.Quote(name[:maxQuoted]) + "..."
 }
 
-// unreadable keeps errors that have a reason and gives one to those of the tar reader.
+// unreadable keeps an error that has a reason, and wraps others as errors of the tar reader.
 func unreadable(err error) error {
 	if _, typed := errors.AsType[*Error](err); typed {
 		return err

@@ -1,6 +1,7 @@
 //go:build !race
 
-// Archives of many bytes are packed and unpacked, one after the other: the race detector makes that ten times slower and has nothing to find.
+// Archives of many bytes are packed and unpacked, one after the other: the race detector makes that ten times slower and has nothing to
+// find.
 
 package content
 

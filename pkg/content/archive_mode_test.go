@@ -35,7 +35,7 @@ func TestModesAndOwnersInAnArchiveDoNotCount(t *testing.T) {
 	}
 	want := tree("d/a.yaml", "hello")
 	digests := map[string]bool{}
-	for name, mode := range map[string]int64{"usual": 0o644, "nobody may read it": 0, "a set-user-ID program": 0o6777, "sticky": 0o1666} {
+	for name, mode := range map[string]int64{"usual": 0o644, "no one may read it": 0, "a set-user-ID program": 0o6777, "sticky": 0o1666} {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
 			path := put(t, store, pack(mode, 12345))

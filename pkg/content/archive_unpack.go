@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// readWhole is up to which size a file's memory is reserved on the archive's word.
+// readWhole is the announced size of a file, in bytes, up to which memory is reserved at once.
 const readWhole = 1 << 20
 
-// Unpack reads all files of a tar archive, plain or gzip, into memory. What FirstFile refuses is refused, and so are names that stand
-// there twice and bytes behind the archive's end. Files named "._*", which macOS adds, are left out.
+// Unpack reads all files of a tar archive, plain or gzip, into memory. It refuses what FirstFile refuses, and also duplicate names and
+// bytes after the archive's end. It leaves out files named "._*", which macOS adds.
 func Unpack(path string, limits Limits) (*Tree, error) {
 	return unpackOne(path, limits, &unpacker{})
 }
@@ -30,27 +30,27 @@ func unpackOne(path string, limits Limits, unpack *unpacker) (*Tree, error) {
 	return &Tree{Files: found.files}, nil
 }
 
-// unpacker reads archives that are one content together; its limits are for all of them.
+// unpacker reads archives that form one content; its limits apply to their sum.
 type unpacker struct {
 	limits Limits
-	// canonical: the archive was made by Archive, and its files are given as they are.
+	// canonical: the archive was made by Archive, and all its files are returned unchanged.
 	canonical bool
-	// layered: the archives are the layers of an image, and names that begin with ".wh." remove what is below.
+	// layered: the archives are the layers of an image, and names that begin with ".wh." remove files of lower layers.
 	layered bool
 
 	entries int
 	bytes   int64
 }
 
-// unpacked is what one archive holds.
+// unpacked is the content of one archive.
 type unpacked struct {
 	files []File
 	shape shape
-	// gone are the paths that this archive removes from those before it, opaque the folders that it empties.
+	// gone are the paths that this archive removes from lower layers, opaque the folders that it empties.
 	gone, opaque map[string]bool
 }
 
-// next reads one more archive.
+// next reads the next archive.
 func (u *unpacker) next(path string) (*unpacked, error) {
 	archive, err := openNext(path, u.limits, u.bytes)
 	if err != nil {
@@ -132,7 +132,7 @@ func (u *unpacker) entry(header *tar.Header, data io.Reader, into *unpacked) err
 	return nil
 }
 
-// readFile reserves memory for what is likely and lets the rest grow with what really comes.
+// readFile reserves memory for a likely size, and grows with the bytes that are read.
 func readFile(from io.Reader, size int64) ([]byte, error) {
 	if size > readWhole {
 		return io.ReadAll(from)
@@ -144,7 +144,7 @@ func readFile(from io.Reader, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// onlyZeros reads what follows the archive's end, which is padding. Reading it also verifies the checksum of a gzip.
+// onlyZeros reads the padding after the archive's end, and refuses anything else. Reading it also verifies the checksum of a gzip.
 func onlyZeros(rest io.Reader) error {
 	block := make([]byte, 32<<10)
 	for {

@@ -15,11 +15,11 @@ import (
 // archiveMode is the mode of every file of a canonical archive.
 const archiveMode = 0o644
 
-// Archive packs files into the one tar archive that stands for them: sorted by path, without times, owners and folders, not compressed.
-// The same files give the same bytes on every machine, and so the same digest. The file without a path, which content has that is no
+// Archive packs files into their canonical tar archive: sorted by path, without times, owners and folders, not compressed.
+// The same files give the same bytes on every machine, and so the same digest. The file without a path, which is content that was not an
 // archive, is named ".".
 //
-// It panics when a path has a zero byte, which no path of a Tree has; Store.PutTree checks that.
+// Archive panics if a path contains a NUL byte, which no path of a Tree does; Store.PutTree checks that.
 func Archive(files []File) []byte {
 	sorted := slices.SortedStableFunc(slices.Values(files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	var packed bytes.Buffer
@@ -37,7 +37,7 @@ func Archive(files []File) []byte {
 	return packed.Bytes()
 }
 
-// PutTree stores a tree as its canonical archive and gives the digest of that, under which Tree finds it again.
+// PutTree stores a tree as its canonical archive and returns the digest of that archive, which Tree accepts.
 func (s *Store) PutTree(tree *Tree) (digest string, err error) {
 	limits := s.Limits.orDefault()
 	if err := checkTree(tree, limits); err != nil {
@@ -58,8 +58,7 @@ func (s *Store) PutTree(tree *Tree) (digest string, err error) {
 	return digest, nil
 }
 
-// Tree gives back what PutTree has stored under that digest, its files sorted by path. An error that is fs.ErrNotExist means that it is
-// not stored.
+// Tree returns the content that PutTree stored under a digest, its files sorted by path. The error is fs.ErrNotExist if it is not stored.
 func (s *Store) Tree(digest string) (*Tree, error) {
 	path, err := s.Path(digest)
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Store) treeWithin(ctx context.Context, digest string) (*Tree, error) {
 	return s.Tree(digest)
 }
 
-// checkTree makes sure that Tree can give back what PutTree is given.
+// checkTree checks that Tree will be able to read the tree back.
 func checkTree(tree *Tree, limits Limits) error {
 	if len(tree.Files) == 0 {
 		return invalid("the content holds no file")

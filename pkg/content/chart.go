@@ -10,16 +10,16 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// ChartSource is a Helm chart of an OCI registry.
+// ChartSource is a Helm chart in an OCI registry.
 type ChartSource struct {
 	OCI *OCI
 	// Repository is host/path/chart, without oci://.
 	Repository string
-	// Version is an exact version, a range such as "~1.4", or empty for the newest one that is no prerelease.
+	// Version is an exact version, a range such as "~1.4", or empty for the newest one that is not a prerelease.
 	Version string
 }
 
-// Reference is the repository and the version that is asked for.
+// Reference returns the repository and the requested version.
 func (s *ChartSource) Reference() string {
 	if _, err := s.image("latest"); err != nil {
 		return "a chart whose repository cannot be read"
@@ -27,7 +27,7 @@ func (s *ChartSource) Reference() string {
 	return s.Repository + " " + cmp.Or(s.Version, "(newest)")
 }
 
-// Resolve asks for an exact version's digest; for a range it lists the chart's tags first.
+// Resolve requests the digest of an exact version; for a range it first lists the chart's tags.
 func (s *ChartSource) Resolve(ctx context.Context) (Resolved, error) {
 	version := s.Version
 	if !isExact(version) {
@@ -59,7 +59,7 @@ func (s *ChartSource) Resolve(ctx context.Context) (Resolved, error) {
 	return resolved, nil
 }
 
-// Fetch gives the files of the chart, below the folder that the packaged chart has.
+// Fetch returns the files of the chart, without the top folder of the packaged chart.
 func (s *ChartSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	image, err := s.image("latest")
 	if err != nil {
@@ -88,16 +88,16 @@ func (s *ChartSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, erro
 	return Unpack(path, limits)
 }
 
-// image is the chart's repository with a tag.
+// image returns the chart's repository with a tag.
 func (s *ChartSource) image(tag string) (Image, error) {
 	if strings.Contains(s.Repository, "@") || strings.LastIndexByte(s.Repository, ':') > strings.LastIndexByte(s.Repository, '/') {
-		// Not quoted: what stands before an "@" may be a password.
+		// Not quoted: the text before an "@" may be a password.
 		return Image{}, sourceInvalid("a chart's repository is host[:port]/path/chart, without tag, digest or login")
 	}
 	return ParseImage(s.Repository + ":" + tag)
 }
 
-// chartLayer is the one layer that is the chart; its provenance file and others may stand beside it.
+// chartLayer returns the chart's layer; a provenance file and other layers may be beside it.
 func chartLayer(manifest document) (layer ocispec.Descriptor, err error) {
 	count := 0
 	for _, each := range manifest.Layers {
@@ -112,10 +112,10 @@ func chartLayer(manifest document) (layer ocispec.Descriptor, err error) {
 	return layer, nil
 }
 
-// tagOf is the tag of a version: tags cannot have a "+".
+// tagOf returns the tag of a version: tags cannot contain a "+".
 func tagOf(version string) string { return strings.ReplaceAll(version, "+", "_") }
 
-// isExact tells a version from a range; "1.2" is a range.
+// isExact distinguishes a version from a range; "1.2" is a range.
 func isExact(version string) bool {
 	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
 	return err == nil
@@ -129,11 +129,11 @@ func parseRange(text string) (*semver.Constraints, error) {
 	return wanted, nil
 }
 
-// pickVersion gives the version that is asked for.
+// pickVersion returns the requested version.
 //
-//  1. Tags that are no complete semantic version do not count.
-//  2. Prereleases count only where the range names one.
-//  3. The newest that fits is taken; of equal ones, which differ in build metadata only, the last by name.
+//  1. Tags that are not complete semantic versions do not count.
+//  2. Prereleases count only if the range names one.
+//  3. The newest matching version wins; among equal ones, which differ only in build metadata, the last by name.
 func pickVersion(tags []string, wanted *semver.Constraints) (string, error) {
 	var best *semver.Version
 	picked, versions := "", 0
@@ -159,7 +159,7 @@ func pickVersion(tags []string, wanted *semver.Constraints) (string, error) {
 	return picked, nil
 }
 
-// compareTo is 1 when there is nothing to compare with.
+// compareTo compares two versions; it returns 1 if best is nil.
 func compareTo(version, best *semver.Version) int {
 	if best == nil {
 		return 1

@@ -99,7 +99,7 @@ func TestChartVersionsThatAreNotThere(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoChart(t *testing.T) {
+func TestChart_WhatIsNoChart(t *testing.T) {
 	packed := zip(t, archive(t, entry{name: "sample/Chart.yaml"}))
 	for name, test := range map[string]struct {
 		layers []string // media types

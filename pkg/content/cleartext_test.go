@@ -12,9 +12,9 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
-// TestALoginIsNotSentInTheClear is about registries that are spoken to without TLS because of what somebody else than the owner of the login
-// says.
-func TestALoginIsNotSentInTheClear(t *testing.T) {
+// TestCleartext_ALoginIsNotSentInTheClear is about registries that are spoken to without TLS because of what another user than the owner of
+// the login says.
+func TestCleartext_ALoginIsNotSentInTheClear(t *testing.T) {
 	var password atomic.Value
 	password.Store("right")
 	for title, test := range map[string]struct {
@@ -52,8 +52,8 @@ func TestALoginIsNotSentInTheClear(t *testing.T) {
 	}
 }
 
-// TestATokenServiceGetsNoLoginInTheClear: where tokens are given is the registry's word.
-func TestATokenServiceGetsNoLoginInTheClear(t *testing.T) {
+// TestCleartext_ATokenServiceGetsNoLoginInTheClear: where tokens are given is the registry's word.
+func TestCleartext_ATokenServiceGetsNoLoginInTheClear(t *testing.T) {
 	for title, login := range map[string]auth.Credential{
 		"a password": {Username: "me", Password: "right"}, "an identity token": {RefreshToken: "right"},
 	} {

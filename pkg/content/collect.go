@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// recentUse is how long content stays after its last use, whatever the store holds: its path may have been handed out and not yet
-	// opened. It is well above touchEvery.
+	// recentUse is how long content is kept after its last use, however full the store is: its path may have been returned and not opened yet.
+	// It is well above touchEvery.
 	recentUse = 10 * time.Minute
-	// abandoned is how long a temporary file may stand untouched. A download that lives writes, or its time is up (DefaultTimeout), so
-	// that no process removes the file under another.
+	// abandoned is how long a temporary file may be unmodified. An active download writes, or ends after DefaultTimeout, so that no process
+	// removes a file that another is writing.
 	abandoned = 15 * time.Minute
 )
 
@@ -27,8 +27,8 @@ type stored struct {
 	used time.Time
 }
 
-// Collect removes left-over temporary files and, when the store holds more than MaxBytes, the content that was not used for the longest
-// time. Content that was used within the last ten minutes stays in any case: somebody may be about to open it.
+// Collect removes left-over temporary files and, if the store holds more than MaxBytes, the least recently used content. It returns the
+// freed bytes. It keeps content that was used within the last ten minutes, which a caller may be about to open.
 func (s *Store) Collect(now time.Time) (freed int64, err error) {
 	left, err := list(s.tempDir())
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) Collect(now time.Time) (freed int64, err error) {
 	return freed + evicted, err
 }
 
-// evict is the part of Collect that every Put does.
+// evict is the part of Collect that runs with every Put.
 func (s *Store) evict(now time.Time) (freed int64, err error) {
 	if s.MaxBytes <= 0 {
 		return 0, nil
@@ -76,7 +76,7 @@ func (s *Store) evict(now time.Time) (freed int64, err error) {
 	return freed, nil
 }
 
-// list reads a folder of the store. What another process removes meanwhile is left out.
+// list reads a folder of the store. It leaves out files that another process removes at the same time.
 func list(dir string) ([]stored, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

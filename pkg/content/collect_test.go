@@ -131,7 +131,7 @@ func TestCrashBetweenDownloadAndRename(t *testing.T) {
 	}
 	put(t, store, "hello")
 	if freed, err := store.Collect(time.Now()); err != nil || freed != 0 {
-		t.Errorf("a young temporary file, which may be somebody's, was removed: %d, %v", freed, err)
+		t.Errorf("a young temporary file, which may be a user's, was removed: %d, %v", freed, err)
 	}
 	if freed, err := store.Collect(time.Now().Add(abandoned + time.Minute)); err != nil || freed != 5 {
 		t.Errorf("freed %d, %v", freed, err)

@@ -8,20 +8,20 @@ import (
 	"syscall"
 )
 
-// DialControl looks at an address before it is dialled, after names were resolved; its error refuses the address. It is a
-// net.Dialer's ControlContext.
+// DialControl checks an address before it is dialled, after name resolution; an error refuses the address. It is a net.Dialer's
+// ControlContext.
 type DialControl func(ctx context.Context, network, address string, c syscall.RawConn) error
 
 type dialControlKey struct{}
 
-// WithDialControl lets every connection to a web server, a registry or a git server that is opened under the context be looked at first:
-// for a program that fetches on behalf of people who must not reach every address that the program can reach. No proxy is used then, since
-// it would reach what may not be reached, and no connection is used again that was opened for somebody else.
+// WithDialControl returns a context in which control checks every connection to a web server, a registry or a git server: for a program
+// that fetches on behalf of users who must not reach every address that the program can reach. Such connections use no proxy, since it
+// could reach refused addresses, and are never reused ones that other callers opened.
 func WithDialControl(ctx context.Context, control DialControl) context.Context {
 	return context.WithValue(ctx, dialControlKey{}, control)
 }
 
-// dialControl is what looks at the addresses that are dialled under a context; nil when nothing does.
+// dialControl returns the DialControl of a context; nil if there is none.
 func dialControl(ctx context.Context) DialControl {
 	control, _ := ctx.Value(dialControlKey{}).(DialControl)
 	return control
@@ -33,10 +33,10 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return dialer.DialContext(ctx, network, address)
 }
 
-// environmentProxy is the proxy that the environment names.
+// environmentProxy returns the proxy that the environment configures.
 var environmentProxy = http.ProxyFromEnvironment
 
-// proxy is the one for a request: none where addresses are looked at, because a proxy's would be the only one that is.
+// proxy returns the proxy of a request: none under a DialControl, which would see only the proxy's address.
 func proxy(request *http.Request) (*url.URL, error) {
 	if dialControl(request.Context()) != nil {
 		return nil, nil //nolint:nilnil // that is how a transport is told to use none
@@ -44,11 +44,11 @@ func proxy(request *http.Request) (*url.URL, error) {
 	return environmentProxy(request)
 }
 
-// Transport carries the requests of all clients that bring no transport of their own, so that they share connections. Requests under
+// Transport returns the shared transport, which clients without their own transport use, so that they share connections. Requests under
 // WithDialControl share none.
 func Transport() http.RoundTripper { return byContext{} }
 
-// byContext chooses the transport by the context of a request.
+// byContext chooses the transport by the context of the request.
 type byContext struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -65,7 +65,7 @@ func (byContext) of(request *http.Request) *http.Transport {
 
 var ours, looked = newTransport(false), newTransport(true)
 
-// newTransport has bounded dial, handshake and header times. alone keeps no connection for another request.
+// newTransport returns a transport with limits on the time for dial, handshake and headers. With alone it does not reuse connections.
 func newTransport(alone bool) *http.Transport {
 	return &http.Transport{
 		Proxy:                 proxy,

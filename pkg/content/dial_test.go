@@ -39,7 +39,7 @@ func TestDialControlSeesEveryAddress(t *testing.T) {
 	}
 }
 
-// TestDialControlUsesNothingOfOthers: no connection that somebody else opened, also where a transport was made for certificates.
+// TestDialControlUsesNothingOfOthers: no connection that another user opened, also where a transport was made for certificates.
 func TestDialControlUsesNothingOfOthers(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
@@ -52,8 +52,8 @@ func TestDialControlUsesNothingOfOthers(t *testing.T) {
 		ctx      context.Context // what the cases differ in
 		want     error
 	}{
-		{"whoever may go everywhere opens a connection", t.Context(), nil},
-		{"it is not there for somebody who may not", control, refused},
+		{"the one who may go everywhere opens a connection", t.Context(), nil},
+		{"it is not there for a user who may not", control, refused},
 	} {
 		request, err := http.NewRequestWithContext(c.ctx, http.MethodGet, server.URL, http.NoBody)
 		if err != nil {

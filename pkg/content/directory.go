@@ -13,22 +13,22 @@ import (
 	"strings"
 )
 
-// DirectorySource is a folder of this machine, for libraries and command lines; an operator has no use for it. A path that names a file
-// instead is read as HTTPSource reads one: a packed chart, or one manifest.
+// DirectorySource is a local folder, for libraries and command-line tools; an operator does not need it. A path to a file is read in the
+// way HTTPSource reads one: a packed chart, or one manifest.
 //
-//  1. A link to a file is followed as long as it stays inside the folder; every other link is refused.
-//  2. ".git" is left out, and so are names that begin with "..", by which Kubernetes keeps the files of a mounted ConfigMap apart.
+//  1. A link to a file is followed if it stays inside the folder; every other link is refused.
+//  2. It leaves out ".git", and names that begin with "..", which Kubernetes uses in the folder of a mounted ConfigMap.
 //  3. Everything that is neither file nor folder is refused and not opened.
 type DirectorySource struct {
-	// Store keeps what was read: its digest is that of its canonical archive.
+	// Store keeps what was read, as a canonical archive; the content's digest is the archive's.
 	Store *Store
 	// Dir is the folder.
 	Dir string
-	// Limits are the caps on what is read; zero fields mean the Store's.
+	// Limits apply to what is read; zero fields mean the Store's.
 	Limits Limits
 }
 
-// Reference is the absolute path of the folder.
+// Reference returns the absolute path of the folder.
 func (d *DirectorySource) Reference() string {
 	path, err := filepath.Abs(d.Dir)
 	if err != nil {
@@ -37,7 +37,7 @@ func (d *DirectorySource) Reference() string {
 	return "file://" + filepath.ToSlash(path)
 }
 
-// Resolve reads the folder and keeps what it found.
+// Resolve reads the folder into the store.
 func (d *DirectorySource) Resolve(ctx context.Context) (Resolved, error) {
 	digest, err := d.read(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *DirectorySource) Resolve(ctx context.Context) (Resolved, error) {
 	return Resolved{Digest: digest}, nil
 }
 
-// Fetch gives what Resolve has read, and reads again when the store has lost it. It is an error when the folder has changed by then.
+// Fetch returns what Resolve has read, and reads again if the store has lost it. It returns an error if the folder has changed since.
 func (d *DirectorySource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	return keptOr(ctx, d.Store, resolved.Digest, func() (string, error) {
 		now, err := d.Resolve(ctx)
@@ -91,7 +91,7 @@ func (d *DirectorySource) limits() Limits {
 	return limits
 }
 
-// folderReader collects the files of a folder within limits.
+// folderReader collects the files of a folder, within limits.
 type folderReader struct {
 	root    *os.Root
 	limits  Limits
@@ -122,15 +122,15 @@ func (r *folderReader) visit(path string, entry fs.DirEntry) error {
 	if entry.IsDir() {
 		return nil
 	}
-	// Looked at before it is opened: opening a named pipe waits for its other end.
+	// Checked before it is opened: opening a named pipe waits for its other end.
 	info, err := r.root.Stat(path)
 	switch {
 	case err != nil && entry.Type()&fs.ModeSymlink != 0:
-		return refuse("%s is a link that leads nowhere or out of the folder: replace it by what it stands for", quote(path))
+		return refuse("%s is a link that leads nowhere or out of the folder: replace it by its target", quote(path))
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", quote(path), err)
 	case !info.Mode().IsRegular() && entry.Type()&fs.ModeSymlink != 0:
-		return refuse("%s is a link to something that is no file: replace it by what it stands for", quote(path))
+		return refuse("%s is a link to something other than a file: replace it by its target", quote(path))
 	case !info.Mode().IsRegular():
 		return refuse("%s is neither file nor folder: remove it", quote(path))
 	}

@@ -1,11 +1,11 @@
-// Package content answers: which bytes does a module consist of, and are they the ones that were asked for?
+// Package content fetches the bytes that a module consists of, and verifies that they are the requested ones.
 //
-// Content is named by digest. It is streamed from its source into a temporary file, counted and hashed on the way, and only what
-// carries the right digest gets its name in the store; what was verified is what is handed out. A Store may be shared by several
-// processes: a name appears by an atomic rename of a complete file or not at all.
+// Content is named by digest. It is streamed from its source into a temporary file, measured and hashed meanwhile. Only content with the
+// right digest gets its name in the store, and only verified content is returned. Several processes may share a Store: an atomic rename
+// creates a name, and only of a complete file.
 //
-// The package refuses to fetch anything by tag (a tag is resolved to a digest, and that is fetched), to answer from a file that it
-// has not verified since it started, to unpack to disk, to follow links in archives, to send credentials to another host than the
-// one they are for, and to wait without end.
-// Everything that it refuses is an *Error whose Reason is one of the reasons that a Manifest's conditions use.
+// Non-goals: the package fetches nothing by tag (it resolves a tag to a digest and fetches that), returns no file that it has not
+// verified since it started, does not unpack to disk, follows no links in archives, sends credentials only to the host that they
+// are for, and never waits without a time limit.
+// Every refusal is an *Error whose Reason is one of the reasons that a Manifest's conditions use.
 package content

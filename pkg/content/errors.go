@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Reasons of an Error: the same words that the conditions of a Manifest use.
+// The reasons of an Error, which are also those of a Manifest's conditions.
 const (
-	// ReasonContentNotFound: the registry answers and does not have that content.
+	// ReasonContentNotFound: the registry responds and does not have the content.
 	ReasonContentNotFound = "ContentNotFound"
-	// ReasonDigestMismatch: other bytes were served than the digest names.
+	// ReasonDigestMismatch: the served bytes do not match the digest.
 	ReasonDigestMismatch = "DigestMismatch"
 	// ReasonContentTooLarge: the content exceeds the size caps.
 	ReasonContentTooLarge = "ContentTooLarge"
@@ -17,41 +17,41 @@ const (
 	ReasonArchiveRefused = "ArchiveRefused"
 	// ReasonContentInvalid: the content cannot be read as what it claims to be.
 	ReasonContentInvalid = "ContentInvalid"
-	// ReasonRegistryUnreachable: the registry does not answer, or answers that it cannot serve now.
+	// ReasonRegistryUnreachable: the registry does not respond, or responds that it is unavailable.
 	ReasonRegistryUnreachable = "RegistryUnreachable"
-	// ReasonRegistryUnauthorized: the registry refuses the credentials, or wants some and there are none.
+	// ReasonRegistryUnauthorized: the registry rejects the credentials, or requires some and there are none.
 	ReasonRegistryUnauthorized = "RegistryUnauthorized"
-	// ReasonSourceInvalid: the reference itself is wrong; no registry was asked.
+	// ReasonSourceInvalid: the reference itself is wrong; no request was sent.
 	ReasonSourceInvalid = "SourceInvalid"
 	// ReasonValuesInvalid: values, a config layer or set strings cannot be read, or do not fit the chart's schema.
 	ReasonValuesInvalid = "ValuesInvalid"
-	// ReasonNonDeterministic: rendering twice gives two results.
+	// ReasonNonDeterministic: rendering the content twice gives different results.
 	ReasonNonDeterministic = "NonDeterministic"
 	// ReasonHooksRefused: a chart has hooks, which are not run.
 	ReasonHooksRefused = "HooksRefused"
 	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.
 	ReasonRemoteBaseRefused = "RemoteBaseRefused"
-	// ReasonInternal: trouble of this machine (disk full, no permission), which says nothing about the content.
+	// ReasonInternal: a local failure (disk full, no permission), which says nothing about the content.
 	ReasonInternal = "Internal"
 )
 
-// Error is why content cannot be used.
+// Error reports why content cannot be used.
 type Error struct {
 	// Reason is one of the constants above.
 	Reason string
-	// Err says what happened, where, and what to do.
+	// Err describes what happened, where, and what to do.
 	Err error
-	// RetryAfter is how long the registry asked us to stay away; 0 when it said nothing.
+	// RetryAfter is how long the registry asked clients to wait; 0 if it did not.
 	RetryAfter time.Duration
 }
 
-// Error is the text of the cause; the reason travels beside it, not in it.
+// Error returns the text of the cause, without the reason.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ReasonOf is the reason of the first *Error in err's chain, ReasonInternal for every other error and "" for nil.
+// ReasonOf returns the reason of the first *Error in err's chain, ReasonInternal for every other error and "" for nil.
 func ReasonOf(err error) string {
 	if err == nil {
 		return ""

@@ -8,48 +8,48 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// GitSource is a folder, or one file, of a git repository at one commit. It needs no git on the machine and writes no working copy: the
-// objects that the server sends are held in memory, within the limits of the Store, and what is below Path becomes a Tree.
+// GitSource is a folder or a file of a git repository at one commit. It needs no git program and writes no working copy: the objects that
+// the server sends are held in memory, within the limits of the Store, and what is below Path becomes a Tree.
 //
-//  1. Exactly one of Branch, Tag and Commit is set.
-//  2. Finding the commit is one request. One commit is fetched, without its history, where the server can do that.
-//  3. Links, submodules and files that git LFS keeps elsewhere are refused below Path, because what they stand for is not there.
-//  4. The digest is that of the canonical archive of Path, so that it stays the same when another path changes.
+//  1. Exactly one of Branch, Tag and Commit must be set.
+//  2. Finding the commit takes one request. One commit is fetched, without history if the server supports that.
+//  3. Links, submodules and git LFS files below Path are refused, because the repository does not contain their content.
+//  4. The digest is that of the canonical archive of Path, so that it does not change with other paths.
 //
-// Objects are named by hash, and go-git computes it: what a commit leads to cannot be swapped by the server.
+// Objects are named by hash, which go-git verifies: the server cannot replace what a commit leads to.
 type GitSource struct {
-	// Store keeps the content; its Limits hold for what is sent (Packed) and for what that unpacks to.
+	// Store keeps the content; its Limits apply to the bytes sent (Packed) and to their unpacked size.
 	Store *Store
-	// URL with https or ssh, such as ssh://git@example.com/team/repository.git. The password belongs into Auth.
+	// URL uses https or ssh, such as ssh://git@example.com/team/repository.git. A password belongs in Auth.
 	URL string
-	// Branch, Tag or Commit (40 hex digits) that is wanted.
+	// Branch, Tag or Commit (40 hex digits) is the requested revision.
 	Branch, Tag, Commit string
 	// Path of the folder or file in the repository; empty means all of it.
 	Path string
 	Auth GitAuth
-	// CA are certificates in PEM that are trusted beside the system's.
+	// CA holds PEM certificates that are trusted in addition to the system's.
 	CA []byte
-	// Known is an earlier answer for the same Reference, if there is one: while the branch or tag leads to its commit, Resolve gives it
+	// Known is an earlier result for the same Reference, if there is one: while the branch or tag leads to its commit, Resolve returns it
 	// again and clones nothing.
 	Known Resolved
-	// AllowPlain accepts http, and AllowFile file: for tests, libraries and command lines.
+	// AllowPlain accepts http, and AllowFile file URLs: for tests, libraries and command-line tools.
 	AllowPlain, AllowFile bool
-	// Timeout bounds Resolve and Fetch each; 0 means DefaultTimeout.
+	// Timeout limits Resolve and Fetch each; 0 means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// GitAuth is what to log in with.
+// GitAuth holds the credentials of a repository.
 type GitAuth struct {
-	// Username and Password for https. For ssh, Username is who logs in (default: the one in the URL, or "git"), and Password opens an
-	// encrypted SSHKey, or is the password when there is no key.
+	// Username and Password are for https. For ssh, Username is the login name (default: the one in the URL, or "git"), and Password decrypts
+	// SSHKey, or is the login password if there is no key.
 	Username, Password string
 	// SSHKey is a private key in PEM.
 	SSHKey string
-	// KnownHosts are lines as in an OpenSSH known_hosts file; ssh needs them.
+	// KnownHosts holds lines as in an OpenSSH known_hosts file; ssh requires them.
 	KnownHosts string
 }
 
-// Reference is the repository, what of it is wanted, and the path.
+// Reference returns the repository, the requested revision, and the path.
 func (g *GitSource) Reference() string {
 	want, err := g.parse()
 	if err != nil {
@@ -62,14 +62,14 @@ func (g *GitSource) Reference() string {
 	return reference
 }
 
-// Resolve finds the commit and the digest of its content. It makes one request while the commit is the known one, and none when the
+// Resolve returns the commit and the digest of its content. It makes one request while the commit is the known one, and none if the
 // reference names that commit; otherwise it clones.
 func (g *GitSource) Resolve(ctx context.Context) (Resolved, error) {
 	resolved, err := g.resolve(ctx)
 	return resolved, g.wrap(err)
 }
 
-// Fetch gives the content of the commit that Resolve has found, from the store when it is there.
+// Fetch returns the content of the commit that Resolve returned, from the store if it is there.
 func (g *GitSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	tree, err := keptOr(ctx, g.Store, resolved.Digest, func() (string, error) {
 		again := *g
@@ -109,7 +109,7 @@ func (g *GitSource) resolve(ctx context.Context) (Resolved, error) {
 	return g.take(ctx, remote, tip, want.path)
 }
 
-// take clones one commit and keeps what is below path.
+// take clones one commit and stores the content below path.
 func (g *GitSource) take(ctx context.Context, remote gitRemote, tip gitTip, path string) (Resolved, error) {
 	cloned, err := takeClone(ctx)
 	if err != nil {
@@ -141,10 +141,10 @@ func (g *GitSource) wrap(err error) error {
 	return fmt.Errorf("%s: %w", g.Reference(), err)
 }
 
-// gitTip is what is fetched.
+// gitTip is the revision to fetch.
 type gitTip struct {
-	// ref is what the server names: a commit, or a tag object that leads to it. It is zero when no reference of the server does.
+	// ref is the hash that the server advertises: a commit, or a tag object that leads to it. It is zero if no reference of the server does.
 	ref plumbing.Hash
-	// commit that is wanted, as far as the server tells; it may be a tag object when the server does not say where that leads.
+	// commit is the requested one, as far as the server tells; it may be a tag object if the server does not say where that leads.
 	commit plumbing.Hash
 }

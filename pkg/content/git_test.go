@@ -105,7 +105,7 @@ func TestGitGivesWhatIsWanted(t *testing.T) {
 			if diff := cmp.Diff(test.files, files); diff != "" {
 				t.Error(diff)
 			}
-			if got := server.asked(); got != test.requests {
+			if got := server.requestLog(); got != test.requests {
 				t.Errorf("requests %q, want %q", got, test.requests)
 			}
 			local := &GitSource{Store: newStore(t), URL: "file://" + repository.dir, AllowFile: true, Branch: test.branch, Tag: test.tag, Commit: test.commit, Path: test.path}
@@ -122,15 +122,15 @@ func TestGitClonesOnlyWhatChanged(t *testing.T) {
 	source := serveGit(t, server)
 	source.Path = "deploy"
 	resolved, _ := get(t, source)
-	server.asked()
+	server.requestLog()
 
 	source.Known = resolved
-	if again, _ := get(t, source); again != resolved || server.asked() != "refs" {
+	if again, _ := get(t, source); again != resolved || server.requestLog() != "refs" {
 		t.Errorf("%v, want %v by one request for the references", again, resolved)
 	}
 	pinned := *source
 	pinned.Branch, pinned.Commit = "", resolved.Version
-	if again, _ := get(t, &pinned); again != resolved || server.asked() != "" {
+	if again, _ := get(t, &pinned); again != resolved || server.requestLog() != "" {
 		t.Errorf("%v, want %v without a request", again, resolved)
 	}
 	// Another folder changes: another commit, the same content.
@@ -155,14 +155,14 @@ func TestGitFetchesAgainWhatTheStoreHasLost(t *testing.T) {
 	source := serveGit(t, server)
 	resolved, files := get(t, source)
 	repository.commit(t, map[string]string{"README.md": "changed"})
-	server.asked()
+	server.requestLog()
 
 	source.Store = newStore(t)
 	tree, err := source.Fetch(t.Context(), resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(files, byPath(tree)); diff != "" || server.asked() != "refs, pack depth 1" {
+	if diff := cmp.Diff(files, byPath(tree)); diff != "" || server.requestLog() != "refs, pack depth 1" {
 		t.Error(diff)
 	}
 	source.Store, source.Path = newStore(t), "deploy"

@@ -10,7 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// localRepository is a folder of this machine. Its objects are read where they are: what git does for file:// would need git.
+// localRepository is a local folder. Its objects are read in place: go-git's file:// transport would need the git program.
 type localRepository struct {
 	opened *git.Repository
 	found  gitRefs

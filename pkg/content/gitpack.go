@@ -15,20 +15,20 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// gitObjectsPerEntry bounds the objects of a repository by the accepted entries of what is taken from it: without its history a
-// repository has one object a file and one a folder.
+// gitObjectsPerEntry limits the objects of a repository by the accepted number of entries: without history, a repository has one object per
+// file and one per folder.
 const gitObjectsPerEntry = 20
 
-// unpackingGit lets two repositories be in memory at a time.
+// unpackingGit limits the repositories in memory to two at a time.
 var unpackingGit = make(chan struct{}, 2)
 
-// receivePack writes what a server sends into a file without a name, up to the limit.
+// receivePack writes what a server sends into an unlinked file, up to the limit.
 func receivePack(store *Store, from io.Reader) (file *os.File, err error) {
 	file, err = store.temp("git")
 	if err != nil {
 		return nil, err
 	}
-	// Without a name nothing is left behind, however the process ends.
+	// An unlinked file is gone however the process ends.
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, discard(file, fmt.Errorf("hide a temporary file: %w", err))
 	}
@@ -51,7 +51,7 @@ func receivePack(store *Store, from io.Reader) (file *os.File, err error) {
 	return file, nil
 }
 
-// loadPack reads all objects of a pack into memory. done gives the memory back; call it once.
+// loadPack reads all objects of a pack into memory. done releases the memory; call it once.
 func loadPack(ctx context.Context, pack *os.File, limits Limits) (objects storer.EncodedObjectStorer, done func(), err error) {
 	select {
 	case unpackingGit <- struct{}{}:
@@ -88,8 +88,8 @@ func parsePack(ctx context.Context, pack io.ReadSeeker, limits Limits) (storer.E
 	return objects, nil
 }
 
-// weighPack adds up what the objects of a pack say they will unpack to, before the parser believes them: it holds every object in memory
-// as a whole. Objects cannot give more than they say; the scanner and the parser refuse those that do.
+// weighPack adds up the unpacked sizes that the objects of a pack declare, before the parser, which holds every object in memory, trusts
+// them. Objects cannot exceed their declared size; the scanner and the parser refuse those that do.
 func weighPack(ctx context.Context, pack io.Reader, limits Limits) error {
 	scanner := packfile.NewScanner(pack)
 	_, count, err := scanner.Header()
@@ -115,7 +115,7 @@ func weighPack(ctx context.Context, pack io.Reader, limits Limits) error {
 	return nil
 }
 
-// nextSize is what the next object takes in memory, or most+1 when that is more than most.
+// nextSize returns the memory that the next object needs, or most+1 if that is more than most.
 func nextSize(scanner *packfile.Scanner, most int64) (int64, error) {
 	header, err := scanner.NextObjectHeader()
 	if err != nil {
@@ -131,7 +131,7 @@ func nextSize(scanner *packfile.Scanner, most int64) (int64, error) {
 	if header.Type != plumbing.OFSDeltaObject && header.Type != plumbing.REFDeltaObject {
 		return header.Length, nil
 	}
-	// A delta begins with the size of what it changes and the size of what it makes.
+	// A delta begins with the sizes of its base and of its result.
 	sizes := bytes.NewReader(begin.data)
 	if _, err := binary.ReadUvarint(sizes); err != nil {
 		return 0, invalid("the server sent a pack with a delta that cannot be read: %w", err)
@@ -156,14 +156,14 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// boundedObjects ends the parser when the time is up.
+// boundedObjects stops the parser when its context ends.
 type boundedObjects struct {
 	*memory.ObjectStorage
 
 	ctx context.Context //nolint:containedctx // lives as long as one call of parsePack
 }
 
-// SetEncodedObject is called for every object that the parser has made.
+// SetEncodedObject implements storer.EncodedObjectStorer; the parser calls it for every object.
 func (b *boundedObjects) SetEncodedObject(made plumbing.EncodedObject) (plumbing.Hash, error) {
 	if err := b.ctx.Err(); err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("read a git repository: %w", err)

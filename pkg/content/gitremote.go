@@ -19,25 +19,25 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// gitOverhead is what a server may say beside the repository itself: its references, and how the pack is framed.
+// gitOverhead is how many bytes a server may send beside the repository itself: its references and the framing of the pack.
 const gitOverhead = 16 << 20
 
 // gitRemote is a repository whose references were read.
 type gitRemote interface {
 	refs() gitRefs
-	// objects gives the objects of tip and maybe more. done gives their memory back.
+	// objects returns the objects of tip and maybe more. done releases their memory.
 	objects(ctx context.Context, tip gitTip) (objects storer.EncodedObjectStorer, done func(), err error)
 	close()
 }
 
-// gitSession is a conversation with a git server: what go-git's transports give, and sshSession.
+// gitSession is a session with a git server: one of go-git's transports, or an sshSession.
 type gitSession interface {
 	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
 	UploadPack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 	Close() error
 }
 
-// open asks for the references.
+// open requests the references.
 func (g *GitSource) open(ctx context.Context, want gitWant) (gitRemote, error) {
 	var session gitSession
 	var err error
@@ -59,14 +59,14 @@ func (g *GitSource) open(ctx context.Context, want gitWant) (gitRemote, error) {
 	return &remoteRepository{store: g.Store, address: want.address, session: session, advertised: advertised}, nil
 }
 
-// openHTTP makes no request yet. go-git follows redirects of the first request, none from https to http, and drops the credentials when
-// one leads elsewhere.
+// openHTTP makes no request yet. go-git follows redirects of the first request, none from https to http, and drops the credentials if one
+// leads to another host.
 func (g *GitSource) openHTTP(address *url.URL) (gitSession, error) {
 	roundTripper, err := webTransport(g.CA)
 	if err != nil {
 		return nil, err
 	}
-	// One answer has the references, the next the pack; the connection is worth keeping between them.
+	// One response has the references, the next one the pack; the connection is worth keeping between them.
 	roundTripper.DisableKeepAlives = false
 	bounded := &cappedTransport{Transport: roundTripper, most: g.Store.Limits.orDefault().Packed + gitOverhead}
 	client := githttp.NewClientWithOptions(
@@ -88,7 +88,7 @@ func (g *GitSource) openHTTP(address *url.URL) (gitSession, error) {
 	return httpSession{session, roundTripper}, nil
 }
 
-// httpSession ends its connections when it is closed.
+// httpSession closes its connections when it is closed.
 type httpSession struct {
 	gitSession
 
@@ -100,14 +100,14 @@ func (s httpSession) Close() error {
 	return s.gitSession.Close()
 }
 
-// cappedTransport bounds every answer, errors included: go-git reads those to their end.
+// cappedTransport limits every response, including errors: go-git reads those to their end.
 type cappedTransport struct {
 	*http.Transport
 
 	most int64
 }
 
-// RoundTrip does one request.
+// RoundTrip sends one request.
 func (t *cappedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.Transport.RoundTrip(request)
 	if err == nil {
@@ -120,7 +120,7 @@ func (t *cappedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return response, err
 }
 
-// cappedBody ends with an error when there is more than expected.
+// cappedBody returns an error if there are more bytes than expected.
 type cappedBody struct {
 	io.ReadCloser
 
@@ -135,7 +135,7 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// remoteRepository is behind a server.
+// remoteRepository is a repository on a server.
 type remoteRepository struct {
 	store      *Store
 	address    *url.URL
@@ -167,11 +167,11 @@ func (r *remoteRepository) objects(ctx context.Context, tip gitTip) (storer.Enco
 	return loadPack(ctx, pack, r.store.Limits.orDefault())
 }
 
-// request asks for as little as the server lets us ask for.
+// request returns a request for as little as the server supports.
 //
-//  1. What a reference of it names is asked for by that, without history.
-//  2. Any other commit is asked for by its hash, without history, where the server allows that.
-//  3. Otherwise everything that branches and tags lead to is asked for, with history, and the commit is found in it, or not.
+//  1. A commit that one of its references names is requested by that, without history.
+//  2. Any other commit is requested by its hash, without history, if the server allows that.
+//  3. Otherwise everything that branches and tags lead to is requested, with history, and the commit must be in it.
 func (r *remoteRepository) request(tip gitTip) (*packp.UploadPackRequest, error) {
 	able := r.advertised.Capabilities
 	request := packp.NewUploadPackRequestFromCapabilities(able)
@@ -207,7 +207,7 @@ func (r *remoteRepository) request(tip gitTip) (*packp.UploadPackRequest, error)
 	return request, nil
 }
 
-// demuxed is the pack alone.
+// demuxed returns a reader of the pack alone.
 func demuxed(request *packp.UploadPackRequest, answer io.Reader) io.Reader {
 	switch {
 	case request.Capabilities.Supports(capability.Sideband64k):
@@ -219,9 +219,9 @@ func demuxed(request *packp.UploadPackRequest, answer io.Reader) io.Reader {
 	}
 }
 
-// gitError gives trouble with a server its reason. What the server says about it is cut, because it ends up in the status of an object.
+// gitError gives an error of a server its reason. It shortens the server's text, which ends up in the status of an object.
 func gitError(ctx context.Context, address *url.URL, err error) error {
-	// go-git hides what it wraps in this type from the errors package.
+	// go-git hides the cause in this type, which the errors package cannot unwrap.
 	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
 		err = unexpected.Err
 	}
@@ -239,7 +239,7 @@ func gitError(ctx context.Context, address *url.URL, err error) error {
 		return fmt.Errorf("git: %w", context.Canceled)
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed),
 		strings.Contains(said, "unable to authenticate"):
-		reason, text = ReasonRegistryUnauthorized, "the server refuses the credentials, or wants some, or has no such repository: check both"
+		reason, text = ReasonRegistryUnauthorized, "the server refuses the credentials, or requires some, or has no such repository: check both"
 	case errors.Is(err, transport.ErrRepositoryNotFound), status == http.StatusGone:
 		reason, text = ReasonContentNotFound, "the server has no such repository: correct the URL"
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
@@ -252,7 +252,7 @@ func gitError(ctx context.Context, address *url.URL, err error) error {
 	return &Error{Reason: reason, Err: fmt.Errorf("%s: %s", address.Host, text)}
 }
 
-// printable is what a server says, cut and without control characters.
+// printable shortens a server's text and removes control characters.
 func printable(said string) string {
 	said = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

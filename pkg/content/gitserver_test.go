@@ -72,7 +72,7 @@ func (r *gitRepository) commit(t testing.TB, files map[string]string) string {
 	return hash.String()
 }
 
-// head is the commit of branch main.
+// head returns the commit of branch main.
 func (r *gitRepository) head(t testing.TB) string {
 	t.Helper()
 	reference, err := r.Reference("refs/heads/main", true)
@@ -130,7 +130,7 @@ type gitServer struct {
 	repository *gitRepository
 	// full: the server cannot leave out the history. anyCommit: it gives out commits that no branch leads to.
 	full, anyCommit bool
-	// pack, if it is set, is sent instead of what was asked for.
+	// pack, if it is set, is sent instead of what was requested.
 	pack []byte
 
 	mu       sync.Mutex
@@ -144,8 +144,8 @@ func (s *gitServer) note(text string) {
 	s.requests = append(s.requests, text)
 }
 
-// asked are the requests so far, which it forgets.
-func (s *gitServer) asked() string {
+// requestLog returns the requests so far, which it forgets.
+func (s *gitServer) requestLog() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := strings.Join(s.requests, ", ")
@@ -224,7 +224,7 @@ func (s *gitServer) upload(r io.Reader, w io.Writer) error {
 	return pktline.NewEncoder(w).Flush()
 }
 
-// offered tells whether a reference leads to every one of these.
+// offered reports whether a reference leads to every one of these.
 func (s *gitServer) offered(wants []plumbing.Hash) bool {
 	iterator, err := s.repository.References()
 	known := map[plumbing.Hash]bool{}

@@ -25,8 +25,8 @@ const (
 	maxSSHNoise = 4 << 10
 )
 
-// sshSession runs git-upload-pack on a server. It is ours because go-git's reads the home directory's SSH configuration and agent, and
-// has no limit to how long a server may take to shake hands.
+// sshSession runs git-upload-pack on a server. go-git's own session is not used because it reads the SSH configuration of the home
+// directory and the agent, and does not limit the time of the handshake.
 type sshSession struct {
 	client   *ssh.Client
 	command  *ssh.Session
@@ -36,7 +36,7 @@ type sshSession struct {
 	released func() bool
 }
 
-// openSSH connects, checks that the host is who it should be, logs in and starts the command. Everything ends with ctx.
+// openSSH connects, verifies the host key, logs in and starts the command. Everything ends with ctx.
 func openSSH(ctx context.Context, want gitWant, auth GitAuth, store *Store) (gitSession, error) {
 	address := net.JoinHostPort(want.address.Hostname(), orPort(want.address.Port()))
 	config, err := sshConfig(address, want.user, auth, store)
@@ -80,16 +80,16 @@ func (s *sshSession) start(path string) error {
 	if s.input, err = s.command.StdinPipe(); err != nil {
 		return err
 	}
-	// The path has no quotes: parseURL refuses them.
+	// The path contains no quotes: parseURL refuses them.
 	return s.command.Start(transport.UploadPackServiceName + " '" + path + "'")
 }
 
-// AdvertisedReferencesContext reads what the server says first.
+// AdvertisedReferencesContext reads the references, which the server sends first.
 func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error) {
 	advertised := packp.NewAdvRefs()
 	err := advertised.Decode(&cappedBody{ReadCloser: io.NopCloser(s.output), left: gitOverhead})
 	if errors.Is(err, packp.ErrEmptyInput) {
-		// It has ended without an answer; what it said beside that is complete when Wait returns.
+		// The command ended without a response; its error output is complete when Wait returns.
 		_ = s.command.Wait()
 	}
 	switch {
@@ -104,7 +104,7 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 	return advertised, nil
 }
 
-// UploadPack asks for the pack and gives what comes.
+// UploadPack requests the pack and returns the response.
 func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
 	err := request.UploadRequest.Encode(s.input)
 	if err == nil {
@@ -120,7 +120,7 @@ func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequ
 	return answer, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (s *sshSession) Close() error {
 	s.released()
 	if err := s.client.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -129,7 +129,7 @@ func (s *sshSession) Close() error {
 	return nil
 }
 
-// sshConfig makes up how to log in. Who the host must be is never left open.
+// sshConfig returns the login configuration. It always verifies the host key.
 func sshConfig(address, user string, auth GitAuth, store *Store) (*ssh.ClientConfig, error) {
 	if strings.TrimSpace(auth.KnownHosts) == "" {
 		return nil, sourceInvalid("git over ssh needs known hosts, or any machine could answer: add what `ssh-keyscan` prints for %s", address)
@@ -148,7 +148,7 @@ func sshConfig(address, user string, auth GitAuth, store *Store) (*ssh.ClientCon
 	case auth.SSHKey != "":
 		key, err := gitssh.NewPublicKeys(config.User, []byte(auth.SSHKey), auth.Password)
 		if err != nil {
-			// The parser's error says nothing of the key, but nobody promises that.
+			// The parser's error does not contain the key at present, but that is not guaranteed.
 			return nil, sourceInvalid("the SSH key cannot be read: give a private key in PEM, and its password if it has one")
 		}
 		config.Auth = []ssh.AuthMethod{ssh.PublicKeys(key.Signer)}
@@ -160,8 +160,8 @@ func sshConfig(address, user string, auth GitAuth, store *Store) (*ssh.ClientCon
 	return config, nil
 }
 
-// knownHosts goes through a file because that is what the parser reads. It gives what tells whether a host is who it says, and the
-// algorithms of the keys that are known of the host at address: asked for others, it would show a key that nobody knows.
+// knownHosts uses a file because the parser requires one. It returns the host key check, and the algorithms of the known keys of the host
+// at address: for others, the server would present an unknown key.
 func knownHosts(lines, address string, store *Store) (check ssh.HostKeyCallback, algorithms []string, err error) {
 	file, err := store.temp("known-hosts")
 	if err != nil {
@@ -189,7 +189,7 @@ func sshError(ctx context.Context, address *url.URL, err error) error {
 	return gitError(ctx, address, err)
 }
 
-// missingRepository knows what the common servers say when a repository does not exist, for which SSH has no code.
+// missingRepository recognizes the texts of common servers for a missing repository, for which SSH has no code.
 func missingRepository(said string) bool {
 	said = strings.ToLower(said)
 	known := []string{"not found", "does not exist", "does not appear to be a git repository", "could not be found", "no such repository"}
@@ -201,7 +201,7 @@ func missingRepository(said string) bool {
 	return false
 }
 
-// sshNoise keeps the beginning of what a command says beside its output.
+// sshNoise keeps the beginning of a command's error output.
 type sshNoise struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -216,7 +216,7 @@ func (n *sshNoise) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was said so far, fit to be shown.
+// String returns the output so far, printable.
 func (n *sshNoise) String() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -138,9 +138,9 @@ func TestGitOverSSH(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"a.yaml": "a: 1", "b.yaml": "b: 1"}, files); diff != "" || resolved.Version != repository.head(t) {
 				t.Errorf("%v: %s", resolved, diff)
 			}
-			git.asked()
+			git.requestLog()
 			source.Known = resolved
-			if again, _ := get(t, source); again != resolved || git.asked() != "refs" {
+			if again, _ := get(t, source); again != resolved || git.requestLog() != "refs" {
 				t.Errorf("%v, want %v by one request", again, resolved)
 			}
 			older := server.source(t)
@@ -148,7 +148,7 @@ func TestGitOverSSH(t *testing.T) {
 			if resolved, files := get(t, older); resolved.Version != second || files["README.md"] != "second" {
 				t.Errorf("%v: %v", resolved, files)
 			}
-			// Some servers let people in by password.
+			// Some servers let users in by password.
 			older.Auth, older.Store = GitAuth{Username: "me", Password: "mine", KnownHosts: server.known}, newStore(t)
 			get(t, older)
 		})
@@ -173,7 +173,7 @@ func TestGitOverSSHRefuses(t *testing.T) {
 		}, ReasonRegistryUnreachable, "known hosts"},
 		"no key":          {func(_ *sshGit, g *GitSource) { g.Auth.SSHKey = "" }, ReasonRegistryUnauthorized, "private key"},
 		"a broken key":    {func(_ *sshGit, g *GitSource) { g.Auth.SSHKey = "top-secret" }, ReasonSourceInvalid, "SSH key"},
-		"a key of nobody": {func(_ *sshGit, g *GitSource) { g.Auth.SSHKey = stranger }, ReasonRegistryUnauthorized, ""},
+		"a key of no one": {func(_ *sshGit, g *GitSource) { g.Auth.SSHKey = stranger }, ReasonRegistryUnauthorized, ""},
 		"a wrong password": {func(_ *sshGit, g *GitSource) {
 			g.Auth.SSHKey, g.Auth.Username, g.Auth.Password = "", "me", "top-secret"
 		}, ReasonRegistryUnauthorized, ""},

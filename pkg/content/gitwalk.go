@@ -15,13 +15,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// maxTagChain is how many tags may lead to each other; git itself makes one.
+// maxTagChain is how many tags may point to each other; git itself makes one.
 const maxTagChain = 5
 
-// lfsPointer begins a file whose content git LFS keeps elsewhere.
+// lfsPointer is the prefix of a file whose content is stored by git LFS.
 var lfsPointer = []byte("version https://git-lfs.github.com/spec/")
 
-// commitOf follows tags to a commit, and gives it and its root folder.
+// commitOf follows tags to a commit, and returns it and its root folder.
 func commitOf(objects storer.EncodedObjectStorer, hash plumbing.Hash) (commit, root plumbing.Hash, err error) {
 	for range maxTagChain {
 		tag, err := object.GetTag(objects, hash)
@@ -40,8 +40,8 @@ func commitOf(objects storer.EncodedObjectStorer, hash plumbing.Hash) (commit, r
 	return found.Hash, found.TreeHash, nil
 }
 
-// gitWalk collects the files below one folder of a commit. Folders and files are counted every time that they are met: a few objects
-// that name each other often can stand for more files than any machine holds.
+// gitWalk collects the files below one folder of a commit. Every visit to a file or folder counts: a few objects that refer to each other
+// often can stand for more files than fit into memory.
 type gitWalk struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call of read
 	objects storer.EncodedObjectStorer
@@ -52,7 +52,7 @@ type gitWalk struct {
 	bytes   int64
 }
 
-// read gives the files below at, or the one file that at names, by its base name.
+// read returns the files below at, or the file at itself, by its base name.
 func (w *gitWalk) read(root plumbing.Hash, at string) ([]File, error) {
 	start := object.TreeEntry{Mode: filemode.Dir, Hash: root}
 	if at != "" {
@@ -104,7 +104,7 @@ func (w *gitWalk) entry(entry object.TreeEntry, name string) error {
 	case filemode.Regular, filemode.Executable, filemode.Deprecated:
 		return w.file(entry.Hash, name)
 	case filemode.Symlink:
-		return refuse("%s is a link: replace it by what it stands for, or give a path without it", quote(name))
+		return refuse("%s is a link: replace it by its target, or give a path without it", quote(name))
 	case filemode.Submodule:
 		return refuse("%s is a submodule, which is not fetched: give a path without it, or copy it into the repository", quote(name))
 	default:

@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	// maxIndex is above the largest public index (about 20 MiB) and bounds what reading one costs.
+	// maxIndex is above the largest public index (about 20 MiB) and limits the cost of reading one.
 	maxIndex = 32 << 20
-	// maxVersion is how long a version may be.
+	// maxVersion is the maximum length of a version.
 	maxVersion = 256
-	// maxListed is how many versions an error names.
+	// maxListed is how many versions an error lists.
 	maxListed = 5
-	// nameColumn is where Helm writes the names of charts.
+	// nameColumn is the column in which Helm writes the names of charts.
 	nameColumn = 2
 	// maxVersions is how many versions of one chart are read; no public chart has a tenth of that.
 	maxVersions = 20_000
-	// maxMarks bounds what is parsed as YAML, by the characters that can begin something: a text of nothing else makes a few hundred bytes of
-	// every one of them. 30 MiB of descriptions have half as many.
+	// maxMarks limits what is parsed as YAML, by the characters that can begin a node: a text of only those takes a few hundred bytes of
+	// memory for each. 30 MiB of descriptions have half as many.
 	maxMarks = 1 << 20
-	// fewMarks is what may be parsed while something else is.
+	// fewMarks is the size that may be parsed while another index is.
 	fewMarks = 20_000
 )
 
-// readingIndex lets one large index be parsed at a time: it takes a few hundred MiB for a moment.
+// readingIndex serializes the parsing of large indexes: each takes a few hundred MiB temporarily.
 var readingIndex sync.Mutex
 
-// plainName is a name that YAML takes as it is written.
+// plainName matches names that YAML does not quote.
 var plainName = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_.]*$`)
 
 // indexEntry is one version of one chart.
@@ -47,13 +47,13 @@ type indexEntry struct {
 	Digest  string   `yaml:"digest"`
 }
 
-// index is what of an index.yaml is looked at. Of every version three fields are kept; the rest of a large index is descriptions.
+// index is the part of an index.yaml that is read. Of every version three fields are kept; most of a large index is descriptions.
 type index struct {
 	Entries map[string][]indexEntry `yaml:"entries"`
 }
 
-// decodeIndex reads the versions of one chart out of a repository's index. It is ours because Helm's own package brings a WebAssembly
-// runtime, and because it wants all charts to be right where one is asked for: what is wrong with others is not looked at.
+// decodeIndex returns the versions of one chart from a repository's index. Helm's own package is not used because it brings a WebAssembly
+// runtime, and because it requires all charts to be valid: here, errors in other charts do not matter.
 func decodeIndex(data []byte, chart string) ([]indexEntry, error) {
 	found, ok, err := entriesOf(data, chart)
 	if err != nil {
@@ -69,12 +69,12 @@ func decodeIndex(data []byte, chart string) ([]indexEntry, error) {
 	return usable, nil
 }
 
-// entriesOf tries what is cheap first: 30 MiB of YAML take six seconds and 400 MiB of memory as a whole, and next to nothing when only
-// the lines of one chart are parsed.
+// entriesOf tries the cheap methods first: parsing 30 MiB of YAML takes six seconds and 400 MiB of memory as a whole, and next to nothing
+// for the lines of one chart.
 //
 //  1. JSON, which is YAML too.
-//  2. The lines of the chart, where the index is laid out as Helm writes it.
-//  3. The whole.
+//  2. The lines of the chart, if the index has Helm's layout.
+//  3. The whole index.
 func entriesOf(data []byte, chart string) (found []indexEntry, ok bool, err error) {
 	if found, ok, understood, err := jsonIndex(data, chart); understood {
 		return found, ok, err
@@ -115,7 +115,7 @@ func tooManyVersions(chart string) error {
 	return tooLarge("its index.yaml has more than %d versions of chart %s: remove old ones", maxVersions, quote(chart))
 }
 
-// parseIndex leaves out what has another type than it should have. It refuses a text that would take far more memory than an index has.
+// parseIndex ignores fields of an unexpected type. It refuses a text that would take far more memory than an index does.
 func parseIndex(data []byte) (read index, err error) {
 	count := marks(data)
 	if count > maxMarks {
@@ -141,9 +141,9 @@ func marks(data []byte) (count int) {
 	return count
 }
 
-// chartLines cuts the lines of one chart out of an index that is laid out as Helm writes it: "entries:" in the first column, the names of
-// charts two columns in, and everything of a chart deeper, or a list two columns in. In YAML nothing else than a name can then stand at
-// that place. understood tells that the index is like that; lines are nil when it does not have the chart.
+// chartLines returns the lines of one chart in an index with Helm's layout: "entries:" in the first column, the names of charts in the
+// third, and the fields of a chart deeper, or as a list in the third column. In YAML only a name can then be in that position. understood
+// reports whether the index has that layout; lines is nil if it does not contain the chart.
 func chartLines(data []byte, chart string) (lines []byte, understood bool) {
 	inside, wanted := false, false
 	for line := range bytes.Lines(data) {
@@ -176,11 +176,11 @@ func chartLines(data []byte, chart string) (lines []byte, understood bool) {
 	return lines, understood
 }
 
-// pickEntry picks a version.
+// pickEntry returns the requested version.
 //
-//  1. The version that is asked for, letter by letter.
-//  2. The newest that fits the range; without one, the newest that is no pre-release.
-//  3. Of two that are equally new, which differ in their build metadata, the one that sorts last.
+//  1. The version that is identical to the requested one.
+//  2. The newest that matches the range; without a range, the newest that is not a pre-release.
+//  3. Among equally new ones, which differ in their build metadata, the one that sorts last.
 func pickEntry(entries []indexEntry, want string) (indexEntry, error) {
 	for _, entry := range entries {
 		if entry.Version == want {
@@ -220,7 +220,7 @@ func listed(entries []indexEntry) string {
 	return list
 }
 
-// copyHashed copies up to most bytes and gives their digest.
+// copyHashed copies up to most bytes and returns their digest.
 func copyHashed(into io.Writer, from io.Reader, most int64) (digest string, err error) {
 	sum := sha256.New()
 	size, err := io.Copy(io.MultiWriter(into, sum), io.LimitReader(from, most+1))

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// maxEntry is how many bytes of JSON one version of a chart may have; descriptions are the longest of it.
+// maxEntry is the maximum size of one version of a chart in JSON, in bytes; most of it is descriptions.
 const maxEntry = 1 << 20
 
-// jsonIndex reads the versions of one chart out of an index that is JSON, and walks over everything else where it stands: an index decoded
-// as a whole takes 50 times its size. understood is false where the text is no JSON that lists charts; listed says that the chart is among
-// them.
+// jsonIndex returns the versions of one chart from an index in JSON, and skips everything else in place: a decoded index takes 50 times its
+// size. understood is false if the text is not JSON that lists charts; listed reports whether the chart is among them.
 func jsonIndex(data []byte, chart string) (found []indexEntry, listed, understood bool, err error) {
 	walk := &jsonWalk{data: data}
 	complete := walk.members(func(key []byte) bool {
@@ -54,7 +53,7 @@ func jsonIndex(data []byte, chart string) (found []indexEntry, listed, understoo
 	return found, listed, true, nil
 }
 
-// jsonEntry reads one version, if it is JSON; what has another type than it should have is left out.
+// jsonEntry decodes one version, if it is JSON; it ignores fields of an unexpected type.
 func jsonEntry(data []byte) (entry indexEntry, ok bool) {
 	var read struct {
 		Version json.RawMessage   `json:"version"`
@@ -71,7 +70,7 @@ func jsonEntry(data []byte) (entry indexEntry, ok bool) {
 	return entry, true
 }
 
-// isText says whether raw is a JSON string of that text. Most are seen not to be without being decoded.
+// isText reports whether raw is a JSON string with that text. Most are rejected without being decoded.
 func isText(raw []byte, text string) bool {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return len(raw) == len(text)+2 && string(raw[1:len(raw)-1]) == text
@@ -79,7 +78,7 @@ func isText(raw []byte, text string) bool {
 	return len(raw) <= maxEntry && jsonText(raw) == text
 }
 
-// jsonText is a string, or a number as it is written: an author who forgot the quotes meant the same.
+// jsonText returns a string, or a number as written: an author who forgot the quotes meant the same.
 func jsonText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -91,8 +90,8 @@ func jsonText(raw json.RawMessage) string {
 	return ""
 }
 
-// jsonWalk goes over JSON without making anything of it. Each of its steps says whether it found what it should; where it did not, the text
-// is none that is to be read this way.
+// jsonWalk scans JSON without decoding it. Each step reports whether it found what it expected; otherwise the text cannot be read by this
+// method.
 type jsonWalk struct {
 	data []byte
 	at   int
@@ -104,7 +103,7 @@ func (w *jsonWalk) space() {
 	}
 }
 
-// next takes one character, after space.
+// next skips space and consumes one character.
 func (w *jsonWalk) next(want byte) bool {
 	w.space()
 	if w.at >= len(w.data) || w.data[w.at] != want {
@@ -114,7 +113,7 @@ func (w *jsonWalk) next(want byte) bool {
 	return true
 }
 
-// members calls value at the value of every member of an object, with the name as it is written; value has to go over the value.
+// members calls value for every member of an object, with the name as written; value must consume the member's value.
 func (w *jsonWalk) members(value func(key []byte) bool) bool {
 	return w.all('{', '}', func() bool {
 		w.space()
@@ -127,7 +126,7 @@ func (w *jsonWalk) members(value func(key []byte) bool) bool {
 	})
 }
 
-// elements calls value at every element of an array; value has to go over it.
+// elements calls value for every element of an array; value must consume the element.
 func (w *jsonWalk) elements(value func() bool) bool {
 	return w.all('[', ']', func() bool {
 		w.space()
@@ -135,7 +134,7 @@ func (w *jsonWalk) elements(value func() bool) bool {
 	})
 }
 
-// all calls each at everything between two brackets.
+// all calls each for everything between two brackets.
 func (w *jsonWalk) all(open, end byte, each func() bool) bool {
 	if !w.next(open) {
 		return false
@@ -154,7 +153,7 @@ func (w *jsonWalk) all(open, end byte, each func() bool) bool {
 	return false
 }
 
-// skip goes over one value.
+// skip consumes one value.
 func (w *jsonWalk) skip() bool {
 	w.space()
 	depth, begin := 0, w.at
@@ -188,7 +187,7 @@ func (w *jsonWalk) skip() bool {
 	return false
 }
 
-// skipText goes over a string.
+// skipText consumes a string.
 func (w *jsonWalk) skipText() bool {
 	for w.at++; w.at < len(w.data); w.at++ {
 		switch w.data[w.at] {

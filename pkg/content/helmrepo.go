@@ -12,37 +12,37 @@ import (
 	"time"
 )
 
-// mediaTypeChart is what OCI registries call a packed chart.
+// mediaTypeChart is the media type of a packed chart in OCI registries.
 const mediaTypeChart = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
-// HelmRepositorySource is a chart of a Helm repository: a web server with an index.yaml that lists charts. For charts in an OCI registry
-// there is ChartSource.
+// HelmRepositorySource is a chart of a Helm repository: a web server with an index.yaml that lists charts. For charts in an OCI registry,
+// use ChartSource.
 //
-//  1. The index is read and the version picked: an exact version, or the newest that fits a range.
-//  2. The digest is the one that the index names. An index without digests costs a download: what was served first is what counts, and
-//     whoever keeps the Resolved has pinned it.
-//  3. The chart is downloaded once; the credentials go to the repository's own scheme, host and port and nowhere else.
+//  1. The index determines the version: an exact version, or the newest that matches a range.
+//  2. The digest is the one in the index. For an index without digests, Resolve downloads the chart and uses the digest of what was served:
+//     a caller that keeps the Resolved has pinned it.
+//  3. The chart is downloaded once; credentials are sent only to the repository's own scheme, host and port.
 type HelmRepositorySource struct {
-	// Store keeps what was fetched; its Limits hold.
+	// Store keeps what was fetched; its Limits apply.
 	Store *Store
-	// URL of the repository with https, below which its index.yaml is.
+	// URL is the https address of the repository; its index.yaml is directly below.
 	URL string
 	// Chart is the chart's name in the index.
 	Chart string
-	// Version is exact or a range such as "^1.2"; empty means the newest that is no pre-release. A range finds pre-releases only when it
+	// Version is exact or a range such as "^1.2"; empty means the newest that is not a pre-release. A range matches pre-releases only if it
 	// names one, such as ">=1.2.0-0".
 	Version string
 	// Username and Password are for the repository; empty means anonymous.
 	Username, Password string
-	// CA are certificates in PEM that are trusted beside the system's.
+	// CA holds PEM certificates that are trusted in addition to the system's.
 	CA []byte
-	// AllowPlain accepts http, for tests and for what runs on one machine.
+	// AllowPlain accepts http, for tests and local use.
 	AllowPlain bool
-	// Timeout bounds one request with its body; 0 means DefaultTimeout.
+	// Timeout limits one request with its body; 0 means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// Reference is the repository, the chart and the version that is asked for.
+// Reference returns the repository, the chart and the requested version.
 func (h *HelmRepositorySource) Reference() string {
 	address, err := h.address()
 	if err != nil {
@@ -55,7 +55,7 @@ func (h *HelmRepositorySource) Reference() string {
 	return reference
 }
 
-// Resolve reads the index and picks the version.
+// Resolve reads the index and returns the matching version.
 func (h *HelmRepositorySource) Resolve(ctx context.Context) (Resolved, error) {
 	client, entries, err := h.index(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *HelmRepositorySource) Resolve(ctx context.Context) (Resolved, error) {
 	return resolved, err
 }
 
-// Fetch gives the files of the chart that Resolve has picked, whatever the index has become since.
+// Fetch returns the files of the chart that Resolve returned, even if the index has changed since.
 func (h *HelmRepositorySource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	path, err := h.Store.Path(resolved.Digest)
 	if isFresh(ctx) || errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +151,7 @@ func (h *HelmRepositorySource) address() (*url.URL, error) {
 	return address, nil
 }
 
-// chartAddress is where the index says that the chart is: an address, or a path below the repository.
+// chartAddress returns the address of the chart: an absolute one in the index, or a path below the repository.
 func (h *HelmRepositorySource) chartAddress(client *web, entry indexEntry) (*url.URL, error) {
 	if len(entry.URLs) == 0 {
 		return nil, h.invalid(entry, "has no URL")
@@ -178,7 +178,7 @@ func (h *HelmRepositorySource) invalid(entry indexEntry, format string, args ...
 	return invalid("%s: version %s in the index %w", h.Reference(), quote(entry.Version), fmt.Errorf(format, args...))
 }
 
-// below is a file below address, which is a folder whether it ends with a slash or not.
+// below returns the address of a file below address, which is a folder with or without a trailing slash.
 func below(address *url.URL, name string) *url.URL {
 	joined := *address
 	joined.RawPath, joined.Fragment = "", ""
@@ -186,7 +186,7 @@ func below(address *url.URL, name string) *url.URL {
 	return &joined
 }
 
-// read gives a whole answer of no more than most bytes.
+// read returns a whole response; more than most bytes are an error.
 func (w *web) read(ctx context.Context, address *url.URL, most int64) ([]byte, error) {
 	response, err := w.get(ctx, address)
 	if err != nil {
@@ -203,7 +203,7 @@ func (w *web) read(ctx context.Context, address *url.URL, most int64) ([]byte, e
 	return data, nil
 }
 
-// downloadFirst stores what address serves and gives its digest, which nothing has named before.
+// downloadFirst stores what address serves and returns its digest, which was not known before.
 func (w *web) downloadFirst(ctx context.Context, store *Store, address *url.URL) (digest string, err error) {
 	response, err := w.get(ctx, address)
 	if err != nil {
@@ -226,7 +226,7 @@ func (w *web) downloadFirst(ctx context.Context, store *Store, address *url.URL)
 	return digest, putFile(store, digest, temp)
 }
 
-// putFile stores an open file that was written under its digest.
+// putFile stores an open file under its digest.
 func putFile(store *Store, digest string, file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("rewind content: %w", err)

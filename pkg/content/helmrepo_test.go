@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chartArchive is a packed chart of that version.
+// chartArchive returns a packed chart of that version.
 func chartArchive(t testing.TB, version string) string {
 	t.Helper()
 	return zip(t, archive(t, entry{name: "sample/Chart.yaml", data: "version: " + version}, entry{name: "sample/values.yaml", data: "{}"}))
@@ -190,7 +190,7 @@ func TestHelmRepositoryRefuses(t *testing.T) {
 	}
 }
 
-// laughs is a document of a few lines that stands for more than memory holds.
+// laughs returns a document of a few lines that stands for more than memory holds.
 func laughs() string {
 	text := "a0: &a0 [x]\n"
 	for i := range 12 {
@@ -199,7 +199,7 @@ func laughs() string {
 	return text + "entries: {sample: [{version: 1.0.0, urls: *a12}]}\n"
 }
 
-// What was picked stays what it was: a version that is served anew, or taken away, is noticed.
+// What was picked stays what it was: a version that is served again, or taken away, is noticed.
 func TestHelmRepositoryKeepsToWhatWasPicked(t *testing.T) {
 	files := map[string]string{"/index.yaml": "entries: {sample: [{version: 1.0.0, urls: [x.tgz]}]}", "/x.tgz": chartArchive(t, "1.0.0")}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { at(files).ServeHTTP(w, r) }))
@@ -271,7 +271,7 @@ func TestHelmIndexIsReadInPart(t *testing.T) {
 }
 
 // An index that says little in many characters takes no more memory than one of descriptions.
-func TestAnIndexOfManyEntriesTakesLittleMemory(t *testing.T) {
+func TestHelmrepo_AnIndexOfManyEntriesTakesLittleMemory(t *testing.T) {
 	const (
 		good = `{"version": "1.0.0", "urls": ["a"]}`
 		size = 4 << 20   // of what may be 32 MiB
@@ -309,7 +309,7 @@ func TestAnIndexOfManyEntriesTakesLittleMemory(t *testing.T) {
 	}
 }
 
-func TestAnIndexInJSON(t *testing.T) {
+func TestHelmrepo_AnIndexInJSON(t *testing.T) {
 	for name, test := range map[string]struct {
 		text       string
 		understood bool

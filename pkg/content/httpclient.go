@@ -18,16 +18,16 @@ const (
 	userAgent  = "kyma-lifecycle-manager"
 )
 
-// web does the requests of the sources that speak plain HTTP. It is made for one call of a source and keeps no connection.
+// web sends the requests of the sources that use plain HTTP servers. It is made for one call of a source and keeps no connection.
 type web struct {
-	// origin is the only place that the credentials are for.
+	// origin is the only place that credentials are sent to.
 	origin             *url.URL
 	username, password string
 	allowPlain         bool
 	client             *http.Client
 }
 
-// webOptions are what the HTTP sources have in common.
+// webOptions are the options that the HTTP sources have in common.
 type webOptions struct {
 	username, password string
 	ca                 []byte
@@ -45,7 +45,7 @@ func newWeb(origin *url.URL, options webOptions) (*web, error) {
 	return made, nil
 }
 
-// webTransport trusts the certificates in ca beside those of the system.
+// webTransport trusts the certificates in ca in addition to those of the system.
 func webTransport(ca []byte) (*http.Transport, error) {
 	transport := &http.Transport{
 		Proxy:                 proxy,
@@ -76,8 +76,8 @@ func orDefaultTimeout(timeout time.Duration) time.Duration {
 	return DefaultTimeout
 }
 
-// redirect follows up to a few redirects, none of which leads from https to http, and takes the credentials out as soon as one has led
-// to another origin. Go's client does that for other domains only, and would send them to a subdomain or to another port.
+// redirect follows a few redirects, but none from https to http, and drops the credentials once one leads to another origin. Go's client
+// drops them only for other domains, and would send them to a subdomain or to another port.
 func (w *web) redirect(next *http.Request, via []*http.Request) error {
 	if err := checkRedirect(next, via); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (w *web) redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// accept holds for every address that is requested, wherever it came from.
+// accept checks every address that is requested, wherever it comes from.
 func (w *web) accept(address *url.URL) error {
 	switch {
 	case address.Scheme == "https", address.Scheme == "http" && w.allowPlain:
@@ -106,7 +106,7 @@ func (w *web) accept(address *url.URL) error {
 	}
 }
 
-// get asks for address. The answer is 200 and its body is the caller's to close, or there is an *Error.
+// get requests address. The status of the response is 200 and the caller must close its body, or the error is an *Error.
 func (w *web) get(ctx context.Context, address *url.URL) (*http.Response, error) {
 	if err := w.accept(address); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (w *web) get(ctx context.Context, address *url.URL) (*http.Response, error)
 	if err != nil {
 		return nil, sourceInvalid("%s is no address that can be requested", place(address))
 	}
-	// Asking for identity keeps the transport from unpacking bytes whose digest is about to be verified.
+	// Requesting identity keeps the transport from unpacking bytes whose digest will be verified.
 	request.Header = http.Header{"User-Agent": {userAgent}, "Accept-Encoding": {"identity"}}
 	if (w.username != "" || w.password != "") && sameOrigin(w.origin, address) {
 		request.SetBasicAuth(w.username, w.password)
@@ -131,7 +131,7 @@ func (w *web) get(ctx context.Context, address *url.URL) (*http.Response, error)
 	return response, nil
 }
 
-// download stores what address serves under digest, provided that it is what digest names.
+// download stores what address serves under digest, if it matches digest.
 func (w *web) download(ctx context.Context, store *Store, digest string, address *url.URL) (string, error) {
 	response, err := w.get(ctx, address)
 	if err != nil {
@@ -149,7 +149,7 @@ func (w *web) download(ctx context.Context, store *Store, digest string, address
 	return path, nil
 }
 
-// webError gives trouble on the way its reason; a cancellation by the caller stays what it is.
+// webError gives a network error its reason; a cancellation by the caller stays as it is.
 func webError(address *url.URL, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -178,7 +178,7 @@ func webRefused(address *url.URL, response *http.Response) error {
 	return failed
 }
 
-// webAddress reads what a person wrote. Credentials have fields of their own, so that no address that is shown holds them.
+// webAddress parses a user's URL. Credentials have separate fields, so that no displayed address contains them.
 func webAddress(text string) (*url.URL, error) {
 	if len(text) > maxAddress || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 		return nil, sourceInvalid("the URL is longer than %d characters, or has spaces or unprintable characters", maxAddress)
@@ -186,7 +186,7 @@ func webAddress(text string) (*url.URL, error) {
 	address, err := url.Parse(text)
 	switch {
 	case err != nil:
-		// The parser's error repeats the text, which may hold a password.
+		// The parser's error repeats the text, which may contain a password.
 		return nil, sourceInvalid("the URL cannot be read: write it as https://host/path")
 	case address.User != nil:
 		return nil, sourceInvalid("%s: credentials do not belong in the URL; give them beside it", place(address))
@@ -196,7 +196,7 @@ func webAddress(text string) (*url.URL, error) {
 	return address, nil
 }
 
-// place is an address for people: the query of a signed address is a secret.
+// place returns an address for messages, without the query, which is a secret in a signed address.
 func place(address *url.URL) string {
 	return (&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String()
 }

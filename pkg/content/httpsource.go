@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// HTTPSource is one file behind an address: a tar archive, plain or gzip, or one YAML file; which of them, its bytes tell. It is
-// pinned by its digest, without which nothing that is served could be told from what was meant.
+// HTTPSource is one file on a web server: a tar archive, plain or gzip, or one YAML file; its bytes determine which. It is pinned by its
+// digest, without which tampered content could not be detected.
 type HTTPSource struct {
-	// Store keeps what was fetched; its Limits hold.
+	// Store keeps what was fetched; its Limits apply.
 	Store *Store
-	// URL with https, without credentials. Its query is sent and never shown.
+	// URL uses https and has no credentials. Its query is sent and never shown.
 	URL string
-	// SHA256 of the file as it is served: 64 hex digits, with or without "sha256:" before them.
+	// SHA256 is the sha256 of the file as served: 64 hex digits, with or without the prefix "sha256:".
 	SHA256 string
 	// Username and Password are sent to the host of URL only; empty means anonymous.
 	Username, Password string
-	// CA are certificates in PEM that are trusted beside the system's.
+	// CA holds PEM certificates that are trusted in addition to the system's.
 	CA []byte
-	// AllowPlain accepts http, for tests and for what runs on one machine.
+	// AllowPlain accepts http, for tests and local use.
 	AllowPlain bool
-	// Timeout bounds one request with its body; 0 means DefaultTimeout.
+	// Timeout limits one request with its body; 0 means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// Reference is the address without its query, and the digest.
+// Reference returns the address without its query, and the digest.
 func (h *HTTPSource) Reference() string {
 	address, digest, err := h.parse()
 	if err != nil {
@@ -44,14 +44,14 @@ func (h *HTTPSource) Resolve(context.Context) (Resolved, error) {
 	return Resolved{Digest: digest}, err
 }
 
-// Fetch gives the file's content, from the store when it is there.
+// Fetch returns the file's content, from the store if it is there.
 func (h *HTTPSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	address, digest, err := h.parse()
 	if err != nil {
 		return nil, err
 	}
 	if resolved.Digest != digest {
-		return nil, mismatch("content %s was asked for and %s names %s: resolve it again", resolved.Digest, place(address), digest)
+		return nil, mismatch("content %s was requested, but %s names %s: resolve it again", resolved.Digest, place(address), digest)
 	}
 	path, err := h.Store.Path(digest)
 	if isFresh(ctx) || errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func (h *HTTPSource) parse() (address *url.URL, digest string, err error) {
 	return address, digest, nil
 }
 
-// sha256Digest reads a digest as people and chart indexes write it.
+// sha256Digest parses a digest as users and chart indexes write it.
 func sha256Digest(text string) (digest string, ok bool) {
 	digits := strings.ToLower(strings.TrimPrefix(text, digestPrefix))
 	if _, err := hex.DecodeString(digits); err != nil || len(digits) != digestHexLen {

@@ -39,7 +39,7 @@ func newSite(t *testing.T, handler http.Handler) *site {
 	return made
 }
 
-// requests are those since the last call.
+// requests returns those since the last call.
 func (s *site) requests() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func TestHTTPGivesFilesAsTheirBytesAre(t *testing.T) {
 	}
 }
 
-// hang never answers. A handler that only returned when its caller has gone would answer 200 then, and a client may still read that: net/http
-// prefers an answer that comes with the end of its time.
+// hang never answers. A handler that only returned when its caller has gone would answer 200 then, and a client may still read that:
+// net/http prefers an answer that comes with the end of its time.
 func hang(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
@@ -136,7 +136,7 @@ func TestHTTPRefuses(t *testing.T) {
 		"a redirect to http":            {http.RedirectHandler("http://127.0.0.1:1/", http.StatusFound), nil, ReasonRegistryUnreachable},
 		"a redirect to a file":          {http.RedirectHandler("file:///etc/passwd", http.StatusFound), nil, ReasonRegistryUnreachable},
 		"redirects without end":         {http.RedirectHandler("/", http.StatusFound), nil, ReasonRegistryUnreachable},
-		"a certificate of nobody":       {blob(data), func(h *HTTPSource) { h.CA = nil }, ReasonRegistryUnreachable},
+		"a certificate of no one":       {blob(data), func(h *HTTPSource) { h.CA = nil }, ReasonRegistryUnreachable},
 		"certificates that are none":    {blob(data), func(h *HTTPSource) { h.CA = []byte("x") }, ReasonSourceInvalid},
 		"a digest that is none":         {blob(data), func(h *HTTPSource) { h.SHA256 = "abc" }, ReasonSourceInvalid},
 		"no digest":                     {blob(data), func(h *HTTPSource) { h.SHA256 = "" }, ReasonSourceInvalid},

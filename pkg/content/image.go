@@ -10,14 +10,14 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// ImageSource is an image of an OCI registry, whose layers are laid over each other: the usual way to publish a bundle.
+// ImageSource is an image in an OCI registry, whose layers are merged: the usual format of a bundle.
 type ImageSource struct {
 	OCI *OCI
-	// Image is "host/path:tag", "host/path@sha256:..." or "host/path:tag@sha256:...", where the digest counts.
+	// Image is "host/path:tag", "host/path@sha256:..." or "host/path:tag@sha256:...", where the digest wins.
 	Image string
 }
 
-// Reference is the image as it is written.
+// Reference returns the image as written.
 func (s *ImageSource) Reference() string {
 	if image, err := ParseImage(s.Image); err == nil {
 		return image.String()
@@ -25,7 +25,7 @@ func (s *ImageSource) Reference() string {
 	return "an image whose name cannot be read"
 }
 
-// Resolve asks the registry what a tag names now; an image with a digest needs no request.
+// Resolve requests the digest that a tag names now; an image with a digest needs no request.
 func (s *ImageSource) Resolve(ctx context.Context) (Resolved, error) {
 	image, err := ParseImage(s.Image)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *ImageSource) Resolve(ctx context.Context) (Resolved, error) {
 	return s.OCI.resolve(ctx, image)
 }
 
-// Fetch gives the files of all layers. Manifests and layers are stored, each verified by its digest.
+// Fetch returns the merged files of all layers. Manifests and layers are stored, each verified by its digest.
 func (s *ImageSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	image, err := ParseImage(s.Image)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *OCI) unpackImage(ctx context.Context, image Image, digest string) (*Tre
 	return tree, nil
 }
 
-// listed fetches a layer that a manifest lists, from the registry of the manifest: the addresses that a manifest may give are not followed.
+// listed fetches a layer of a manifest from the manifest's registry: it does not follow URLs in the manifest.
 func (o *OCI) listed(ctx context.Context, image Image, layer ocispec.Descriptor) (string, error) {
 	path, err := o.Layer(ctx, image.at(layer.Digest.String()))
 	if err != nil {
@@ -95,15 +95,15 @@ func (o *OCI) listed(ctx context.Context, image Image, layer ocispec.Descriptor)
 		return "", fmt.Errorf("look at stored content: %w", err)
 	}
 	if info.Size() != layer.Size {
-		return "", mismatch("layer %s has %d bytes and the manifest says %d: push the image again", layer.Digest, info.Size(), layer.Size)
+		return "", mismatch("layer %s has %d bytes, not %d as in the manifest: push the image again", layer.Digest, info.Size(), layer.Size)
 	}
 	return path, nil
 }
 
-// tarLayer matches the media types of tar archives, of images and of other artifacts.
+// tarLayer matches the media types of tar archives, in images and in other artifacts.
 var tarLayer = regexp.MustCompile(`[./+-]tar([.+]gzip)?$`)
 
-// checkLayers looks at what a manifest lists before anything of it is fetched.
+// checkLayers checks the layers of a manifest before any is fetched.
 func checkLayers(layers []ocispec.Descriptor, limits Limits) error {
 	if len(layers) == 0 {
 		return invalid("it has no layers: put the manifests into it")

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// maxManifest is what registries accept as a manifest or an index.
+	// maxManifest is the size of a manifest or an index that registries accept, in bytes.
 	maxManifest = 4 << 20
-	// maxLayers is more than any content needs; builders stop at 127.
+	// maxLayers is more than any content needs; builders are limited to 127.
 	maxLayers = 64
 
 	mediaTypeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
@@ -25,7 +25,7 @@ const (
 	unknownPlatform         = "unknown"
 )
 
-// manifestTypes are the kinds of manifests that can be read.
+// manifestTypes are the supported media types of manifests.
 var manifestTypes = []string{
 	ocispec.MediaTypeImageManifest, ocispec.MediaTypeImageIndex, mediaTypeDockerManifest, mediaTypeDockerList,
 }
@@ -38,7 +38,7 @@ type document struct {
 	Layers        []ocispec.Descriptor `json:"layers"`
 }
 
-// manifest reads the manifest that ref names: of an index, that of the entry for this machine.
+// manifest reads the manifest that ref names: for an index, the one for this platform.
 func (o *OCI) manifest(ctx context.Context, ref Reference) (document, error) {
 	found, err := o.document(ctx, ref, -1)
 	if err != nil || len(found.Manifests) == 0 {
@@ -59,7 +59,7 @@ func (o *OCI) manifest(ctx context.Context, ref Reference) (document, error) {
 	return inner, err
 }
 
-// document reads one manifest or index of exactly size bytes, -1 when nobody knows.
+// document reads one manifest or index of exactly size bytes; -1 means that the size is unknown.
 func (o *OCI) document(ctx context.Context, ref Reference, size int64) (document, error) {
 	path, err := o.stored(ctx, manifests, ref)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o *OCI) document(ctx context.Context, ref Reference, size int64) (document
 	return found, nil
 }
 
-// readManifest reads a file of the store, which may hold anything under a digest that somebody calls a manifest's.
+// readManifest reads a file of the store, which may not be a manifest although its digest was given as one.
 func readManifest(path string, size int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -90,12 +90,12 @@ func readManifest(path string, size int64) ([]byte, error) {
 		return nil, manifestTooLarge()
 	}
 	if size >= 0 && int64(len(data)) != size {
-		return nil, mismatch("it has %d bytes and the index says %d: publish the index again", len(data), size)
+		return nil, mismatch("it has %d bytes, not %d as in the index: publish the index again", len(data), size)
 	}
 	return data, nil
 }
 
-// parseDocument decides between manifest and index, and refuses what two readers could take for either.
+// parseDocument decides between manifest and index, and refuses what different readers could take for either.
 func parseDocument(data []byte) (document, error) {
 	var found document
 	if err := json.Unmarshal(data, &found); err != nil {
@@ -111,7 +111,7 @@ func parseDocument(data []byte) (document, error) {
 	case found.Manifests != nil && found.Layers != nil:
 		return document{}, invalid("it lists layers and manifests, and can only be one of manifest and index")
 	case isIndex && found.Layers != nil, found.MediaType != "" && !isIndex && found.Manifests != nil:
-		return document{}, invalid("it does not hold what its media type %s says", quote(found.MediaType))
+		return document{}, invalid("its content does not match its media type %s", quote(found.MediaType))
 	case len(found.Manifests) == 0 && (isIndex || found.Manifests != nil):
 		return document{}, invalid("it is an index without an entry: push the image again")
 	default:
@@ -119,11 +119,11 @@ func parseDocument(data []byte) (document, error) {
 	}
 }
 
-// pick chooses an entry of an index. Content is the same on every machine; where an index still tells platforms apart:
+// pick chooses an entry of an index. Content is the same on every platform; if an index has platforms nevertheless, in this order:
 //
 //  1. linux on the given architecture,
 //  2. linux on amd64,
-//  3. the first that is no attestation, which builders list as a platform nobody has.
+//  3. the first that is not an attestation, which builders list with an unknown platform.
 func pick(entries []ocispec.Descriptor, architecture string) (ocispec.Descriptor, error) {
 	for _, arch := range []string{architecture, "amd64"} {
 		for _, entry := range entries {
@@ -145,7 +145,7 @@ func isAttestation(entry ocispec.Descriptor) bool {
 		entry.Platform != nil && entry.Platform.OS == unknownPlatform && entry.Platform.Architecture == unknownPlatform
 }
 
-// manifestReader ends with an error at the first byte that no manifest has.
+// manifestReader returns an error after the maximum size of a manifest.
 type manifestReader struct {
 	source io.Reader
 	count  int

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// whiteoutPrefix begins the name of an empty file that removes the path with the rest of that name from the layers below.
+	// whiteoutPrefix is the prefix of an empty file that removes the path with the rest of that name from lower layers.
 	whiteoutPrefix = ".wh."
-	// opaqueName is the file that removes all that the layers below have in its folder.
+	// opaqueName is the file that removes everything that lower layers have in its folder.
 	opaqueName = ".wh..wh..opq"
 )
 
-// whiteout notes an entry that removes something, and refuses other names that begin like one: the image specification reserves them.
+// whiteout records an entry that removes something, and refuses other names with the prefix, which the image specification reserves.
 func (u *unpacked) whiteout(name string, header *tar.Header) (done bool, err error) {
 	dir, base := path.Split(name)
 	if strings.HasPrefix(dir, whiteoutPrefix) || strings.Contains(dir, "/"+whiteoutPrefix) {
@@ -36,8 +36,8 @@ func (u *unpacked) whiteout(name string, header *tar.Header) (done bool, err err
 	return true, nil
 }
 
-// hides tells whether a file of the layers below is gone once this layer lies over it. Whatever the order of entries in a layer is,
-// its whiteouts are for the layers below and never for its own files.
+// hides reports whether this layer removes a file of a lower layer. Regardless of the order of its entries, a layer's whiteouts apply to
+// lower layers and never to its own files.
 //
 //  1. The layer has the path itself, as a file or as a folder.
 //  2. The layer removes the path or one of its folders.
@@ -57,7 +57,7 @@ func (u *unpacked) hides(name string) bool {
 	}
 }
 
-// over lays the layer over the files of those below it.
+// over merges the layer with the files of the lower layers.
 func (u *unpacked) over(below []File) []File {
 	kept := make([]File, 0, len(below)+len(u.files))
 	for _, file := range below {

@@ -11,31 +11,30 @@ var tagPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 // maxImage has room for the longest name, tag and digest.
 const maxImage = 512
 
-// Image names an image or another artifact of a registry, by tag or by digest. Where it has both the digest counts, and the tag is for
-// people.
+// Image names an image or another artifact in a registry, by tag or by digest. If both are set, the digest wins and the tag is informative.
 type Image struct {
 	// Registry is host[:port], in lower case.
 	Registry string
 	// Repository is the path in the registry.
 	Repository string
-	// Tag may be empty when there is a digest.
+	// Tag may be empty if there is a digest.
 	Tag string
 	// Digest is "sha256:" and 64 lower-case hex digits, or empty.
 	Digest string
 }
 
-// ParseImage reads "host[:port]/path:tag", "host[:port]/path@sha256:..." or both together.
+// ParseImage parses "host[:port]/path:tag", "host[:port]/path@sha256:..." or both combined.
 //
-//  1. What follows "@" is the digest.
-//  2. What follows a colon behind the last slash is the tag.
-//  3. The host is written out: it has a dot or a port, or is "localhost". No host is guessed, and neither is the tag "latest".
+//  1. The text after "@" is the digest.
+//  2. The text after a colon behind the last slash is the tag.
+//  3. The host must be explicit: it has a dot or a port, or is "localhost". Neither the host nor the tag "latest" is a default.
 func ParseImage(image string) (Image, error) {
 	if len(image) > maxImage {
 		return Image{}, sourceInvalid("the image is longer than the %d characters that host, path, tag and digest can have", maxImage)
 	}
 	rest, digest, hasDigest := strings.Cut(image, "@")
 	if hasDigest && !strings.HasPrefix(digest, digestPrefix) {
-		// Not quoted: what stands before an "@" may be a password.
+		// Not quoted: the text before an "@" may be a password.
 		return Image{}, sourceInvalid("the image has an @ that no sha256 digest follows: " +
 			"give host/path:tag or host/path@sha256:..., without a login")
 	}
@@ -64,14 +63,14 @@ func ParseImage(image string) (Image, error) {
 	return found, nil
 }
 
-// splitImage tells host and path apart.
+// splitImage splits host and path.
 func splitImage(hostAndPath, image string) (host, path string, err error) {
 	host, path, _ = strings.Cut(hostAndPath, "/")
 	host = strings.ToLower(host)
 	err = checkHost(host)
 	switch {
 	case err == nil && !strings.ContainsAny(host, ".:") && host != "localhost":
-		err = sourceInvalid("image %s does not say its registry: begin with its host, such as docker.io/library/...", quote(image))
+		err = sourceInvalid("image %s does not name its registry: begin with its host, such as docker.io/library/...", quote(image))
 	case err != nil:
 		err = sourceInvalid("image %s: %w; it must be host[:port]/path", quote(image), err)
 	case checkRepository(path) != nil:
@@ -83,7 +82,7 @@ func splitImage(hostAndPath, image string) (host, path string, err error) {
 	return host, path, err
 }
 
-// String is the image as it is written.
+// String returns the image as written.
 func (i Image) String() string {
 	text := i.Registry + "/" + i.Repository
 	if i.Tag != "" {
@@ -95,7 +94,7 @@ func (i Image) String() string {
 	return text
 }
 
-// at is one manifest or layer in the image's repository.
+// at returns the reference of a manifest or layer in the image's repository.
 func (i Image) at(digest string) Reference {
 	return Reference{Registry: i.Registry, Repository: i.Repository, Digest: digest}
 }

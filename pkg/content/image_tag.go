@@ -16,14 +16,14 @@ import (
 
 const (
 	digestHeader = "Docker-Content-Digest"
-	// maxTagPages and maxTags bound the list of a repository's tags, maxTagPage one answer of it.
+	// maxTagPages and maxTags limit the list of a repository's tags, maxTagPage one page of it.
 	maxTagPages = 100
 	maxTags     = 20_000
 	maxTagPage  = 4 << 20
 	tagsPerPage = 1000
 )
 
-// resolve asks which manifest a tag names now. It is one HEAD request, and a GET where a registry does not answer that with a digest.
+// resolve requests the digest that a tag names now. It sends one HEAD request, and a GET if the registry's response to HEAD has no digest.
 func (o *OCI) resolve(ctx context.Context, image Image) (Resolved, error) {
 	task := "resolve " + image.String()
 	return share(ctx, o, task, func(ctx context.Context) (Resolved, error) {
@@ -37,7 +37,7 @@ func (o *OCI) resolve(ctx context.Context, image Image) (Resolved, error) {
 	})
 }
 
-// head gives no digest when the registry has no answer to HEAD.
+// head returns no digest if the registry does not support HEAD.
 func (o *OCI) head(ctx context.Context, at Endpoint, tag string) (Resolved, error) {
 	response, err := o.send(ctx, http.MethodHead, at, manifests+"/"+tag)
 	if answered, ok := errors.AsType[*statusError](err); ok && withoutHead(answered.status) {
@@ -49,7 +49,7 @@ func (o *OCI) head(ctx context.Context, at Endpoint, tag string) (Resolved, erro
 	defer response.Body.Close()
 	digest := response.Header.Get(digestHeader)
 	if _, err := digestHex(digest); err != nil {
-		// A digest of another kind is as good as none: the manifest's own is computed then.
+		// An unsupported kind of digest counts as none: the manifest's digest is then computed.
 		return Resolved{}, nil
 	}
 	return Resolved{Digest: digest, MediaType: response.Header.Get("Content-Type")}, nil
@@ -59,7 +59,7 @@ func withoutHead(status int) bool {
 	return status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented || status == http.StatusBadRequest
 }
 
-// get reads the manifest itself, and keeps it for the fetch that follows.
+// get reads the manifest, and stores it for the fetch that follows.
 func (o *OCI) get(ctx context.Context, at Endpoint, tag string) (Resolved, error) {
 	response, err := o.send(ctx, http.MethodGet, at, manifests+"/"+tag)
 	if err != nil {
@@ -85,7 +85,7 @@ func (o *OCI) get(ctx context.Context, at Endpoint, tag string) (Resolved, error
 	return Resolved{Digest: digest, MediaType: response.Header.Get("Content-Type")}, nil
 }
 
-// tags lists the tags of a repository, all of them or an error.
+// tags lists all tags of a repository, or returns an error.
 func (o *OCI) tags(ctx context.Context, host, repository string) ([]string, error) {
 	task := "list the tags of " + host + "/" + repository
 	return share(ctx, o, task, func(ctx context.Context) ([]string, error) {
@@ -112,7 +112,7 @@ func (o *OCI) allTags(ctx context.Context, at Endpoint) ([]string, error) {
 	return nil, tooLarge("it has more tags than are read (%d in %d answers): name an exact version", maxTags, maxTagPages)
 }
 
-// tagPage reads one answer and what to ask for next, "" at the end.
+// tagPage reads one page and returns what to request for the next one, "" at the end.
 func (o *OCI) tagPage(ctx context.Context, at Endpoint, what string) (tags []string, next string, err error) {
 	response, err := o.send(ctx, http.MethodGet, at, what)
 	if err != nil {
@@ -137,8 +137,8 @@ func (o *OCI) tagPage(ctx context.Context, at Endpoint, what string) (tags []str
 	return page.Tags, next, err
 }
 
-// nextPage takes the query of the link to the next page, and nothing else: where the list is, is known, and a registry does not get to
-// send us, and our token, elsewhere.
+// nextPage returns only the query of the link to the next page: the path of the list is known, and a registry must not redirect us, and our
+// token, elsewhere.
 func nextPage(links []string, at Endpoint) (string, error) {
 	for _, link := range links {
 		target, relation, _ := strings.Cut(link, ">")

@@ -109,10 +109,10 @@ func TestRegistriesWithoutHead(t *testing.T) {
 		"it does not allow it":              {status(http.StatusMethodNotAllowed), "", ""},
 		"it does not know it":               {status(http.StatusNotImplemented), manifest.Digest.String(), ""},
 		"it answers without a digest":       {status(http.StatusOK), "", ""},
-		"it answers with another kind":      {told("sha512:" + strings.Repeat("0", 128)), "sha512:" + strings.Repeat("0", 128), ""},
-		"it answers with something odd":     {told("sha256:../../x"), "", ""},
+		"it answers with another kind":      {serveDigest("sha512:" + strings.Repeat("0", 128)), "sha512:" + strings.Repeat("0", 128), ""},
+		"it answers with something odd":     {serveDigest("sha256:../../x"), "", ""},
 		"it then serves other bytes":        {status(http.StatusMethodNotAllowed), zeros, ReasonDigestMismatch},
-		"it answers with a digest it lacks": {told(zeros), "", ReasonContentNotFound},
+		"it answers with a digest it lacks": {serveDigest(zeros), "", ReasonContentNotFound},
 		"it does not have the tag":          {status(http.StatusNotFound), "", ReasonContentNotFound},
 		"it does not let us":                {status(http.StatusForbidden), "", ReasonRegistryUnauthorized},
 		"it is down":                        {status(http.StatusBadGateway), "", ReasonRegistryUnreachable},
@@ -143,7 +143,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-func told(digest string) http.HandlerFunc {
+func serveDigest(digest string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", digest) }
 }
 

@@ -19,17 +19,17 @@ const (
 	tarGzipType = "application/vnd.oci.image.layer.v1.tar+gzip"
 )
 
-// shelf is a registry that serves what a test puts on it, right or wrong: a proper one would not take most of it.
-type shelf struct {
+// registryStub is a registry that serves what a test puts on it, right or wrong: a proper one would not take most of it.
+type registryStub struct {
 	// blobs, manifests and tags by digest, digest and name; a digest of a tag names a manifest.
 	blobs, manifests, tags map[string]string
 }
 
-func newShelf() *shelf {
-	return &shelf{blobs: map[string]string{}, manifests: map[string]string{}, tags: map[string]string{}}
+func newShelf() *registryStub {
+	return &registryStub{blobs: map[string]string{}, manifests: map[string]string{}, tags: map[string]string{}}
 }
 
-func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *registryStub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v2/"+testImage+"/"), "/")
 	found := s.blobs
 	if kind == manifests {
@@ -52,13 +52,13 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // layer puts a blob and gives its descriptor.
-func (s *shelf) layer(data string) ocispec.Descriptor {
+func (s *registryStub) layer(data string) ocispec.Descriptor {
 	s.blobs[digestOf(data)] = data
 	return ocispec.Descriptor{MediaType: tarGzipType, Digest: digest.Digest(digestOf(data)), Size: int64(len(data))}
 }
 
 // manifest puts a manifest of these layers and gives its descriptor.
-func (s *shelf) manifest(t testing.TB, layers ...ocispec.Descriptor) ocispec.Descriptor {
+func (s *registryStub) manifest(t testing.TB, layers ...ocispec.Descriptor) ocispec.Descriptor {
 	t.Helper()
 	return s.put(t, map[string]any{
 		"schemaVersion": 2, "mediaType": ocispec.MediaTypeImageManifest, "layers": layers,
@@ -66,12 +66,12 @@ func (s *shelf) manifest(t testing.TB, layers ...ocispec.Descriptor) ocispec.Des
 	})
 }
 
-func (s *shelf) index(t testing.TB, entries ...ocispec.Descriptor) ocispec.Descriptor {
+func (s *registryStub) index(t testing.TB, entries ...ocispec.Descriptor) ocispec.Descriptor {
 	t.Helper()
 	return s.put(t, map[string]any{"schemaVersion": 2, "mediaType": ocispec.MediaTypeImageIndex, "manifests": entries})
 }
 
-func (s *shelf) put(t testing.TB, document any) ocispec.Descriptor {
+func (s *registryStub) put(t testing.TB, document any) ocispec.Descriptor {
 	t.Helper()
 	data, err := json.Marshal(document)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *shelf) put(t testing.TB, document any) ocispec.Descriptor {
 	return s.putText(string(data))
 }
 
-func (s *shelf) putText(data string) ocispec.Descriptor {
+func (s *registryStub) putText(data string) ocispec.Descriptor {
 	s.manifests[digestOf(data)] = data
 	s.tags["v1"] = digestOf(data)
 	return ocispec.Descriptor{MediaType: ocispec.MediaTypeImageManifest, Digest: digest.Digest(digestOf(data)), Size: int64(len(data))}

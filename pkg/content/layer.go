@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// ratioFloor is below what the ratio is not looked at: a tar archive of one small file is mostly zeros.
+// ratioFloor is the size, in bytes, up to which the ratio is not checked: a tar archive of one small file is mostly zeros.
 const ratioFloor = 1 << 20
 
 var (
@@ -20,22 +20,22 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// Plain reads a layer that is one file (source type oci-ref), decompressed when it is gzip.
+// Plain opens a layer that is one file (source type oci-ref); reading decompresses gzip.
 func Plain(path string, limits Limits) (io.ReadCloser, error) { return openLayer(path, limits) }
 
-// layer is an open file of the store, read through its decompression and its caps.
+// layer is an open file of the store, read with decompression and limits.
 type layer struct {
 	file   *os.File
 	size   int64
 	limits Limits
-	// before is how many bytes the same content has already given, when it is more than this one file.
+	// before is how many bytes the other files of the same content have already given.
 	before int64
 	reader io.Reader
 }
 
 func openLayer(path string, limits Limits) (*layer, error) { return openNext(path, limits, 0) }
 
-// openNext opens a file of content that is several: before bytes were unpacked from the others.
+// openNext opens one of several files of a content: before bytes were unpacked from the others.
 func openNext(path string, limits Limits, before int64) (*layer, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func (l *layer) rewind() error {
 	return nil
 }
 
-// Read gives every error its context: the caller does not know where the bytes came from.
+// Read adds context to every error: the caller does not know where the bytes came from.
 func (l *layer) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -92,14 +92,14 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the reading.
+// Close closes the file.
 func (l *layer) Close() error { return l.file.Close() }
 
 func (l *layer) wrap(err error) error {
 	return fmt.Errorf("layer %s: %w", filepath.Base(l.file.Name()), err)
 }
 
-// capped ends with an error, not with a short read, when there is more than expected.
+// capped returns an error, not a short read, if there are more bytes than expected.
 type capped struct {
 	source      io.Reader
 	most        int64

@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// LayerSource is one layer in a registry, named by its digest: one file, or an archive.
+// LayerSource is one layer in a registry, named by its digest: a single file, or an archive.
 type LayerSource struct {
 	OCI *OCI
 	Ref Reference
-	// Archive unpacks the layer; otherwise it is one file, whose path in the tree is empty.
+	// Archive unpacks the layer; otherwise it is a single file, whose path in the tree is empty.
 	Archive bool
 }
 
-// Reference is "registry/repository@digest".
+// Reference returns "registry/repository@digest".
 func (s *LayerSource) Reference() string { return s.Ref.String() }
 
 // Resolve makes no request: the digest is known.
@@ -26,7 +26,7 @@ func (s *LayerSource) Resolve(context.Context) (Resolved, error) {
 	return Resolved{Digest: s.Ref.Digest}, nil
 }
 
-// Fetch gives the layer's files.
+// Fetch returns the layer's files.
 func (s *LayerSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	ref := Reference{Registry: s.Ref.Registry, Repository: s.Ref.Repository, Digest: resolved.Digest}
 	path, err := s.OCI.Layer(ctx, ref)

@@ -1,6 +1,6 @@
 package content
 
-// Limits are the caps on one piece of content. A zero field stands for its value in DefaultLimits.
+// Limits are the limits of one piece of content. A zero field means its value in DefaultLimits.
 type Limits struct {
 	// Packed is the largest accepted size in bytes as fetched and stored.
 	Packed int64
@@ -8,11 +8,11 @@ type Limits struct {
 	Unpacked int64
 	// Entries is the largest accepted number of entries of an archive.
 	Entries int
-	// Ratio is the largest accepted quotient of unpacked and packed size.
+	// Ratio is the largest accepted ratio of unpacked and packed size.
 	Ratio int64
 }
 
-// DefaultLimits are what is accepted where nothing else is said. Etcd takes objects of a mebibyte or so, and a module has dozens of them.
+// DefaultLimits apply to zero fields. Etcd accepts objects of about a mebibyte, and a module has dozens of them.
 var DefaultLimits = Limits{Packed: 64 << 20, Unpacked: 256 << 20, Entries: 10_000, Ratio: 200}
 
 func (l Limits) orDefault() Limits {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// LinkSource is one file behind an address whose digest nobody has named yet: Resolve downloads it and tells its digest, and whoever
-// keeps that gets the same content from then on, or an error. Where the digest is known beforehand, use HTTPSource.
+// LinkSource is one file on a web server whose digest is not known: Resolve downloads it and returns its digest. A caller that keeps the
+// Resolved gets the same content from then on, or an error. If the digest is known, use HTTPSource.
 type LinkSource struct {
-	// Store keeps what was fetched; its Limits hold.
+	// Store keeps what was fetched; its Limits apply.
 	Store *Store
-	// URL with https, without credentials. Its query is sent and never shown.
+	// URL uses https and has no credentials. Its query is sent and never shown.
 	URL string
-	// CA are certificates in PEM that are trusted beside the system's.
+	// CA holds PEM certificates that are trusted in addition to the system's.
 	CA []byte
-	// AllowPlain accepts http, for tests and for what runs on one machine.
+	// AllowPlain accepts http, for tests and local use.
 	AllowPlain bool
-	// Timeout bounds one request with its body; 0 means DefaultTimeout.
+	// Timeout limits one request with its body; 0 means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// Reference is the address without its query.
+// Reference returns the address without its query.
 func (l *LinkSource) Reference() string {
 	address, err := webAddress(l.URL)
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *LinkSource) Resolve(ctx context.Context) (Resolved, error) {
 	return Resolved{Digest: digest}, err
 }
 
-// Fetch gives the file's content, from the store when it is there.
+// Fetch returns the file's content, from the store if it is there.
 func (l *LinkSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
 	path, err := l.Store.Path(resolved.Digest)
 	if isFresh(ctx) || err != nil {

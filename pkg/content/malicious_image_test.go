@@ -14,109 +14,109 @@ import (
 
 // maliciousImages are registries that serve something else than they say, or layers that are only wrong together.
 var maliciousImages = map[string]struct {
-	make   func(t testing.TB, on *shelf)
+	make   func(t testing.TB, on *registryStub)
 	reason string
 }{
-	"a layer with other bytes": {func(t testing.TB, on *shelf) {
+	"a layer with other bytes": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		on.blobs[layer.Digest.String()] = archive(t, entry{name: "evil"})
 		on.manifest(t, layer)
 	}, ReasonDigestMismatch},
-	"a layer that is cut": {func(t testing.TB, on *shelf) {
+	"a layer that is cut": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		on.blobs[layer.Digest.String()] = on.blobs[layer.Digest.String()][:100]
 		on.manifest(t, layer)
 	}, ReasonDigestMismatch},
-	"a layer that is missing": {func(t testing.TB, on *shelf) {
+	"a layer that is missing": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		delete(on.blobs, layer.Digest.String())
 		on.manifest(t, layer)
 	}, ReasonContentNotFound},
-	"a layer that is larger than its manifest says": {func(t testing.TB, on *shelf) {
+	"a layer that is larger than its manifest says": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.Size = 1
 		on.manifest(t, layer)
 	}, ReasonDigestMismatch},
-	"a layer that is smaller than its manifest says": {func(t testing.TB, on *shelf) {
+	"a layer that is smaller than its manifest says": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.Size += 512
 		on.manifest(t, layer)
 	}, ReasonDigestMismatch},
-	"a layer of less than no bytes": {func(t testing.TB, on *shelf) {
+	"a layer of less than no bytes": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.Size = -1
 		on.manifest(t, layer)
 	}, ReasonContentInvalid},
-	"a layer over the limit by its manifest": {func(t testing.TB, on *shelf) {
+	"a layer over the limit by its manifest": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.Size = 1 << 40
 		on.manifest(t, layer)
 	}, ReasonContentTooLarge},
-	"layers over the limit together": {func(t testing.TB, on *shelf) {
+	"layers over the limit together": {func(t testing.TB, on *registryStub) {
 		one, two := on.layer(archive(t, entry{name: "a", data: noise(600_000)})), on.layer(archive(t, entry{name: "b", data: noise(600_001)}))
 		on.manifest(t, one, two)
 	}, ReasonContentTooLarge},
-	"layers whose sizes overflow": {func(t testing.TB, on *shelf) {
+	"layers whose sizes overflow": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.Size = 1<<63 - 1
 		on.manifest(t, layer, layer, layer)
 	}, ReasonContentTooLarge},
-	"a bomb over several layers": {func(t testing.TB, on *shelf) {
+	"a bomb over several layers": {func(t testing.TB, on *registryStub) {
 		var layers []ocispec.Descriptor
 		for i := range 6 {
 			layers = append(layers, on.layer(zip(t, archive(t, entry{name: fmt.Sprintf("f%d", i), data: strings.Repeat("\x00", 900_000)}))))
 		}
 		on.manifest(t, layers...)
 	}, ReasonContentTooLarge},
-	"a bomb of one layer many times": {func(t testing.TB, on *shelf) {
+	"a bomb of one layer many times": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(zip(t, archive(t, entry{name: "f", data: strings.Repeat("\x00", 900_000)})))
 		on.manifest(t, layer, layer, layer, layer, layer, layer)
 	}, ReasonContentTooLarge},
-	"too many entries over several layers": {func(t testing.TB, on *shelf) {
+	"too many entries over several layers": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}, entry{name: "b"}, entry{name: "c"}))
 		on.manifest(t, layer, layer, layer, layer, layer, layer, layer)
 	}, ReasonArchiveRefused},
-	"too many layers": {func(t testing.TB, on *shelf) {
+	"too many layers": {func(t testing.TB, on *registryStub) {
 		layers := make([]ocispec.Descriptor, maxLayers+1)
 		for i := range layers {
 			layers[i] = on.layer(archive(t, entry{name: "a"}))
 		}
 		on.manifest(t, layers...)
 	}, ReasonArchiveRefused},
-	"no layer": {func(t testing.TB, on *shelf) { on.manifest(t) }, ReasonContentInvalid},
-	"layers that remove everything": {func(t testing.TB, on *shelf) {
+	"no layer": {func(t testing.TB, on *registryStub) { on.manifest(t) }, ReasonContentInvalid},
+	"layers that remove everything": {func(t testing.TB, on *registryStub) {
 		on.manifest(t, on.layer(archive(t, entry{name: "a"})), on.layer(archive(t, entry{name: ".wh.a"})))
 	}, ReasonContentInvalid},
-	"a layer whose digest is a path": {func(t testing.TB, on *shelf) {
+	"a layer whose digest is a path": {func(t testing.TB, on *registryStub) {
 		on.manifest(t, ocispec.Descriptor{MediaType: tarGzipType, Digest: "sha256:../../../etc/passwd", Size: 1})
 	}, ReasonContentInvalid},
-	"a layer whose digest is of another kind": {func(t testing.TB, on *shelf) {
+	"a layer whose digest is of another kind": {func(t testing.TB, on *registryStub) {
 		on.manifest(t, ocispec.Descriptor{MediaType: tarGzipType, Digest: digest.SHA512.FromString("x"), Size: 1})
 	}, ReasonContentInvalid},
-	"a layer without digest": {func(t testing.TB, on *shelf) {
+	"a layer without digest": {func(t testing.TB, on *registryStub) {
 		on.manifest(t, ocispec.Descriptor{MediaType: tarGzipType, Size: 1})
 	}, ReasonContentInvalid},
-	"a layer that is kept elsewhere": {func(t testing.TB, on *shelf) {
+	"a layer that is kept elsewhere": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.MediaType, layer.URLs = "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip", []string{"http://169.254.169.254/"}
 		on.manifest(t, layer)
 	}, ReasonContentInvalid},
-	"a layer that may not be distributed": {func(t testing.TB, on *shelf) {
+	"a layer that may not be distributed": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.MediaType = "application/vnd.oci.image.layer.nondistributable.v1.tar+gzip"
 		on.manifest(t, layer)
 	}, ReasonContentInvalid},
-	"a layer of zstd": {func(t testing.TB, on *shelf) {
+	"a layer of zstd": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		layer.MediaType = "application/vnd.oci.image.layer.v1.tar+zstd"
 		on.manifest(t, layer)
 	}, ReasonContentInvalid},
-	"a layer that is a page": {func(t testing.TB, on *shelf) {
+	"a layer that is a page": {func(t testing.TB, on *registryStub) {
 		layer := on.layer("<html>")
 		layer.MediaType = "text/html"
 		on.manifest(t, layer)
 	}, ReasonContentInvalid},
-	"a link in a lower layer and a file through it": {func(t testing.TB, on *shelf) {
+	"a link in a lower layer and a file through it": {func(t testing.TB, on *registryStub) {
 		on.manifest(t, on.layer(archive(t, entry{name: "l", kind: tar.TypeSymlink, link: "/etc"})), on.layer(archive(t, entry{name: "l/passwd"})))
 	}, ReasonArchiveRefused},
 	"a whiteout of a parent":               {whiteout(entry{name: "a/.wh..."}), ReasonArchiveRefused},
@@ -149,34 +149,34 @@ var maliciousImages = map[string]struct {
 	"an index whose entry has no digest":   {text(`{"schemaVersion":2,"manifests":[{}]}`), ReasonContentInvalid},
 	"an index whose entry is missing":      {text(`{"schemaVersion":2,"manifests":[{"digest":"` + zeros + `"}]}`), ReasonContentNotFound},
 	"an index with nothing but signatures": {text(`{"schemaVersion":2,"manifests":[{"platform":{"os":"unknown","architecture":"unknown"}}]}`), ReasonContentInvalid},
-	"an index of an index": {func(t testing.TB, on *shelf) {
+	"an index of an index": {func(t testing.TB, on *registryStub) {
 		on.index(t, on.index(t, on.manifest(t, on.layer(archive(t, entry{name: "a"})))))
 	}, ReasonContentInvalid},
-	"an index that is wrong about a size": {func(t testing.TB, on *shelf) {
+	"an index that is wrong about a size": {func(t testing.TB, on *registryStub) {
 		entry := on.manifest(t, on.layer(archive(t, entry{name: "a"})))
 		entry.Size++
 		on.index(t, entry)
 	}, ReasonDigestMismatch},
-	"a manifest with other bytes": {func(t testing.TB, on *shelf) {
+	"a manifest with other bytes": {func(t testing.TB, on *registryStub) {
 		right := on.manifest(t, on.layer(archive(t, entry{name: "a"})))
 		wrong := on.manifest(t, on.layer(archive(t, entry{name: "evil"})))
 		on.tags["v1"] = right.Digest.String()
 		on.manifests[right.Digest.String()] = on.manifests[wrong.Digest.String()]
 	}, ReasonDigestMismatch},
-	"a layer in the place of a manifest": {func(t testing.TB, on *shelf) {
+	"a layer in the place of a manifest": {func(t testing.TB, on *registryStub) {
 		layer := on.layer(archive(t, entry{name: "a"}))
 		on.putText(on.blobs[layer.Digest.String()])
 	}, ReasonContentInvalid},
 }
 
-func whiteout(odd entry) func(testing.TB, *shelf) {
-	return func(t testing.TB, on *shelf) {
+func whiteout(odd entry) func(testing.TB, *registryStub) {
+	return func(t testing.TB, on *registryStub) {
 		on.manifest(t, on.layer(archive(t, entry{name: "a/b"}, entry{name: "c"})), on.layer(archive(t, odd)))
 	}
 }
 
-func text(manifest string) func(testing.TB, *shelf) {
-	return func(_ testing.TB, on *shelf) { on.putText(manifest) }
+func text(manifest string) func(testing.TB, *registryStub) {
+	return func(_ testing.TB, on *registryStub) { on.putText(manifest) }
 }
 
 func TestMaliciousImagesAreRefused(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // smallLimits make bombs of a size that tests can afford.
 var smallLimits = Limits{Packed: 1 << 20, Unpacked: 4 << 20, Entries: 20, Ratio: 50}
 
-// header is a tar header as bytes, with fields overwritten as no tool would write them. The checksum is right again afterwards.
+// header returns a tar header as bytes, with fields overwritten as no tool would write them. The checksum is right again afterwards.
 func header(t testing.TB, name string, size int, overwrite map[int]string) string {
 	t.Helper()
 	block := []byte(archive(t, entry{name: name, data: strings.Repeat("x", size)})[:512])
@@ -29,7 +29,7 @@ func header(t testing.TB, name string, size int, overwrite map[int]string) strin
 	return string(block)
 }
 
-// base256 is a size as tar writes what octal digits cannot hold.
+// base256 returns a size as tar writes what octal digits cannot hold.
 func base256(size uint64) string {
 	return "\x80\x00\x00\x00" + string(binary.BigEndian.AppendUint64(nil, size))
 }
@@ -39,7 +39,7 @@ const (
 	typeField = 156
 )
 
-// malicious archives, each of which hides something from somebody or exhausts its reader.
+// malicious archives, each of which hides something from a user or exhausts its reader.
 func malicious(t testing.TB) map[string]struct{ data, reason string } {
 	of := func(entries ...entry) string { return archive(t, entries...) }
 	good, end := entry{name: "m.yaml", data: "hello"}, strings.Repeat("\x00", 1024)
@@ -121,7 +121,7 @@ func malicious(t testing.TB) map[string]struct{ data, reason string } {
 	}
 }
 
-// Whoever hands such an archive over as a file or as the layer of an image is refused, by every reader, again when it is tried again,
+// The one who hands such an archive over as a file or as the layer of an image is refused, by every reader, again when it is tried again,
 // and again after a process died when it had all bytes and had not yet named them.
 func TestMaliciousArchivesAreRefused(t *testing.T) {
 	all := malicious(t)
@@ -150,7 +150,7 @@ func TestMaliciousArchivesAreRefused(t *testing.T) {
 	}
 }
 
-// crashed is what a new process finds when the one before it was killed between download and rename.
+// crashed returns what a new process finds when the one before it was killed between download and rename.
 func crashed(t testing.TB, source *OCI, data string) *OCI {
 	t.Helper()
 	name := filepath.Join(source.Store.tempDir(), strings.TrimPrefix(digestOf(data), digestPrefix)+"-123")

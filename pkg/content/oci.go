@@ -15,13 +15,13 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
-// What a registry has of a repository, each under its own part of the address.
+// The kinds of content of a repository, which are also path segments of the registry API.
 const (
 	blobs     = "blobs"
 	manifests = "manifests"
 )
 
-// OCI fetches layers from OCI registries into a Store. Use it by pointer; the fields are set once, before the first call.
+// OCI fetches layers from OCI registries into a Store. Use it by pointer; set the fields once, before the first call.
 type OCI struct {
 	Store *Store
 	Registries
@@ -33,21 +33,21 @@ type OCI struct {
 	pauses  map[string]time.Time
 }
 
-// Layer is the path of the layer that ref names. It is fetched from the registry, by digest and as a blob, unless the store has it;
-// concurrent calls for the same reference share one download.
+// Layer returns the path of the stored layer that ref names. It fetches the layer from the registry, by digest and as a blob, unless the
+// store has it; concurrent calls for the same reference share one download.
 //
-// The download does not end with the caller that started it, because others may wait for it; it ends with Registries.Timeout. A
-// registry that answers with Retry-After is left alone for that long.
+// The download does not end with the caller that started it, because others may wait for it; it ends after Registries.Timeout. A registry
+// that responds with Retry-After gets no requests for that long.
 func (o *OCI) Layer(ctx context.Context, ref Reference) (string, error) {
 	return o.stored(ctx, blobs, ref)
 }
 
-// stored is the path of a blob or a manifest.
+// stored returns the path of a blob or a manifest, after fetching it if necessary.
 func (o *OCI) stored(ctx context.Context, kind string, ref Reference) (string, error) {
 	if err := ref.validate(); err != nil {
 		return "", err
 	}
-	// The key is the reference and not the digest alone: that one repository lacks the content says nothing of another.
+	// The key is the reference and not only the digest: if one repository lacks the content, another may have it.
 	key := kind + " " + ref.String()
 	if isFresh(ctx) {
 		key = "fresh " + key
@@ -55,7 +55,7 @@ func (o *OCI) stored(ctx context.Context, kind string, ref Reference) (string, e
 		return path, err
 	}
 	return share(ctx, o, key, func(ctx context.Context) (string, error) {
-		// A download that ended between the caller's look at the store and this one counts.
+		// Use a download that ended between the caller's check of the store and this one.
 		if path, err := o.Store.Path(ref.Digest); err == nil && !isFresh(ctx) {
 			return path, nil
 		}
@@ -65,7 +65,7 @@ func (o *OCI) stored(ctx context.Context, kind string, ref Reference) (string, e
 	})
 }
 
-// share lets concurrent calls with the same key be one. It goes on when the caller who was first gives up.
+// share merges concurrent calls with the same key. The call continues if the first caller gives up.
 func share[T any](ctx context.Context, o *OCI, key string, do func(context.Context) (T, error)) (T, error) {
 	flight := o.flights.DoChan(key, func() (any, error) { return do(context.WithoutCancel(ctx)) })
 	select {
@@ -78,7 +78,7 @@ func share[T any](ctx context.Context, o *OCI, key string, do func(context.Conte
 	}
 }
 
-// fetch stores one blob or manifest of one endpoint.
+// fetch stores one blob or manifest from one endpoint.
 func (o *OCI) fetch(ctx context.Context, at Endpoint, kind, digest string) (string, error) {
 	response, err := o.send(ctx, http.MethodGet, at, kind+"/"+digest)
 	if err != nil {
@@ -88,7 +88,7 @@ func (o *OCI) fetch(ctx context.Context, at Endpoint, kind, digest string) (stri
 	return o.receive(response, kind, digest)
 }
 
-// receive stores the body of an answer.
+// receive stores the body of a response.
 func (o *OCI) receive(response *http.Response, kind, digest string) (string, error) {
 	body := &watched{Reader: response.Body}
 	var source io.Reader = body
@@ -105,8 +105,8 @@ func (o *OCI) receive(response *http.Response, kind, digest string) (string, err
 	return path, err
 }
 
-// send asks one endpoint and gives its answer when that is 200. For a blob it is one request where the repository client of oras makes
-// two for an answer without a length, and it leaves the judgement over size and digest to the store.
+// send requests from one endpoint and returns the response if its status is 200. For a blob it sends one request, while oras's repository
+// client sends two if a response has no length. The store checks size and digest.
 func (o *OCI) send(ctx context.Context, method string, at Endpoint, what string) (*http.Response, error) {
 	o.once.Do(func() { o.client = o.Registries.Client() })
 	scope := registry.Reference{Registry: at.Host, Repository: at.Repository}
@@ -127,7 +127,7 @@ func (o *OCI) send(ctx context.Context, method string, at Endpoint, what string)
 	return response, nil
 }
 
-// watched tells an error of the source from one of the store.
+// watched distinguishes an error of the source from one of the store.
 type watched struct {
 	io.Reader
 	err error

@@ -196,7 +196,7 @@ func TestConcurrentCallsShareOneDownload(t *testing.T) {
 			}
 		})
 	}
-	cancel() // whoever started the download may be gone before it ends
+	cancel() // the one who started the download may be gone before it ends
 	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
 		t.Errorf("the impatient caller: %v", err)
 	}
@@ -207,7 +207,7 @@ func TestConcurrentCallsShareOneDownload(t *testing.T) {
 	}
 }
 
-func TestTwoProcessesFetchTheSame(t *testing.T) {
+func TestOCI_TwoProcessesFetchTheSame(t *testing.T) {
 	source, host, _ := serve(t, blob("hello"))
 	other := &OCI{Store: &Store{Dir: source.Store.Dir}, Registries: source.Registries}
 	var group sync.WaitGroup
@@ -244,7 +244,7 @@ func TestLayerKeepsAwayFromARegistryThatAsksForRest(t *testing.T) {
 		t.Errorf("%d requests, want 1", got)
 	}
 	source.mu.Lock()
-	source.pauses[host] = time.Now() // the minute is over
+	source.pauses[host] = time.Now() // the minute has ended
 	source.mu.Unlock()
 	_, _ = source.Layer(t.Context(), referenceTo(host, "hello"))
 	if got := counter.requests.Load(); got != 2 {

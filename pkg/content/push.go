@@ -12,8 +12,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// PushImage publishes files as an image with one layer and nothing else in it, which an ImageSource reads: so a bundle in a local directory
-// gets to where clusters find it. image is "host/path:tag". The same files give the same digest at any time and on any machine, and pushing
+// PushImage publishes files as an image with one layer, which an ImageSource can read: so a bundle in a local directory gets to where
+// clusters find it. image is "host/path:tag". It returns the image with its digest. The same files always give the same digest, and pushing
 // them again changes nothing; a tag that names other content is moved.
 func (r Registries) PushImage(ctx context.Context, image string, files []File) (pushed string, err error) {
 	to, err := ParseImage(image)
@@ -50,8 +50,8 @@ type imagePart struct {
 	data      []byte
 }
 
-// packImage makes the parts of an image and its manifest. What container tools expect of a config is there, and nothing that differs from
-// run to run.
+// packImage makes the parts of an image and its manifest. The config has the fields that container tools expect, and nothing that differs
+// from run to run.
 func packImage(files []File) (parts []imagePart, manifest []byte, err error) {
 	layer := imagePart{ocispec.MediaTypeImageLayer, Archive(files)}
 	config := ocispec.Image{

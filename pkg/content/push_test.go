@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-func TestWhatIsPushedIsReadBack(t *testing.T) {
+func TestPush_WhatIsPushedIsReadBack(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")

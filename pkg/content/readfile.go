@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The first block of a tar archive, as every format of tar has it.
+// The first block of a tar archive, which is the same in every tar format.
 const (
 	tarBlock       = 512
 	tarChecksum    = 148
@@ -16,8 +16,8 @@ const (
 	tarMagic       = 257
 )
 
-// treeOf reads a stored file as what its bytes say it is: a tar archive, plain or gzip, gives its files, and everything else one file
-// without a path, decompressed when it is gzip.
+// treeOf reads a stored file by the format of its bytes: a tar archive, plain or gzip, gives its files, and everything else one file
+// without a path, decompressed if it is gzip.
 func treeOf(path string, limits Limits) (*Tree, error) {
 	file, err := openLayer(path, limits)
 	if err != nil {
@@ -44,7 +44,7 @@ func treeOf(path string, limits Limits) (*Tree, error) {
 	return &Tree{Files: []File{{Data: data}}}, nil
 }
 
-// isArchive tells from the first block. Older archives have no magic word, but all have a checksum, which no text has by chance.
+// isArchive reports whether block begins a tar. Older archives have no magic number, but a checksum, which no text matches by chance.
 func isArchive(block []byte) bool {
 	if len(block) < tarBlock {
 		return false

@@ -14,7 +14,7 @@ import (
 const (
 	digestPrefix = "sha256:"
 	digestHexLen = 64
-	// maxNameLength is what the distribution specification allows for host and path together.
+	// maxNameLength is the limit of the distribution specification for host and path together.
 	maxNameLength = 255
 	maxLabel      = 63
 )
@@ -31,9 +31,9 @@ type Reference struct {
 	Digest string
 }
 
-// ParseReference joins the three parts of an image specification: repo ("host[:port]/path", with or without a scheme), name (may be
-// empty) and ref (a digest; tags are refused). The scheme never becomes part of the Reference: plainHTTP tells that it was "http://",
-// and it is for the caller to decide whether to believe it.
+// ParseReference joins the three parts of an image specification: repo ("host[:port]/path", with or without a scheme), name (may be empty)
+// and ref (a digest; tags are refused). The scheme is not part of the Reference: plainHTTP reports whether it was "http://", and the caller
+// decides whether to trust that.
 func ParseReference(repo, name, ref string) (reference Reference, plainHTTP bool, err error) {
 	rest, plainHTTP, err := cutScheme(repo)
 	if err != nil {
@@ -68,10 +68,10 @@ func checkRepository(path string) error {
 	return (registry.Reference{Repository: path}).ValidateRepository()
 }
 
-// String is "registry/repository@digest".
+// String returns "registry/repository@digest".
 func (r Reference) String() string { return r.Registry + "/" + r.Repository + "@" + r.Digest }
 
-// validate guards Layer against References that did not come out of ParseReference.
+// validate protects Layer from References that ParseReference did not return.
 func (r Reference) validate() error {
 	parsed, _, err := ParseReference(r.Registry+"/"+r.Repository, "", r.Digest)
 	if err == nil && parsed != r {
@@ -120,7 +120,7 @@ func checkHost(hostport string) error {
 	return nil
 }
 
-// splitPort is stricter than net.SplitHostPort: a colon wants a port after it, brackets want nothing but a port behind them.
+// splitPort is stricter than net.SplitHostPort: a colon requires a port after it, and only a port may follow brackets.
 func splitPort(hostport string) (host, port string, err error) {
 	host, port, found := strings.Cut(hostport, ":")
 	if strings.HasPrefix(hostport, "[") {
@@ -141,7 +141,7 @@ func splitPort(hostport string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// digestHex is the hex part of a digest; it is safe as a file name.
+// digestHex returns the hex part of a digest, which is safe as a file name.
 func digestHex(digest string) (string, error) {
 	digits, ok := strings.CutPrefix(digest, digestPrefix)
 	if !ok {

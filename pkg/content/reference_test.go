@@ -116,7 +116,7 @@ func TestReferenceIsWhereTheBlobIs(t *testing.T) {
 	}
 }
 
-// blobURL is where the blob of a reference is fetched.
+// blobURL returns where the blob of a reference is fetched.
 func blobURL(ref Reference, plainHTTP bool) string {
 	at := Endpoint{Host: ref.Registry, Repository: ref.Repository, PlainHTTP: plainHTTP}
 	return at.url("blobs/" + ref.Digest)

@@ -16,37 +16,37 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds one request to a registry, its body included.
+	// DefaultTimeout limits one request to a registry, including its body.
 	DefaultTimeout = 2 * time.Minute
 
 	dialTimeout   = 10 * time.Second
 	headerTimeout = 30 * time.Second
 	idleTimeout   = 90 * time.Second
 	maxRedirects  = 5
-	// maxAnswer cuts what a registry says about an error: it ends up in the status of an object.
+	// maxAnswer is how much of a registry's error text is kept: it ends up in the status of an object.
 	maxAnswer = 200
 )
 
-// Registries says how to talk to registries. The zero value speaks https without credentials.
+// Registries configures requests to registries. The zero value uses HTTPS without credentials.
 type Registries struct {
-	// PlainHTTP tells which hosts (host[:port]) are spoken to without TLS; nil means none.
+	// PlainHTTP reports whether a host (host[:port]) is accessed without TLS; nil means that none is.
 	PlainHTTP func(host string) bool
-	// Credentials gives what to log in with at a host (host[:port]); nil, or the empty credential, means anonymous.
+	// Credentials returns the login for a host (host[:port]); nil, or the empty credential, means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
-	// PlainLogins tells which hosts are given their login although they are spoken to without TLS; nil means all that are. It is for
+	// PlainLogins reports whether a host gets its login although it is accessed without TLS; nil means that all such hosts do. It is for
 	// callers that learn from an untrusted source that there is no TLS.
 	PlainLogins func(host string) bool
-	// Transport does the requests; nil means Transport.
+	// Transport sends the requests; nil means the result of the function Transport.
 	Transport http.RoundTripper
-	// Timeout bounds one request, its body included; 0 means DefaultTimeout.
+	// Timeout limits one request, including its body; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Policy says what is special about a host (host[:port]); nil means nothing. It is asked for every request, so that a change takes
-	// effect with the next one.
+	// Policy returns the settings of a host (host[:port]); nil means no special settings. It is called for every request, so that a change
+	// takes effect with the next one.
 	Policy func(host string) HostPolicy
 }
 
-// Client is an HTTP client that logs in where it is asked to, with the credentials of that host only: a redirect to another host is
-// followed without them, one from https to http is refused. It keeps tokens, so make one and keep it.
+// Client returns an HTTP client that logs in on request, with the credentials of that host only: it follows a redirect to another host
+// without them, and refuses one from https to http. It keeps tokens, so make one and keep it.
 func (r Registries) Client() *auth.Client {
 	transport := r.Transport
 	if transport == nil {
@@ -56,14 +56,14 @@ func (r Registries) Client() *auth.Client {
 		Client: &http.Client{
 			Transport: LoginTransport(HostTransport(transport, r.Policy), r.plainLogin), Timeout: r.timeout(), CheckRedirect: checkRedirect,
 		},
-		// Asking for identity keeps a transport from unpacking bytes whose digest is about to be verified.
+		// Requesting identity keeps a transport from unpacking bytes whose digest will be verified.
 		Header:     http.Header{"User-Agent": {"kyma-lifecycle-manager"}, "Accept-Encoding": {"identity"}},
 		Credential: r.credential,
 		Cache:      auth.NewCache(),
 	}
 }
 
-// plainLogin tells whether a login may be sent to a host without TLS.
+// plainLogin reports whether a login may be sent to a host without TLS.
 func (r Registries) plainLogin(host string) bool {
 	if r.PlainLogins != nil {
 		return r.PlainLogins(host)
@@ -71,7 +71,7 @@ func (r Registries) plainLogin(host string) bool {
 	return r.plain(host)
 }
 
-// plain tells whether a host is spoken to without TLS.
+// plain reports whether a host is accessed without TLS.
 func (r Registries) plain(host string) bool {
 	return r.policy(host).PlainHTTP || r.PlainHTTP != nil && r.PlainHTTP(host)
 }
@@ -83,7 +83,7 @@ func (r Registries) timeout() time.Duration {
 	return DefaultTimeout
 }
 
-// credential makes sure that trouble with credentials is known as such after it went through the client.
+// credential marks errors of credentials, so that they are recognizable after they went through the client.
 func (r Registries) credential(ctx context.Context, host string) (auth.Credential, error) {
 	if r.Credentials == nil {
 		return auth.EmptyCredential, nil
@@ -98,7 +98,7 @@ func (r Registries) credential(ctx context.Context, host string) (auth.Credentia
 	return found, nil
 }
 
-// checkRedirect is asked after the client has taken the credentials from a request that goes to another host.
+// checkRedirect is called after the client has removed the credentials from a request that goes to another host.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -109,9 +109,9 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// RegistryError gives an error of a request to a registry its reason. It returns nil for nil, a cancellation by the caller unchanged, and
-// the reason of an *Error as it is. No address is repeated but for its host: a registry chooses where it redirects to and who gives out
-// tokens, and may have put the login that it was sent into both.
+// RegistryError returns an error of a request to a registry its reason. It returns nil for nil, a cancellation by the caller unchanged, and
+// an *Error with its reason. It keeps only the host of addresses: a registry chooses where it redirects to and which token service it
+// names, and may have put the login that it was sent into both.
 func RegistryError(err error) error {
 	var typed *Error
 	var answer *errcode.ErrorResponse
@@ -123,7 +123,7 @@ func RegistryError(err error) error {
 	case errors.Is(err, errdef.ErrNotFound):
 		return &Error{Reason: ReasonContentNotFound, Err: err}
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return unauthorized("the registry wants credentials and there are none for it: %w", err)
+		return unauthorized("the registry requires credentials, and there are none for it: %w", err)
 	case errors.As(err, &answer):
 		return &Error{Reason: reasonOfStatus(answer.StatusCode), Err: WithoutAddresses(err)}
 	default:
@@ -142,7 +142,7 @@ func reasonOfStatus(status int) string {
 	}
 }
 
-// answerText repeats what a registry says, cut and without control characters, because it is not ours.
+// answerText returns a registry's error text, shortened and without control characters, because it is untrusted.
 func answerText(answer *errcode.ErrorResponse) string {
 	said := http.StatusText(answer.StatusCode)
 	if len(answer.Errors) > 0 {
@@ -160,8 +160,8 @@ func answerText(answer *errcode.ErrorResponse) string {
 	return fmt.Sprintf("%s answers %s with %d: %s", answer.URL.Host, answer.Method, answer.StatusCode, said)
 }
 
-// WithoutAddresses returns an error of the HTTP client, or of an answer of a registry, with the hosts instead of the addresses: the path
-// and the query of a redirect or of a token service may hold a secret. Any other error is returned as it is.
+// WithoutAddresses returns an error of the HTTP client, or of a registry's response, with hosts instead of addresses: the path and the
+// query of a redirect or of a token service may contain a secret. It returns any other error unchanged.
 func WithoutAddresses(err error) error {
 	var failed *url.Error
 	var answer *errcode.ErrorResponse
@@ -180,13 +180,13 @@ func WithoutAddresses(err error) error {
 	}
 }
 
-// answerError is an answer of a registry that is told without its address.
+// answerError is an error response of a registry without its address.
 type answerError struct{ *errcode.ErrorResponse }
 
-// Error returns what the registry says, and which host that is.
+// Error returns the registry's text and its host.
 func (e *answerError) Error() string { return answerText(e.ErrorResponse) }
 
-// Unwrap returns the answer.
+// Unwrap returns the response.
 func (e *answerError) Unwrap() error { return e.ErrorResponse }
 
 func unauthorized(format string, args ...any) error {

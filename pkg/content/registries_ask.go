@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// maxPause bounds how long a registry can send us away.
+	// maxPause limits how long a registry can ask clients to wait.
 	maxPause = 5 * time.Minute
-	// mirrorRest is how long a mirror that does not answer is passed over, so that not every request waits for it.
+	// mirrorRest is how long an unresponsive mirror is skipped, so that not every request waits for it.
 	mirrorRest = 30 * time.Second
-	// maxErrorBody is what is read of an answer that is no content.
+	// maxErrorBody is how many bytes of an error response are read.
 	maxErrorBody = 8 << 10
 )
 
-// ask asks the endpoints of a repository until one has the answer; task says what for, in errors.
+// ask tries the endpoints of a repository until one succeeds; task describes the request in errors.
 //
 //  1. The mirrors come first, then the registry itself.
-//  2. Whatever a mirror fails with, the next is asked: what it serves wrongly or not at all says nothing of the others. Trouble of this
-//     machine ends it, and so does a caller who gives up.
-//  3. When all fail, the reason is the registry's own, and the message tells what the mirrors said.
+//  2. Whatever a mirror fails with, the next endpoint is tried: wrong or missing content says nothing about the others. A local
+//     failure ends the attempts, and so does a cancelled context.
+//  3. If all fail, the reason is the registry's own, and the message includes the errors of the mirrors.
 func ask[T any](
 	ctx context.Context, o *OCI, host, repository, task string, do func(context.Context, Endpoint) (T, error),
 ) (answer T, err error) {
@@ -53,7 +53,7 @@ func ask[T any](
 	return answer, fmt.Errorf("%s: %w (%s)", task, err, strings.Join(said, "; "))
 }
 
-// askOne bounds one endpoint's time, and leaves those alone that asked for it or have just not answered.
+// askOne tries one endpoint, with a time limit. It skips an endpoint that requested a pause or has just not responded.
 func askOne[T any](ctx context.Context, o *OCI, at Endpoint, do func(context.Context, Endpoint) (T, error)) (answer T, err error) {
 	if err := o.paused(at, time.Now()); err != nil {
 		return answer, err
@@ -71,7 +71,7 @@ func askOne[T any](ctx context.Context, o *OCI, at Endpoint, do func(context.Con
 	return answer, err
 }
 
-// refused turns an answer that is no content into an *Error.
+// refused converts an error response into an *Error.
 func refused(response *http.Response) error {
 	answer := &errcode.ErrorResponse{
 		Method: response.Request.Method, URL: response.Request.URL, StatusCode: response.StatusCode,
@@ -91,16 +91,16 @@ func refused(response *http.Response) error {
 	return failed
 }
 
-// statusError is an answer that is no content.
+// statusError is an error response.
 type statusError struct {
 	status int
 	text   string
 }
 
-// Error is what the registry said.
+// Error returns the registry's text.
 func (e *statusError) Error() string { return e.text }
 
-// pause keeps further requests from a registry that asked for rest: thousands of Manifests may be about to ask it.
+// pause stops further requests to a registry that requested a pause: thousands of Manifests may be about to use it.
 func (o *OCI) pause(at Endpoint, wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -136,7 +136,7 @@ func (o *OCI) paused(at Endpoint, now time.Time) error {
 	}
 }
 
-// pauseKey is the host, once as a mirror and once as itself: that it rests as a mirror keeps nobody from asking it for its own content.
+// pauseKey returns the key of a host, separate for its role as a mirror: a paused mirror can still be requested its own content.
 func pauseKey(at Endpoint) string {
 	if at.Mirror {
 		return "mirror " + at.Host
@@ -144,7 +144,7 @@ func pauseKey(at Endpoint) string {
 	return at.Host
 }
 
-// retryAfter reads the header of that name: seconds or a date.
+// retryAfter parses the Retry-After header: seconds or a date.
 func retryAfter(header string, now time.Time) time.Duration {
 	wait := time.Duration(0)
 	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {

@@ -12,24 +12,24 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// Docker Hub's API lives elsewhere than its name says; its policy is that of its name.
+// Docker Hub's API has another host than its name; its policy is that of its name.
 const (
 	hub    = "docker.io"
 	hubAPI = "registry-1.docker.io"
 )
 
-// HostPolicy is what is special about one registry host.
+// HostPolicy holds the settings of one registry host.
 type HostPolicy struct {
-	// PlainHTTP speaks http to it.
+	// PlainHTTP uses HTTP for the host.
 	PlainHTTP bool
-	// CA are PEM certificates that may sign this host's, beside those of the system.
+	// CA holds PEM certificates that may sign the host's, in addition to those of the system.
 	CA []byte
-	// Mirrors are tried before the host itself, in their order: host[:port][/path], where the path goes before that of the repository.
-	// A mirror is spoken to by its own policy and with its own credentials; its mirrors are not asked.
+	// Mirrors are tried before the host itself, in their order: host[:port][/path], where the path is put before that of the repository. A
+	// mirror has its own policy and credentials; its mirrors are not used.
 	Mirrors []string
 }
 
-// Validate refuses certificates and mirrors that cannot be used.
+// Validate returns an error if certificates or mirrors cannot be used.
 func (p HostPolicy) Validate() error {
 	if len(p.CA) > 0 {
 		if _, err := withCA(nil, p.CA); err != nil {
@@ -48,16 +48,16 @@ func (p HostPolicy) Validate() error {
 type Endpoint struct {
 	// Host is host[:port].
 	Host string
-	// Repository is the path there.
+	// Repository is the path on that host.
 	Repository string
-	// PlainHTTP speaks http to it.
+	// PlainHTTP uses HTTP for the host.
 	PlainHTTP bool
-	// Mirror tells that it is not the registry that was asked for.
+	// Mirror reports whether the endpoint is a mirror of the requested registry.
 	Mirror bool
 }
 
-// Endpoints are the places of a repository, in the order in which they are asked: the mirrors of its host, then the host. Whether http is
-// spoken to a mirror is said by the mirror's policy alone: what a caller knows about a host is no word about its mirrors.
+// Endpoints returns the endpoints of a repository, in the order in which they are tried: the mirrors of its host, then the host. Only a
+// mirror's own policy determines whether HTTP is used for it: PlainHTTP of a host does not apply to its mirrors.
 func (r Registries) Endpoints(host, repository string) ([]Endpoint, error) {
 	policy := r.policy(host)
 	found := make([]Endpoint, 0, len(policy.Mirrors)+1)
@@ -73,7 +73,7 @@ func (r Registries) Endpoints(host, repository string) ([]Endpoint, error) {
 	return append(found, Endpoint{Host: host, Repository: repository, PlainHTTP: r.plain(host)}), nil
 }
 
-// url is where the distribution specification puts something of the repository, such as "blobs/<digest>".
+// url returns the address in the registry API of something in the repository, such as "blobs/<digest>".
 func (e Endpoint) url(what string) string {
 	scheme := "https"
 	if e.PlainHTTP {
@@ -107,13 +107,13 @@ func parseMirror(mirror string) (host, prefix string, err error) {
 	return host, prefix, nil
 }
 
-// HostTransport is base with the certificates that policy has for a request's host, wherever that request comes from: a registry, its
-// token service, or where it redirects to.
+// HostTransport returns base with the certificates that policy has for the host of a request, whatever caused it: a registry, its token
+// service, or a redirect.
 func HostTransport(base http.RoundTripper, policy func(host string) HostPolicy) http.RoundTripper {
 	if policy == nil {
-		return discreet{base}
+		return redacting{base}
 	}
-	return discreet{hostTransport{base: base, policy: policy}}
+	return redacting{hostTransport{base: base, policy: policy}}
 }
 
 type hostTransport struct {
@@ -121,7 +121,7 @@ type hostTransport struct {
 	policy func(host string) HostPolicy
 }
 
-// RoundTrip does the request.
+// RoundTrip sends the request.
 func (t hostTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	host := request.URL.Host
 	if host == hubAPI {
@@ -142,11 +142,11 @@ func (t hostTransport) RoundTrip(request *http.Request) (*http.Response, error) 
 	return trusting.RoundTrip(request)
 }
 
-// maxTransports bounds the transports that are kept; one whose certificates nobody wants any more goes when others come.
+// maxTransports limits the transports that are kept; the least recently used one is dropped.
 const maxTransports = 64
 
-// trusting has a transport for each set of certificates, because connections are kept per transport. One that is dropped closes what it
-// does not use; requests that it still carries end as they would have.
+// trusting keeps a transport for each set of certificates, because connections are kept per transport. A dropped one closes its idle
+// connections; requests in progress are not interrupted.
 var trusting = lru.NewWithEvictionFunc(maxTransports, func(_ lru.Key, value any) {
 	if transport, ok := value.(*http.Transport); ok {
 		transport.CloseIdleConnections()
@@ -178,7 +178,7 @@ func transportFor(base http.RoundTripper, ca []byte) (http.RoundTripper, error) 
 	return transport, nil
 }
 
-// withCA is a TLS configuration that trusts ca beside what it trusts already.
+// withCA returns a TLS configuration that also trusts ca.
 func withCA(config *tls.Config, ca []byte) (*tls.Config, error) {
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}

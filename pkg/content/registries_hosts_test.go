@@ -175,7 +175,7 @@ func TestHostPolicyValidate(t *testing.T) {
 	}
 }
 
-// mirrored gives an OCI whose registry has mirrors, and the number of requests that each of them got.
+// mirrored returns an OCI whose registry has mirrors, and the number of requests that each of them got.
 func mirrored(t *testing.T, origin http.Handler, mirrors ...http.Handler) (*OCI, string, []*counting) {
 	t.Helper()
 	source, host, first := serve(t, origin)
@@ -231,7 +231,7 @@ func TestMirrorsAreAskedFirst(t *testing.T) {
 	}
 }
 
-func TestWhenAllMirrorsFailTheRegistryCounts(t *testing.T) {
+func TestRegistriesHosts_WhenAllMirrorsFailTheRegistryCounts(t *testing.T) {
 	source, host, _ := mirrored(t, newShelf(), status(500), status(401))
 	_, err := fetchImage(t, source, host)
 	if ReasonOf(err) != ReasonContentNotFound || strings.Count(err.Error(), "mirror ") != 2 || !strings.Contains(err.Error(), "500") {

@@ -44,13 +44,13 @@ func TestAnswersOfARegistryHaveReasons(t *testing.T) {
 				t.Errorf("message of %d bytes: %q", len(text), text)
 			}
 			if got := counter.requests.Load(); got != 1 {
-				t.Errorf("%d requests, want 1: whoever calls decides when to try again", got)
+				t.Errorf("%d requests, want 1: the one who calls decides when to try again", got)
 			}
 		})
 	}
 }
 
-func TestARegistryThatDoesNotAnswer(t *testing.T) {
+func TestRegistries_ARegistryThatDoesNotAnswer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestCredentialsAreThoseOfTheHost(t *testing.T) {
 		"wrong ones": {
 			auth.Credential{Username: "me", Password: "wrong"}, nil, ReasonRegistryUnauthorized, "answers GET with 401",
 		},
-		"none":                        {auth.EmptyCredential, nil, ReasonRegistryUnauthorized, "wants credentials and there are none"},
+		"none":                        {auth.EmptyCredential, nil, ReasonRegistryUnauthorized, "requires credentials, and there are none"},
 		"a user without password":     {auth.Credential{Username: "me"}, nil, ReasonRegistryUnauthorized, "need both"},
 		"a Secret that is not there":  {auth.EmptyCredential, errors.New("no such Secret"), ReasonRegistryUnauthorized, "no such Secret"},
 		"a password without the user": {auth.Credential{Password: "right"}, nil, ReasonRegistryUnauthorized, "need both"},

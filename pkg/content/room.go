@@ -7,31 +7,31 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// clonesAtOnce bounds the clones of git repositories under way: each holds in memory what a server sends, for as long as that server likes
-// to take, so they have slots of their own and hold up nothing but each other.
+// clonesAtOnce limits concurrent clones of git repositories: each holds in memory what a server sends, for as long as the server takes, so
+// clones have separate slots and block only each other.
 const clonesAtOnce = 2
 
-// Room bounds the memory that content takes which several callers unpack at a time. What a Fetch may need is known before it begins: the
-// size of what is stored, times the accepted ratio where that is compressed, and never more than the limits accept.
+// Room limits the memory for content that several callers unpack at the same time. The need of a Fetch is known before it begins: the size
+// of the stored content, times the accepted ratio if it is compressed, and at most the limits.
 type Room struct {
 	bytes  int64
 	free   *semaphore.Weighted
 	clones *semaphore.Weighted
 }
 
-// NewRoom returns a Room of that many bytes. Content that may take more has the whole of it for itself.
+// NewRoom returns a Room of that many bytes. Content that may need more gets the whole Room exclusively.
 func NewRoom(bytes int64) *Room {
 	return &Room{bytes: bytes, free: semaphore.NewWeighted(bytes), clones: semaphore.NewWeighted(clonesAtOnce)}
 }
 
-// Enter returns a context in which Resolve and Fetch of a Source wait for room before they unpack. leave gives that room back: it is to be
-// called when neither the tree nor what is being made of it is needed any more. The context is for one goroutine at a time.
+// Enter returns a context in which Resolve and Fetch of a Source wait for room before they unpack. leave returns that room: call it when
+// neither the tree nor what is made of it is needed any more. The context is for one goroutine at a time.
 func (r *Room) Enter(ctx context.Context) (entered context.Context, leave func()) {
 	taken := &claim{room: r}
 	return context.WithValue(ctx, claimKey{}, taken), func() { taken.become(0) }
 }
 
-// claim is what one caller has of a Room.
+// claim is the share that one caller has of a Room.
 type claim struct {
 	room *Room
 	held int64
@@ -39,14 +39,14 @@ type claim struct {
 
 type claimKey struct{}
 
-// become gives back what is not needed for a smaller claim.
+// become shrinks the claim.
 func (c *claim) become(bytes int64) {
 	c.room.free.Release(c.held - bytes)
 	c.held = bytes
 }
 
-// takeRoom waits until there is room for bytes more, or returns at once where the context has no Room. A claim that grows lets go of what
-// it has while it waits: two that both wanted more would wait for each other.
+// takeRoom waits until there is room for more bytes, or returns at once if the context has no Room. A growing claim releases its room while
+// it waits: otherwise two growing claims could deadlock.
 func takeRoom(ctx context.Context, bytes int64) error {
 	taken, _ := ctx.Value(claimKey{}).(*claim)
 	if taken == nil {
@@ -64,7 +64,7 @@ func takeRoom(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// takeRoomFor waits until there is room for what stored files may unpack to.
+// takeRoomFor waits until there is room for the unpacked size of stored files.
 func takeRoomFor(ctx context.Context, limits Limits, paths ...string) error {
 	limits = limits.orDefault()
 	var bytes int64
@@ -78,7 +78,7 @@ func takeRoomFor(ctx context.Context, limits Limits, paths ...string) error {
 	return takeRoom(ctx, min(bytes, limits.Unpacked))
 }
 
-// mayUnpack returns how many bytes a stored file gives at most, by its size and by whether it is compressed.
+// mayUnpack returns the maximum unpacked size of a stored file, by its size and its compression.
 func mayUnpack(path string, limits Limits) (int64, error) {
 	opened, err := openLayer(path, limits)
 	if err != nil {
@@ -91,7 +91,7 @@ func mayUnpack(path string, limits Limits) (int64, error) {
 	return opened.size, nil
 }
 
-// takeClone waits until another clone may be under way; done ends it.
+// takeClone waits for a clone slot; done releases it.
 func takeClone(ctx context.Context) (done func(), err error) {
 	taken, _ := ctx.Value(claimKey{}).(*claim)
 	if taken == nil {

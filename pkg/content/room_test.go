@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-func TestWhatIsUnpackedAtATimeIsBounded(t *testing.T) {
+func TestRoom_WhatIsUnpackedAtATimeIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		room := NewRoom(100)
 		var mu sync.Mutex
@@ -47,7 +47,7 @@ func TestWhatIsUnpackedAtATimeIsBounded(t *testing.T) {
 	})
 }
 
-func TestAClaimThatGrowsWaitsForNoOther(t *testing.T) {
+func TestRoom_AClaimThatGrowsWaitsForNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		room := NewRoom(100)
 		begun := make(chan struct{})
@@ -56,7 +56,7 @@ func TestAClaimThatGrowsWaitsForNoOther(t *testing.T) {
 			group.Go(func() {
 				ctx, leave := room.Enter(t.Context())
 				defer leave()
-				for _, bytes := range []int64{50, 10, 1000} { // the last one is more than there is for anybody
+				for _, bytes := range []int64{50, 10, 1000} { // the last one is more than there is for anyone
 					if err := takeRoom(ctx, bytes); err != nil {
 						t.Error(err)
 					}
@@ -73,7 +73,7 @@ func TestAClaimThatGrowsWaitsForNoOther(t *testing.T) {
 	})
 }
 
-func TestWhoWaitsForRoomGivesUpWithItsContext(t *testing.T) {
+func TestRoom_WhoWaitsForRoomGivesUpWithItsContext(t *testing.T) {
 	room := NewRoom(1)
 	full, leave := room.Enter(t.Context())
 	if err := takeRoom(full, 1); err != nil {

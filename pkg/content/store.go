@@ -17,27 +17,26 @@ import (
 const (
 	dirMode  = 0o700
 	fileMode = 0o400
-	// touchEvery bounds how often use is noted, because noting it is a write.
+	// touchEvery limits how often a use is recorded, because recording it is a write.
 	touchEvery = time.Minute
 )
 
-// Store keeps verified content in files named by digest: <Dir>/sha256/<hex>. Use it by pointer; the fields are set once, before the
-// first call.
+// Store keeps verified content in files named by digest: <Dir>/sha256/<hex>. Use it by pointer; set the fields once, before the first call.
 type Store struct {
-	// Dir is made when missing.
+	// Dir is created if it is missing.
 	Dir string
-	// Limits are the caps on one piece of content.
+	// Limits are the limits of one piece of content.
 	Limits Limits
-	// MaxBytes is what the store may hold in all before the least recently used content goes; 0 means no limit.
+	// MaxBytes is the total size, in bytes, above which the least recently used content is removed; 0 means no limit.
 	MaxBytes int64
 
 	mu sync.Mutex
-	// verified has the files whose bytes this process has hashed, by hex digest. A file that was replaced or changed its size since is
-	// hashed again: what an earlier process left, or a disk lost, is never taken on trust.
+	// verified holds the files that this process has hashed, by hex digest. A file that was replaced or changed its size since is hashed
+	// again: files of an earlier process, or on a failing disk, are never trusted.
 	verified map[string]os.FileInfo
 }
 
-// Path is where the content with that digest is. An error that is fs.ErrNotExist means that it is not stored.
+// Path returns the path of the content with that digest. The error is fs.ErrNotExist if it is not stored.
 func (s *Store) Path(digest string) (string, error) {
 	file, err := s.Open(digest)
 	if err != nil {
@@ -47,7 +46,7 @@ func (s *Store) Path(digest string) (string, error) {
 	return file.Name(), nil
 }
 
-// Open opens the content with that digest. An error that is fs.ErrNotExist means that it is not stored.
+// Open opens the content with that digest. The error is fs.ErrNotExist if it is not stored.
 func (s *Store) Open(digest string) (*os.File, error) {
 	name, err := digestHex(digest)
 	if err != nil {
@@ -65,8 +64,8 @@ func (s *Store) Open(digest string) (*os.File, error) {
 	return file, nil
 }
 
-// check compares the open file with what was verified under its name, and verifies it when there is nothing to compare with. A file
-// that fails is removed, so that it is fetched again.
+// check compares the open file with the one that was verified under its name, and verifies it if there is none. It removes a file that
+// fails, so that it is fetched again.
 func (s *Store) check(file *os.File, name string) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -102,8 +101,8 @@ func (s *Store) check(file *os.File, name string) error {
 	return nil
 }
 
-// Put stores what it reads from r under digest, provided that it is what digest names, and returns its path. declared is the size
-// that the source announced, or -1. Nothing is left behind when it fails.
+// Put stores the bytes of r under digest, if they match it, and returns their path. declared is the size that the source announced, or -1.
+// It leaves nothing behind if it fails.
 func (s *Store) Put(digest string, declared int64, r io.Reader) (string, error) {
 	name, err := digestHex(digest)
 	if err != nil {
@@ -119,12 +118,12 @@ func (s *Store) Put(digest string, declared int64, r io.Reader) (string, error) 
 	if err := s.publish(temp, name); err != nil {
 		return "", discard(temp, err)
 	}
-	// What keeps other content from being evicted does not make this content unusable; Collect reports it.
+	// A failed eviction does not make this content unusable; Collect reports it.
 	_, _ = s.evict(time.Now())
 	return s.path(name), nil
 }
 
-// receive streams r into temp and fails unless size and digest are right. It stops at the first byte that is too many.
+// receive streams r into temp and fails unless size and digest are right. It stops at the first excess byte.
 func (s *Store) receive(temp *os.File, digest string, declared int64, r io.Reader) error {
 	limit := s.Limits.orDefault().Packed
 	if declared > limit {
@@ -151,7 +150,7 @@ func (s *Store) receive(temp *os.File, digest string, declared int64, r io.Reade
 	return nil
 }
 
-// publish makes the complete file durable before it gets its name: after a crash the name stands for the whole content or is missing.
+// publish makes the complete file durable before it gets its name: after a crash the name denotes the whole content or is missing.
 func (s *Store) publish(temp *os.File, name string) error {
 	if err := temp.Chmod(fileMode); err != nil {
 		return fmt.Errorf("protect content: %w", err)
@@ -173,7 +172,7 @@ func (s *Store) publish(temp *os.File, name string) error {
 	return syncDir(s.contentDir())
 }
 
-// discard gets rid of a temporary file and gives back why. What cannot be removed now is left to Collect.
+// discard removes a temporary file and returns why. If that fails, Collect removes the file later.
 func discard(temp *os.File, why error) error {
 	_ = temp.Close()
 	_ = os.Remove(temp.Name())
@@ -208,7 +207,7 @@ func (s *Store) remember(name string, info os.FileInfo) {
 	s.verified[name] = info
 }
 
-// touch notes the use for Collect, in this process and in others. That it cannot be noted is no reason to refuse the content.
+// touch records the use for Collect, in this process and in others. A failure to do so is no reason to refuse the content.
 func (s *Store) touch(file *os.File) {
 	now := time.Now()
 	if info, err := file.Stat(); err == nil && now.Sub(info.ModTime()) > touchEvery {

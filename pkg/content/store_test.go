@@ -35,7 +35,7 @@ func put(t *testing.T, store *Store, data string) string {
 	return path
 }
 
-// files are all files below the store.
+// files returns all files below the store.
 func files(t *testing.T, store *Store) []string {
 	t.Helper()
 	var all []string
@@ -224,8 +224,8 @@ func TestStoreAppliesALoweredCap(t *testing.T) {
 	}
 }
 
-// Two processes share one folder: each finds complete files only, whoever wrote them, while both write, clean and evict.
-func TestTwoStoresOnOneDirectory(t *testing.T) {
+// Two processes share one folder: each finds only complete files of both, while both write, clean and evict.
+func TestStore_TwoStoresOnOneDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	stores := []*Store{{Dir: dir, MaxBytes: 1 << 20}, {Dir: dir, MaxBytes: 1 << 20}}
 	var group sync.WaitGroup

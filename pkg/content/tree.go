@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// maxPath is how long the path of a file may be, and maxDepth how many parts it may have: more than any tool writes, and little enough
+	// maxPath is the maximum length of a file's path, and maxDepth the maximum number of its parts: more than any tool writes, and few enough
 	// that work per part stays small.
 	maxPath  = 1024
 	maxDepth = 64
 )
 
-// Tree is unpacked content: regular files, held in memory within the limits. It is shared between readers and never changed.
+// Tree is unpacked content: regular files, held in memory within the limits. It is shared between readers and must not be changed.
 type Tree struct {
-	// Files in the order of their source. Content that is one file and no archive has exactly one, whose path is empty.
+	// Files are in the order of their source. Content that is a single file and not an archive has exactly one, whose path is empty.
 	Files []File
 }
 
@@ -27,7 +27,7 @@ type File struct {
 	Data []byte
 }
 
-// File is what the file with that path holds. The bytes are shared: do not change them.
+// File returns the content of the file with that path. The bytes are shared: do not change them.
 func (t *Tree) File(name string) (data []byte, ok bool) {
 	for _, file := range t.Files {
 		if file.Path == name {
@@ -37,7 +37,7 @@ func (t *Tree) File(name string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// Sub is the tree below dir, whose paths begin there; "" and "." are the whole tree. It is an error when there are no files.
+// Sub returns the tree below dir, with paths relative to dir; "" and "." mean the whole tree. It returns an error if there are no files.
 func (t *Tree) Sub(dir string) (*Tree, error) {
 	clean := path.Clean(dir)
 	if dir == "" || clean == "." {
@@ -61,11 +61,11 @@ func (t *Tree) Sub(dir string) (*Tree, error) {
 	return below, nil
 }
 
-// shape knows which paths of one archive are files (true) and which folders, so that no path is both and no file is there twice: two
-// readers of such an archive would not see the same content.
+// shape records which paths of one archive are files (true) and which are folders, so that no path is both and no file is duplicate:
+// otherwise two readers of the archive could see different content.
 type shape map[string]bool
 
-// add notes a path and its parents.
+// add records a path and its parents.
 func (s shape) add(name string, isFile bool) error {
 	if wasFile, known := s[name]; known && (isFile || wasFile) {
 		return refuse("entry %s is there twice", quote(name))
@@ -84,7 +84,7 @@ func (s shape) add(name string, isFile bool) error {
 	return nil
 }
 
-// cleanPath is the path that an entry gets in a Tree; "." is the root itself.
+// cleanPath returns the path that an entry has in a Tree; "." is the root itself.
 func cleanPath(name string) (string, error) {
 	switch {
 	case len(name) > maxPath:

@@ -57,7 +57,7 @@ func (c *comparison) bound(path, name string, before, after any) {
 	c.changef(BoundNarrowed, path, name+" changes from %s to %s", number(before), number(after))
 }
 
-// narrower says whether a bound allows less than another one did.
+// narrower reports whether a bound allows less than another one did.
 func narrower[N cmp.Ordered](before, after *N, upper bool) bool {
 	switch {
 	case after == nil:
@@ -70,12 +70,12 @@ func narrower[N cmp.Ordered](before, after *N, upper bool) bool {
 	return *after > *before
 }
 
-// excludes says whether the same bound no longer accepts its own value.
+// excludes reports whether the same bound no longer accepts its own value.
 func excludes(before, after *float64, wasExclusive, isExclusive bool) bool {
 	return before != nil && after != nil && *before == *after && isExclusive && !wasExclusive
 }
 
-// divides says whether every multiple of the old factor is one of the new factor.
+// divides reports whether every multiple of the old factor is one of the new factor.
 func divides(factor float64, old *float64) bool {
 	if old == nil {
 		return false

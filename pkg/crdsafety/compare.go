@@ -138,7 +138,7 @@ func (c *comparison) removedVersions(crd *apiextensionsv1.CustomResourceDefiniti
 	c.version = ""
 }
 
-// storedVersions are those of the status, and the one that the spec stores in: a status may not be written yet.
+// storedVersions returns those of the status, and the one that the spec stores in: a status may not be written yet.
 func storedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	stored := slices.Clone(crd.Status.StoredVersions)
 	if storage := storageOf(&crd.Spec); storage != nil && !slices.Contains(stored, storage.Name) {

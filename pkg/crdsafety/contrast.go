@@ -1,9 +1,6 @@
 package crdsafety
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 
 // changef reports that a text changes, and shows both where they differ. The format has a verb for each.
 func (c *comparison) changef(rule, path, format, before, after string) {
@@ -11,30 +8,8 @@ func (c *comparison) changef(rule, path, format, before, after string) {
 	c.addf(rule, path, format, orNone(before), orNone(after))
 }
 
-// contrast shortens two texts to where they differ: of a long beginning that both have, only the end is shown. Otherwise both would be cut
-// at the same place and look alike.
-func contrast(before, after string) (was, is string) {
-	before, after = strings.ToValidUTF8(before, "?"), strings.ToValidUTF8(after, "?")
-	shared := alike(before, after)
-	if max(len(before), len(after)) <= quotedBytes || shared < quotedBytes/2 {
-		return quoted(before), quoted(after)
-	}
-	from := shared - sharedBytes
-	for !utf8.RuneStart(before[from]) { // both have the same bytes here
-		from--
-	}
-	return quoted(ellipsis + before[from:]), quoted(ellipsis + after[from:])
-}
-
-// alike is how many bytes two texts begin with alike.
-func alike(one, other string) int {
-	for i := range min(len(one), len(other)) {
-		if one[i] != other[i] {
-			return i
-		}
-	}
-	return min(len(one), len(other))
-}
+// contrast shortens two texts of definitions to where they differ.
+func contrast(before, after string) (was, is string) { return excerpt.Pair(before, after, quotedBytes) }
 
 func orNone(text string) string {
 	if text == "" {

@@ -31,7 +31,7 @@ func NewEvidence(before, after *apiextensionsv1.CustomResourceDefinition, versio
 	return e
 }
 
-// depends says whether a finding is about a default that the objects can clear.
+// depends reports whether a finding is about a default that the objects can clear.
 func (e *Evidence) depends(f Finding) bool { return f.Rule == DefaultChanged && f.Version == e.version }
 
 // Add notes an object that exists, as the API server returned it with the old definition.
@@ -104,8 +104,8 @@ func (e *Evidence) field(path string, value any, before, after *fieldSchema) {
 	e.look(path, value, before, after)
 }
 
-// decides says whether a default stands in for a field, or may have put there what stands in it. A value that is no scalar may consist of
-// the old default and more.
+// decides reports whether a default stands in for a field, or may have put there what stands in it. A value that is no scalar may consist
+// of the old default and more.
 func decides(old *apiextensionsv1.JSON, value any) bool {
 	switch value.(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// weighed are the places of the findings that are left when these objects exist, read in version v1.
+// weighed returns the places of the findings that are left when these objects exist, read in version v1.
 func weighed(t *testing.T, before, after *apiextensionsv1.CustomResourceDefinition, specs ...string) []string {
 	t.Helper()
 	evidence := crdsafety.NewEvidence(before, after, "v1", crdsafety.Compare(before, after))
@@ -19,8 +19,8 @@ func weighed(t *testing.T, before, after *apiextensionsv1.CustomResourceDefiniti
 	return places(evidence.Weigh())
 }
 
-// TestWithoutAnObject: rules about values say nothing then; what the definition says of itself stays.
-func TestWithoutAnObject(t *testing.T) {
+// TestEvidence_WithoutAnObject: rules about values say nothing then; what the definition says of itself stays.
+func TestEvidence_WithoutAnObject(t *testing.T) {
 	v1 := "versions: [" + version("v1", "a", ", storage: true") + "]"
 	for _, test := range []struct {
 		name, before, after string
@@ -49,7 +49,7 @@ func TestWithoutAnObject(t *testing.T) {
 	}
 }
 
-func TestEveryRuleOfASchemaIsAboutValues(t *testing.T) {
+func TestEvidence_EveryRuleOfASchemaIsAboutValues(t *testing.T) {
 	before := widgets(t, "{type: object, nullable: true, properties: {a: {type: string}, b: {type: integer}, c: {type: array, items: {type: string}}}}")
 	after := widgets(t, "{type: object, required: [d], oneOf: [{required: [b]}], x-kubernetes-validations: [{rule: has(self.b)}], properties:"+
 		" {b: {type: integer, maximum: 1, enum: [1], default: 1}, c: {type: array, x-kubernetes-list-type: set, items: {type: integer}}, d: {type: string}}}")

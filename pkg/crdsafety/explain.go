@@ -50,7 +50,8 @@ func reason(err *field.Error) string {
 	}
 }
 
-// withoutValue is what the schema or a rule says. A rule that failed while it was evaluated may have quoted a value before its own text.
+// withoutValue returns what the schema or a rule says. A rule that failed while it was evaluated may have quoted a value before its own
+// text.
 func withoutValue(detail string) string {
 	for _, end := range []string{" evaluating rule: ", " for rule: "} {
 		if _, rule, found := strings.Cut(detail, end); found {

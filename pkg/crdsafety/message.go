@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
 const (
-	// namedPlaces is how many places a message names for each rule. More do not help anybody to decide.
+	// namedPlaces is how many places a message names for each rule. More do not help to decide.
 	namedPlaces = 3
 	// placeBytes and nameBytes bound the parts of a message, messageBytes the whole, whatever a definition says.
 	placeBytes   = 640
@@ -16,13 +17,9 @@ const (
 	messageBytes = 8 << 10
 	// quotedBytes bounds what is quoted of a definition in one finding.
 	quotedBytes = 80
-	// sharedBytes is how much is shown of what two texts begin with alike.
-	sharedBytes = 20
-
-	ellipsis = "…"
 )
 
-// Message tells what is wrong with the change of definitions, and what to do. It is below 8 KiB, and empty when there is no finding.
+// Message returns what is wrong with the change of definitions, and what to do. It is below 8 KiB, and empty when there is no finding.
 //
 //  1. The rules to allow come first: what shows the message may cut it.
 //  2. The findings follow as [Describe] lists them.
@@ -33,7 +30,7 @@ func Message(findings []Finding) string {
 	of, _ := definitionsOf(findings)
 	text := fmt.Sprintf("the change of %s is not safe; publish a version that changes it compatibly,"+
 		" or allow it by name in allowCRDChanges: %s. What runs is kept. ", of, strings.Join(broken(findings), ", "))
-	return shorten(text+Describe(findings), messageBytes)
+	return excerpt.Cut(text+Describe(findings), messageBytes)
 }
 
 // Describe lists findings by rule, in the order of [Rules]: how many there are, and the first three places.
@@ -44,7 +41,7 @@ func Describe(findings []Finding) string {
 		same := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Rule != rule })
 		groups = append(groups, fmt.Sprintf("%s (%d): %s", rule, len(same), places(same, several)))
 	}
-	return shorten(strings.Join(groups, ". "), messageBytes)
+	return excerpt.Cut(strings.Join(groups, ". "), messageBytes)
 }
 
 // places names the first places of one rule. What all of them say is said once.
@@ -57,23 +54,23 @@ func places(of []Finding, several bool) string {
 		if !once {
 			parts = append(parts, finding.Message)
 		}
-		texts = append(texts, shorten(joined(": ", parts...), placeBytes))
+		texts = append(texts, excerpt.Cut(joined(": ", parts...), placeBytes))
 	}
 	rest := ""
 	if len(of) > len(named) {
 		rest = fmt.Sprintf("and %d more", len(of)-len(named))
 	}
 	if once {
-		return joined(": ", joined(" ", joined(", ", texts...), rest), shorten(named[0].Message, placeBytes))
+		return joined(": ", joined(" ", joined(", ", texts...), rest), excerpt.Cut(named[0].Message, placeBytes))
 	}
 	return joined("; ", append(texts, rest)...)
 }
 
-// place is where a finding is; empty for the definition that the message names.
+// place returns where a finding is; empty for the definition that the message names.
 func (f Finding) place(several bool) string {
 	definition := ""
 	if several {
-		definition = shorten(f.Definition, nameBytes)
+		definition = excerpt.Cut(f.Definition, nameBytes)
 	}
 	return joined(" ", definition, f.Version, f.Path)
 }
@@ -93,7 +90,7 @@ func definitionsOf(findings []Finding) (text string, several bool) {
 		return fmt.Sprintf("%d CustomResourceDefinitions", len(names)), true
 	}
 	for name := range names {
-		return "CustomResourceDefinition " + shorten(name, nameBytes), false
+		return "CustomResourceDefinition " + excerpt.Cut(name, nameBytes), false
 	}
 	return "", false
 }
@@ -115,7 +112,7 @@ func broken(findings []Finding) []string {
 	})
 }
 
-// rulesOf are those of broken, and the unknown ones behind them.
+// rulesOf returns those of broken, and the unknown ones behind them.
 func rulesOf(findings []Finding) []string {
 	named := broken(findings)
 	for _, finding := range findings {
@@ -126,18 +123,5 @@ func rulesOf(findings []Finding) []string {
 	return named
 }
 
-// shorten cuts a text to a number of bytes, at a whole character.
-func shorten(text string, limit int) string {
-	text = strings.ToValidUTF8(text, "?")
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(ellipsis)
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + ellipsis
-}
-
-// quoted is a text of a definition as a message repeats it.
-func quoted(text string) string { return shorten(text, quotedBytes) }
+// quoted returns a text of a definition as a message repeats it.
+func quoted(text string) string { return excerpt.Cut(text, quotedBytes) }

@@ -45,7 +45,7 @@ func typed(object *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDe
 	return definition, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition)
 }
 
-// RefusedWhere says which clusters refuse a change, for the end of a sentence: findings about values count only where objects exist.
+// RefusedWhere returns which clusters refuse a change, for the end of a sentence: findings about values count only where objects exist.
 func RefusedWhere(findings []Finding) string {
 	for _, finding := range findings {
 		if !finding.Values {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
 // enum reports values that are no longer accepted. More values, or no enum at all, is free.
@@ -37,7 +39,7 @@ func (c *comparison) validations(path string, before, after *fieldSchema) {
 	}
 }
 
-// unmatched are the rules that others do not have word for word.
+// unmatched returns the rules that others do not have word for word.
 func unmatched(rules, others []apiextensionsv1.ValidationRule) (found []apiextensionsv1.ValidationRule) {
 	for _, rule := range rules {
 		if !slices.ContainsFunc(others, func(other apiextensionsv1.ValidationRule) bool {
@@ -49,10 +51,10 @@ func unmatched(rules, others []apiextensionsv1.ValidationRule) (found []apiexten
 	return found
 }
 
-// closest is the rule that begins most like a text; empty when there is none.
+// closest returns the rule that begins most like a text; empty when there is none.
 func closest(text string, rules []apiextensionsv1.ValidationRule) (found string) {
 	for _, rule := range rules {
-		if alike(text, rule.Rule) > alike(text, found) {
+		if excerpt.Shared(text, rule.Rule) > excerpt.Shared(text, found) {
 			found = rule.Rule
 		}
 	}

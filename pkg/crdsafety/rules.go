@@ -2,7 +2,7 @@ package crdsafety
 
 import "slices"
 
-// The rules. Their names are API: people write them into allowCRDChanges.
+// The rules. Their names are API: users write them into allowCRDChanges.
 const (
 	// ScopeChanged: the kind moves between namespaced and cluster-scoped.
 	ScopeChanged = "ScopeChanged"
@@ -47,7 +47,7 @@ var rules = []string{
 // Rules lists the names of all rules, for messages and documents.
 func Rules() []string { return slices.Clone(rules) }
 
-// Known says whether there is a rule of that name. Case counts.
+// Known reports whether there is a rule of that name. Case counts.
 func Known(rule string) bool { return slices.Contains(rules, rule) }
 
 // Finding is one thing that a change of a definition breaks.
@@ -62,7 +62,7 @@ type Finding struct {
 	Path string
 	// Message says what happens, in one clause.
 	Message string
-	// Values says that the finding is about values in objects. Without an object it breaks nothing: see [Evidence.Weigh].
+	// Values reports whether the finding is about values in objects. Without an object it breaks nothing: see [Evidence.Weigh].
 	Values bool
 }
 

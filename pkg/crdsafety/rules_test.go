@@ -131,8 +131,8 @@ func TestMessageIsCut(t *testing.T) {
 	}
 }
 
-// TestEveryKeywordIsJudged: whatever a schema can say is free on purpose or changes with a finding, in one direction at least.
-func TestEveryKeywordIsJudged(t *testing.T) {
+// TestRules_EveryKeywordIsJudged: whatever a schema can say is free on purpose or changes with a finding, in one direction at least.
+func TestRules_EveryKeywordIsJudged(t *testing.T) {
 	free := []string{"Description", "Title", "ExternalDocs", "Example"}
 	// These say nothing alone.
 	with := map[string]apiextensionsv1.JSONSchemaProps{

@@ -42,7 +42,7 @@ func (c *comparison) schema(path string, before, after *fieldSchema) {
 	c.remainder(path, before, after)
 }
 
-// typeOf is the type in a word that people know.
+// typeOf returns the type in a word that users know.
 func typeOf(schema *fieldSchema) string {
 	switch {
 	case schema.XIntOrString:
@@ -53,7 +53,7 @@ func typeOf(schema *fieldSchema) string {
 	return schema.Type
 }
 
-// required reports names that an object must now have. A default fills the field in before anybody looks, so that is none.
+// required reports names that an object must now have. A field with a default is no finding: it is filled in on reading.
 func (c *comparison) required(path string, before, after *fieldSchema) {
 	for _, name := range after.Required {
 		if slices.Contains(before.Required, name) {
@@ -118,13 +118,13 @@ func withoutDefault(schema *fieldSchema) *fieldSchema {
 	return &bare
 }
 
-// looksAtFields says whether a schema restricts which fields there may be at the same time.
+// looksAtFields reports whether a schema restricts which fields there may be at the same time.
 func looksAtFields(schema *fieldSchema) bool {
 	return schema.MaxProperties != nil || len(schema.Enum) > 0 || schema.Not != nil ||
 		len(schema.AllOf)+len(schema.AnyOf)+len(schema.OneOf) > 0
 }
 
-// member is what a schema says of a field; nil when it drops it.
+// member returns what a schema says of a field; nil when it drops it.
 func member(schema *fieldSchema, name string) *fieldSchema {
 	if field, found := schema.Properties[name]; found {
 		return &field
@@ -132,7 +132,7 @@ func member(schema *fieldSchema, name string) *fieldSchema {
 	return others(schema)
 }
 
-// others is what a schema says of fields that it does not name; nil when it drops them.
+// others returns what a schema says of fields that it does not name; nil when it drops them.
 func others(schema *fieldSchema) *fieldSchema {
 	switch additional := schema.AdditionalProperties; {
 	case additional != nil && additional.Schema != nil:
@@ -161,7 +161,7 @@ func (c *comparison) items(path string, before, after *fieldSchema) {
 	}
 }
 
-// itemsOf is the schema of the items. A list that keeps unknown fields keeps those of its items, as the API server does it.
+// itemsOf returns the schema of the items. A list that keeps unknown fields keeps those of its items, as the API server does it.
 func itemsOf(schema *fieldSchema) *fieldSchema {
 	if schema.Items == nil || schema.Items.Schema == nil {
 		return nil

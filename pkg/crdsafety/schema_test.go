@@ -20,7 +20,7 @@ func definition(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefini
 	return crd
 }
 
-// widgets is a definition with one version, whose spec has that schema.
+// widgets returns a definition with one version, whose spec has that schema.
 func widgets(t testing.TB, schema string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return definition(t, `
@@ -138,7 +138,7 @@ func TestFieldRules(t *testing.T) {
 			[]string{"ListTypeChanged: v1 spec: "}, []string{"ListTypeChanged: v1 spec: "}},
 		{"a combination may go, and not come", "{type: object, oneOf: [{required: [a]}, {required: [b]}]}", "{type: object}",
 			nil, []string{"UnknownChange: v1 spec: "}},
-		{"nobody compares combinations", "{type: string, anyOf: [{minLength: 1}], allOf: [{minLength: 1}], not: {pattern: a}}",
+		{"no one compares combinations", "{type: string, anyOf: [{minLength: 1}], allOf: [{minLength: 1}], not: {pattern: a}}",
 			"{type: string, anyOf: [{minLength: 0}], allOf: [{minLength: 0}], not: {pattern: b}}",
 			[]string{"UnknownChange: v1 spec: ", "UnknownChange: v1 spec: ", "UnknownChange: v1 spec: "},
 			[]string{"UnknownChange: v1 spec: ", "UnknownChange: v1 spec: ", "UnknownChange: v1 spec: "}},

@@ -13,7 +13,8 @@ import (
 )
 
 // TestCompareIsSound: what the old definition accepts, the new one accepts, when Compare found nothing, and an object means what it meant,
-// when it clears what was found about defaults. The API server's own validation, defaulting and pruning are the judge. Schemas, the change and the object are drawn from bytes.
+// when it clears what was found about defaults. The API server's own validation, defaulting and pruning are the judge. Schemas, the change
+// and the object are drawn from bytes.
 func TestCompareIsSound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	judged, weighed := 0, 0
@@ -49,7 +50,7 @@ func FuzzCompareIsSound(f *testing.F) {
 	})
 }
 
-// judge says whether there was anything to judge: definitions that are valid and differ, an object that the old one takes, and a change
+// judge reports whether there was anything to judge: definitions that are valid and differ, an object that the old one takes, and a change
 // without findings, or with findings that the object clears.
 func judge(t *testing.T, data []byte) (judged, cleared bool) {
 	d := &draw{data: data}
@@ -91,7 +92,8 @@ func judge(t *testing.T, data []byte) (judged, cleared bool) {
 	return true, true
 }
 
-// defaultsFit says whether the API server would take the defaults. It does not look below additionalProperties; a bad one there is as bad.
+// defaultsFit reports whether the API server would take the defaults. It does not look below additionalProperties; a bad one there is as
+// bad.
 func defaultsFit(v *Validator) bool {
 	fit := true
 	visitor := structuralschema.Visitor{Structural: func(s *structuralschema.Structural) bool {
@@ -231,7 +233,7 @@ func (d *draw) restrict(s *fieldSchema) {
 	}
 }
 
-// changed is a schema with a few changes somewhere in it.
+// changed returns a schema with a few changes somewhere in it.
 func (d *draw) changed(old fieldSchema) fieldSchema {
 	s := *old.DeepCopy()
 	for range 1 + d.next(3) {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
 // objectFindings is how many findings one object gets. More say nothing new, and there may be thousands of objects.
@@ -109,15 +111,15 @@ func silence(structural *structuralschema.Structural) {
 	visitor.Visit(structural)
 }
 
-// Validate says why an object that exists does not fit; nothing when it does. The object is not changed, and no value of it is quoted.
+// Validate returns why an object that exists does not fit; nothing when it does. The object is not changed, and no value of it is quoted.
 //
 //  1. It is judged in the version that it was read in. When that is gone and nothing converts, it is judged in the storage version: the
-//     API server only changes apiVersion then. When a webhook would have to convert it, nobody can say, which is a finding.
+//     API server only changes apiVersion then. When a webhook would have to convert it, the result is unknown, which is a finding.
 //  2. As the API server does on reading, unknown fields are dropped and defaults filled in first.
 //  3. Schema, embedded resources and lists are checked, then the rules, which trust that the schema holds. Rules about transitions are
 //     not asked: nothing changes in the object.
 //
-// At most 10 findings come back. Whoever wants to know whether an object was invalid before asks a Validator of the old definition.
+// At most 10 findings are returned. A Validator of the old definition tells whether an object was invalid before.
 func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding) {
 	if obj == nil {
 		return nil
@@ -154,7 +156,7 @@ func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding
 	return findings
 }
 
-// asRead is the object as the API server would hand it out with the new definition.
+// asRead returns the object as the API server would hand it out with the new definition.
 func (v *Validator) asRead(obj *unstructured.Unstructured, version string, judged *versionSchema) map[string]any {
 	read := obj.DeepCopy()
 	read.SetGroupVersionKind(v.kind.WithVersion(version))
@@ -191,7 +193,7 @@ func nameOf(obj *unstructured.Unstructured) string {
 	if obj.GetNamespace() != "" {
 		name = obj.GetNamespace() + "/" + name
 	}
-	return quoted(obj.GetKind()) + " " + shorten(name, 2*nameBytes)
+	return quoted(obj.GetKind()) + " " + excerpt.Cut(name, 2*nameBytes)
 }
 
 // endless is the context that the libraries ask for. Nothing here waits and rules have a budget, so it never ends.

@@ -34,7 +34,7 @@ func TestValidate(t *testing.T) {
 		{"a field that a default fills in is not missing", "{type: object, required: [a], properties: {a: {type: string, default: b}}}", "{}", nil},
 		{"a default must fit itself", "{type: object, properties: {a: {type: string, default: b, maxLength: 0}}}", "{}",
 			[]string{"v1 spec.a: has a value that is refused: may not be more than 0 bytes"}},
-		{"a field that nobody knows is dropped first", "{type: object, maxProperties: 1, properties: {a: {type: string}}}", "{a: b, c: d}", nil},
+		{"a field that no one knows is dropped first", "{type: object, maxProperties: 1, properties: {a: {type: string}}}", "{a: b, c: d}", nil},
 		{"a field that is kept counts", "{type: object, maxProperties: 1, x-kubernetes-preserve-unknown-fields: true}", "{a: b, c: d}",
 			[]string{"v1 spec: has a value that is refused: must have at most 1 item"}},
 		{"null is dropped where it is not accepted", "{type: object, properties: {a: {type: string}}}", "{a: null}", nil},
@@ -165,7 +165,7 @@ func TestValidateTrustsNothing(t *testing.T) {
 		t.Errorf("got %d findings for one object", len(first))
 	}
 	var group sync.WaitGroup
-	for range 4 { // the same whoever asks, and in the same order
+	for range 4 { // the same for every caller, and in the same order
 		group.Go(func() {
 			if diff := cmp.Diff(first, v.Validate(many)); diff != "" {
 				t.Error(diff)

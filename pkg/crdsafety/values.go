@@ -42,7 +42,7 @@ func keywords(schema *fieldSchema) map[string]json.RawMessage {
 	return fields
 }
 
-// unjudged is a schema without what the rules compare and without what is free.
+// unjudged returns a schema without what the rules compare and without what is free.
 func unjudged(schema *fieldSchema) *fieldSchema {
 	s := *schema
 	// Free.
@@ -72,7 +72,7 @@ func same(before, after any) bool {
 	return reflect.DeepEqual(before, after)
 }
 
-// canonical is a value as a message writes it, and as two values are compared. What is no JSON stands for itself.
+// canonical returns a value as a message writes it, and as two values are compared. What is no JSON stands for itself.
 func canonical(value any) string {
 	if text, ok := encode(value); ok {
 		return text

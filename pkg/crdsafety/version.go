@@ -42,7 +42,7 @@ func (c *comparison) subresources(before, after *apiextensionsv1.CustomResourceS
 	}
 }
 
-// root is the schema of a version as the API server understands it: without one everything is kept, and metadata, apiVersion and kind
+// root returns the schema of a version as the API server understands it: without one everything is kept, and metadata, apiVersion and kind
 // are there whether the schema names them or not.
 func root(version *apiextensionsv1.CustomResourceDefinitionVersion) *apiextensionsv1.JSONSchemaProps {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {

@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // environment is the API server that all tests of this package share. The first that needs it starts it.
@@ -123,13 +123,13 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// texts is what most tests install.
-func texts(_ context.Context, w *widget) (manifest.Installation, error) {
+// texts returns what most tests install.
+func texts(_ context.Context, w *widget) (installer.Installation, error) {
 	var objects []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(w.Spec.Texts)) {
 		objects = append(objects, configMap(name, w.Spec.Texts[name]))
 	}
-	return manifest.Installation{Sources: []manifest.Source{manifest.Objects("texts", objects...)}}, nil
+	return installer.Installation{Sources: []installer.Source{installer.Objects("texts", objects...)}}, nil
 }
 
 func configMap(name, text string) *unstructured.Unstructured {
@@ -153,7 +153,7 @@ func (c *calls) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// since are the calls after the first n.
+// since returns the calls after the first n.
 func (c *calls) since(n int) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -296,7 +296,7 @@ func (b *bench) gone(object client.Object) {
 	})
 }
 
-// text is what the ConfigMap says; "" when there is none.
+// text returns what the ConfigMap says; "" when there is none.
 func (b *bench) text(name string) string {
 	found := &corev1.ConfigMap{}
 	if err := b.client.Get(b.t.Context(), client.ObjectKey{Namespace: b.namespace, Name: name}, found); err != nil {
@@ -305,7 +305,7 @@ func (b *bench) text(name string) string {
 	return found.Data["text"]
 }
 
-// rests waits until nothing is asked for a while, and then says what is asked in another while, which should be nothing.
+// rests waits until nothing is requested a while, and then says what is asked in another while, which should be nothing.
 func (b *bench) rests() {
 	b.t.Helper()
 	const settle, quiet = 2500 * time.Millisecond, 2 * time.Second // settling: longer than the second truce of a fight

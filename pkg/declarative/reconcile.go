@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // unseenAfter is when a pass comes that no watch would bring.
@@ -38,7 +38,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		return r.keep(ctx, request, object)
 	case controllerutil.ContainsFinalizer(object, r.Finalizer):
 		return r.remove(ctx, request, object)
-	default: // somebody else holds it
+	default: // another replica holds it
 		r.targets.forget(request)
 		return ctrl.Result{}, nil
 	}
@@ -61,17 +61,17 @@ func (r *Reconciler[T]) keep(ctx context.Context, request ctrl.Request, object T
 	return r.tell(ctx, before, object, report, err)
 }
 
-func (r *Reconciler[T]) install(ctx context.Context, request ctrl.Request, object T) (manifest.Report, error) {
+func (r *Reconciler[T]) install(ctx context.Context, request ctrl.Request, object T) (installer.Report, error) {
 	inst, err := r.Installation(ctx, object)
 	if err != nil {
-		return manifest.Report{}, failed(ReasonInstallationFailed, err)
+		return installer.Report{}, failed(ReasonInstallationFailed, err)
 	}
 	target, err := r.connect(ctx, request, object)
 	if err != nil {
-		return manifest.Report{}, failed(ReasonTargetFailed, err)
+		return installer.Report{}, failed(ReasonTargetFailed, err)
 	}
 	inst = r.complete(inst, object, target.cluster)
-	return target.followed(ctx, request, func() (manifest.Report, error) { return manifest.Install(ctx, inst) })
+	return target.followed(ctx, request, func() (installer.Report, error) { return installer.Install(ctx, inst) })
 }
 
 // remove makes one pass over an object that is being deleted.
@@ -88,21 +88,21 @@ func (r *Reconciler[T]) remove(ctx context.Context, request ctrl.Request, object
 	return ctrl.Result{}, nil
 }
 
-func (r *Reconciler[T]) uninstall(ctx context.Context, request ctrl.Request, object T) (manifest.Report, error) {
+func (r *Reconciler[T]) uninstall(ctx context.Context, request ctrl.Request, object T) (installer.Report, error) {
 	if r.BeforeDelete != nil {
 		if err := r.BeforeDelete(ctx, object); err != nil {
-			return manifest.Report{}, failed(ReasonHookFailed, err)
+			return installer.Report{}, failed(ReasonHookFailed, err)
 		}
 	}
 	target, err := r.connect(ctx, request, object)
 	if errors.Is(err, ErrTargetGone) {
-		return manifest.Report{Ready: true}, nil
+		return installer.Report{Ready: true}, nil
 	}
 	if err != nil {
-		return manifest.Report{}, failed(ReasonTargetFailed, err)
+		return installer.Report{}, failed(ReasonTargetFailed, err)
 	}
-	inst := r.complete(manifest.Installation{}, object, target.cluster)
-	return target.followed(ctx, request, func() (manifest.Report, error) { return manifest.Uninstall(ctx, inst) })
+	inst := r.complete(installer.Installation{}, object, target.cluster)
+	return target.followed(ctx, request, func() (installer.Report, error) { return installer.Uninstall(ctx, inst) })
 }
 
 // connect finds the cluster that an object is about.
@@ -118,7 +118,7 @@ func (r *Reconciler[T]) connect(ctx context.Context, request ctrl.Request, objec
 	return r.targets.open(request, namespace+"/"+name, config)
 }
 
-// finalizer changes the finalizers of an object, if that is needed, and loses none that somebody else sets at the same time.
+// finalizer changes the finalizers of an object, if that is needed, and loses none that another client sets at the same time.
 func (r *Reconciler[T]) finalizer(ctx context.Context, object T, change func(client.Object, string) bool) error {
 	before, ok := object.DeepCopyObject().(client.Object)
 	if !ok || !change(object, r.Finalizer) {
@@ -128,8 +128,8 @@ func (r *Reconciler[T]) finalizer(ctx context.Context, object T, change func(cli
 }
 
 // tell writes what a pass found out, if that is news, and says when the next one comes, if not by a watch.
-func (r *Reconciler[T]) tell(ctx context.Context, before any, object T, report manifest.Report, err error) (ctrl.Result, error) {
-	if ctx.Err() != nil || manifest.ReasonOf(err) == manifest.ReasonRecordConflict { // the next pass knows more
+func (r *Reconciler[T]) tell(ctx context.Context, before any, object T, report installer.Report, err error) (ctrl.Result, error) {
+	if ctx.Err() != nil || installer.ReasonOf(err) == installer.ReasonRecordConflict { // the next pass knows more
 		return ctrl.Result{}, err
 	}
 	object.GetStatus().observe(verdictOf(object, report, err), object.GetGeneration(), report, err)
@@ -142,12 +142,12 @@ func (r *Reconciler[T]) tell(ctx context.Context, before any, object T, report m
 	return ctrl.Result{}, err
 }
 
-// putBack tells that an object was written.
-func putBack(object manifest.ObjectReport) bool {
+// putBack reports whether an object was written.
+func putBack(object installer.ObjectReport) bool {
 	return object.Action == apply.Created || object.Action == apply.Updated
 }
 
-// unseen tells that no watch shows when there is a point in trying again.
-func unseen(report manifest.Report) bool {
-	return report.Reason == manifest.ReasonWaitingForCheck || report.Reason == manifest.ReasonDeletionBlocked
+// unseen reports whether no watch shows when there is a point in trying again.
+func unseen(report installer.Report) bool {
+	return report.Reason == installer.ReasonWaitingForCheck || report.Reason == installer.ReasonDeletionBlocked
 }

@@ -18,13 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 func TestLife(t *testing.T) {
 	b := newBench(t, nil)
 	w := b.create("life", map[string]string{"one": "1", "two": "2"})
-	b.becomes(w, StateReady, manifest.ReasonInstalled)
+	b.becomes(w, StateReady, installer.ReasonInstalled)
 	if !controllerutil.ContainsFinalizer(w, DefaultFinalizer) || len(w.Status.Contents) != 1 {
 		t.Errorf("finalizers %v, contents %v", w.Finalizers, w.Status.Contents)
 	}
@@ -34,7 +34,7 @@ func TestLife(t *testing.T) {
 	one := &corev1.ConfigMap{}
 	must(t, b.client.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "one"}, one))
 	owner := b.namespace + "/" + b.operator.Name + ".life"
-	if one.Labels[LabelManagedBy] != b.operator.Name || one.Annotations[manifest.DefaultOwnerKey] != owner {
+	if one.Labels[LabelManagedBy] != b.operator.Name || one.Annotations[installer.DefaultOwnerKey] != owner {
 		t.Errorf("what is installed has the labels %v and the annotations %v", one.Labels, one.Annotations)
 	}
 
@@ -58,7 +58,7 @@ func TestLife(t *testing.T) {
 		b.operator.targets.mu.Lock()
 		defer b.operator.targets.mu.Unlock()
 		if len(b.operator.targets.opened)+len(b.operator.targets.owners) > 0 {
-			return "the connection is kept for nobody"
+			return "the connection is kept for no one"
 		}
 		return ""
 	})
@@ -89,7 +89,7 @@ func TestHealsWhatEventsTellAndRests(t *testing.T) {
 	}
 }
 
-func TestAnotherProcessGoesOn(t *testing.T) {
+func TestReconcile_AnotherProcessGoesOn(t *testing.T) {
 	b := newBench(t, nil)
 	w := b.create("again", map[string]string{"one": "1", "two": "2"})
 	b.becomes(w, StateReady, "")
@@ -136,14 +136,14 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: web, image: "web:1"}]}`
 	b := newBench(t, func(b *bench) {
-		b.operator.Installation = func(context.Context, *widget) (manifest.Installation, error) {
-			return manifest.Installation{Sources: []manifest.Source{
-				manifest.YAML("first", deployment), manifest.Objects("second", configMap("after", "it")),
+		b.operator.Installation = func(context.Context, *widget) (installer.Installation, error) {
+			return installer.Installation{Sources: []installer.Source{
+				installer.YAML("first", deployment), installer.Objects("second", configMap("after", "it")),
 			}}, nil
 		}
 	})
 	w := b.create("waits", nil)
-	b.becomes(w, StateProcessing, manifest.ReasonWaitingForInstall)
+	b.becomes(w, StateProcessing, installer.ReasonWaitingForInstall)
 	b.rests()
 
 	web := &appsv1.Deployment{}
@@ -181,8 +181,8 @@ kind: Cog
 metadata: {name: small}
 spec: {teeth: 12}`
 	b := newBench(t, func(b *bench) {
-		b.operator.Installation = func(context.Context, *widget) (manifest.Installation, error) {
-			return manifest.Installation{Sources: []manifest.Source{manifest.YAML("cogs", content)}}, nil
+		b.operator.Installation = func(context.Context, *widget) (installer.Installation, error) {
+			return installer.Installation{Sources: []installer.Source{installer.YAML("cogs", content)}}, nil
 		}
 	})
 	w := b.create("defines", nil)
@@ -203,7 +203,7 @@ spec: {teeth: 12}`
 	foreign.SetNamespace(b.namespace)
 	must(t, b.client.Create(t.Context(), foreign))
 	must(t, b.client.Delete(t.Context(), w))
-	b.becomes(w, StateWarning, manifest.ReasonDeletionBlocked)
+	b.becomes(w, StateWarning, installer.ReasonDeletionBlocked)
 	must(t, b.client.Delete(t.Context(), foreign))
 	b.gone(w)
 	b.rests()
@@ -219,7 +219,7 @@ func TestFightsAreSlowedDown(t *testing.T) {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-late:
-			t.Fatal("nobody puts it back")
+			t.Fatal("no one puts it back")
 		}
 		if took := time.Since(begun); took > 4*time.Second && edits >= 2 {
 			if most := 1 + int(took/time.Second); edits > most {
@@ -255,13 +255,13 @@ func TestSkipLabel(t *testing.T) {
 func TestFunctionsOfTheOperator(t *testing.T) {
 	var refuse, warn, block atomic.Bool
 	b := newBench(t, func(b *bench) {
-		b.operator.Installation = func(ctx context.Context, w *widget) (manifest.Installation, error) {
+		b.operator.Installation = func(ctx context.Context, w *widget) (installer.Installation, error) {
 			if refuse.Load() {
-				return manifest.Installation{}, errors.New("there is no such text")
+				return installer.Installation{}, errors.New("there is no such text")
 			}
 			return texts(ctx, w)
 		}
-		b.operator.AfterApply = func(_ context.Context, w *widget, report manifest.Report) error {
+		b.operator.AfterApply = func(_ context.Context, w *widget, report installer.Report) error {
 			if warn.Load() {
 				return Warning("give it a licence")
 			}
@@ -316,7 +316,7 @@ func TestTarget(t *testing.T) {
 				return nil, ErrTargetGone
 			}
 			config := rest.CopyConfig(b.config)
-			config.Wrap(there.wrap) // a function made anew each time is no other cluster
+			config.Wrap(there.wrap) // a function recreated each time is no other cluster
 			return config, nil
 		}
 	})
@@ -339,10 +339,10 @@ func TestTarget(t *testing.T) {
 }
 
 func TestContentsArePinned(t *testing.T) {
-	source := &moving{Source: manifest.Objects("", configMap("one", "1")).Content}
+	source := &moving{Source: installer.Objects("", configMap("one", "1")).Content}
 	b := newBench(t, func(b *bench) {
-		b.operator.Installation = func(context.Context, *widget) (manifest.Installation, error) {
-			return manifest.Installation{Sources: []manifest.Source{{Name: "moving", Content: source}}}, nil
+		b.operator.Installation = func(context.Context, *widget) (installer.Installation, error) {
+			return installer.Installation{Sources: []installer.Source{{Name: "moving", Content: source}}}, nil
 		}
 	})
 	w := b.create("pinned", nil)
@@ -355,7 +355,7 @@ func TestContentsArePinned(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWatchedIsTold(t *testing.T) {
+func TestReconcile_WhatCannotBeWatchedIsTold(t *testing.T) {
 	b := newBench(t, func(b *bench) {
 		b.operator.Target = func(context.Context, *widget) (*rest.Config, error) {
 			config := rest.CopyConfig(b.config)

@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 const (
@@ -61,30 +61,30 @@ type Object interface {
 // Installation are required. Functions are called at every pass, with a copy of the object, and for several objects at once if Builder
 // allows that.
 type Reconciler[T Object] struct {
-	// Prototype is an empty object of the kind, which the manager's scheme has to know.
+	// Prototype is an empty object of the kind, which the manager's scheme must know.
 	Prototype T
-	// Installation says what an object asks for: Sources, and whatever else pkg/manifest offers, such as Transforms, Check, Probes, Ownership
-	// and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, FieldManager, Pinned and Wait are set by the Reconciler, and the name
-	// of the object is the ReleaseName of a Source that has none.
-	Installation func(ctx context.Context, object T) (manifest.Installation, error)
+	// Installation returns what an object asks for: Sources, and whatever else pkg/installer offers, such as Transforms, Check, Probes,
+	// Ownership and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, FieldManager, Pinned and Wait are set by the Reconciler, and
+	// the name of the object is the ReleaseName of a Source that has none.
+	Installation func(ctx context.Context, object T) (installer.Installation, error)
 
 	// Name of the controller, the value of LabelManagedBy, and part of the names of records; empty means the kind in lower case. It must
 	// not change.
 	Name string
-	// Namespace is where the records of pkg/manifest live, and where objects go that name none and whose Source names none. Empty means the
+	// Namespace is where the records of pkg/installer live, and where objects go that name none and whose Source names none. Empty means the
 	// namespace of the custom resource. It must not change, and kinds without namespaces need it.
 	Namespace string
 	// Finalizer that holds the custom resource; empty means DefaultFinalizer.
 	Finalizer string
 	// FieldManager of what is installed; empty means Name. It must not change.
 	FieldManager string
-	// Target says which cluster an object is about; nil means that of the manager. As long as the configuration stays the same, so does the
+	// Target returns which cluster an object is about; nil means that of the manager. As long as the configuration stays the same, so does the
 	// connection. What was installed stays where it is when an object moves to another cluster.
 	Target func(ctx context.Context, object T) (*rest.Config, error)
 
 	// AfterApply is called when everything is there and ready, before that is told. What it changes in the status of the object is written,
 	// too. An error keeps the object from being Ready; see Warning.
-	AfterApply func(ctx context.Context, object T, report manifest.Report) error
+	AfterApply func(ctx context.Context, object T, report installer.Report) error
 	// BeforeDelete is called before anything is taken down, and keeps it up by an error; see Warning.
 	BeforeDelete func(ctx context.Context, object T) error
 	// Builder changes the controller before it is made: more watches, more workers.
@@ -135,8 +135,8 @@ func (r *Reconciler[T]) matters(change event.UpdateEvent) bool {
 		controllerutil.ContainsFinalizer(before, r.Finalizer) && !controllerutil.ContainsFinalizer(after, r.Finalizer)
 }
 
-// complete is the Installation with what identifies it, and what it has in common with all others.
-func (r *Reconciler[T]) complete(inst manifest.Installation, object T, cluster *manifest.Cluster) manifest.Installation {
+// complete returns the Installation with what identifies it, and what it has in common with all others.
+func (r *Reconciler[T]) complete(inst installer.Installation, object T, cluster *installer.Cluster) installer.Installation {
 	inst.Name, inst.Namespace = r.identify(object)
 	inst.Config, inst.Cluster, inst.OwnerKey, inst.Wait = nil, cluster, "", 0
 	inst.FieldManager = cmp.Or(r.FieldManager, r.Name)
@@ -153,10 +153,10 @@ func (r *Reconciler[T]) complete(inst manifest.Installation, object T, cluster *
 	return inst
 }
 
-// maxName is how long the name of an installation may be; see pkg/manifest.
+// maxName is how long the name of an installation may be; see pkg/installer.
 const maxName = 200
 
-// identify says how the installation of an object is called, which depends on nothing that can change: otherwise it would be lost.
+// identify returns how the installation of an object is called, which depends on nothing that can change: otherwise it would be lost.
 func (r *Reconciler[T]) identify(object T) (name, namespace string) {
 	name, namespace = r.Name+"."+object.GetName(), object.GetNamespace()
 	if r.Namespace != "" {

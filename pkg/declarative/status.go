@@ -12,7 +12,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // State sums up an object in one word, in Kyma's convention.
@@ -28,14 +28,14 @@ const (
 	StateError State = "Error"
 	// StateDeleting: what was installed is being taken down.
 	StateDeleting State = "Deleting"
-	// StateWarning: a person has to do something first; the condition says what.
+	// StateWarning: a user must do something first; the condition says what.
 	StateWarning State = "Warning"
 )
 
-// ConditionReady is true when State is Ready. Its reason is one of this package, of pkg/manifest or pkg/content, or a class of pkg/apply.
+// ConditionReady is true when State is Ready. Its reason is one of this package, of pkg/installer or pkg/content, or a class of pkg/apply.
 const ConditionReady = "Ready"
 
-// Reasons beside those of pkg/manifest.
+// Reasons beside those of pkg/installer.
 const (
 	// ReasonInstallationFailed: Reconciler.Installation returned an error.
 	ReasonInstallationFailed = "InstallationFailed"
@@ -88,11 +88,11 @@ func (s *Status) DeepCopyInto(out *Status) {
 	out.Contents = slices.Clone(s.Contents)
 }
 
-// pinned are the contents, as pkg/manifest takes them.
-func (s *Status) pinned() []manifest.Resolved {
-	pinned := make([]manifest.Resolved, 0, len(s.Contents))
+// pinned returns the contents, as pkg/installer takes them.
+func (s *Status) pinned() []installer.Resolved {
+	pinned := make([]installer.Resolved, 0, len(s.Contents))
 	for _, known := range s.Contents {
-		pinned = append(pinned, manifest.Resolved{
+		pinned = append(pinned, installer.Resolved{
 			Source: known.Source, Reference: known.Reference,
 			Resolved: content.Resolved{Digest: known.Digest, Version: known.Version, MediaType: known.MediaType},
 		})
@@ -101,7 +101,7 @@ func (s *Status) pinned() []manifest.Resolved {
 }
 
 // observe takes note of a pass.
-func (s *Status) observe(told verdict, generation int64, report manifest.Report, err error) {
+func (s *Status) observe(told verdict, generation int64, report installer.Report, err error) {
 	ready := metav1.ConditionFalse
 	if told.state == StateReady {
 		ready = metav1.ConditionTrue
@@ -126,14 +126,14 @@ type verdict struct {
 	reason, message string
 }
 
-// verdictOf says what a pass means. The first that fits counts:
+// verdictOf returns what a pass means. The first that fits counts:
 //
 //  1. An operator's Warning is one.
 //  2. Any other error is an Error, with its reason.
-//  3. A deletion that others block is a Warning: somebody has to delete what is theirs.
+//  3. A deletion that others block is a Warning: a user must delete the blocking objects.
 //  4. An object that is being deleted is Deleting until it is gone.
-//  5. Otherwise it is as pkg/manifest says: Ready, Processing, or Error where an object has failed.
-func verdictOf(object client.Object, report manifest.Report, err error) verdict {
+//  5. Otherwise it is as pkg/installer says: Ready, Processing, or Error where an object has failed.
+func verdictOf(object client.Object, report installer.Report, err error) verdict {
 	if told, ok := errors.AsType[*warning](err); ok {
 		return verdict{StateWarning, ReasonWarning, told.Error()}
 	}
@@ -141,11 +141,11 @@ func verdictOf(object client.Object, report manifest.Report, err error) verdict 
 		return verdict{StateError, told.reason, told.Error()}
 	}
 	if err != nil {
-		return verdict{StateError, manifest.ReasonOf(err), err.Error()}
+		return verdict{StateError, installer.ReasonOf(err), err.Error()}
 	}
 	told := verdict{State(report.State), report.Reason, report.Message}
 	switch {
-	case report.Reason == manifest.ReasonDeletionBlocked:
+	case report.Reason == installer.ReasonDeletionBlocked:
 		told.state = StateWarning
 	case !object.GetDeletionTimestamp().IsZero():
 		told.state = StateDeleting
@@ -162,8 +162,8 @@ func (r *Reconciler[T]) write(ctx context.Context, before any, object T) error {
 	return client.IgnoreNotFound(r.client.Status().Patch(ctx, object, client.MergeFrom(last)))
 }
 
-// Warning is an error for the functions of a Reconciler: not a failure, but something that a person has to do first, such as to delete what
-// still uses the module. It is told with StateWarning, and looked at again after a while.
+// Warning returns an error for the functions of a Reconciler: not a failure, but something that a user must do first, such as to delete
+// what still uses the module. It is told with StateWarning, and looked at again after a while.
 func Warning(format string, args ...any) error { return &warning{fmt.Errorf(format, args...)} }
 
 type warning struct{ error }
@@ -178,7 +178,7 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// failed gives an error a reason; none is none.
+// failed returns an error a reason; none is none.
 func failed(reason string, err error) error {
 	if err == nil {
 		return nil

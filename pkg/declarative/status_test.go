@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // moving counts how often it is asked what it stands for.
@@ -32,7 +32,7 @@ func (m *moving) Resolve(ctx context.Context) (content.Resolved, error) {
 	return m.Source.Resolve(ctx)
 }
 
-// refuseWatches is a cluster that forbids to list with a selector, as a watch begins.
+// refuseWatches returns a cluster that forbids to list with a selector, as a watch begins.
 func refuseWatches(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if !strings.Contains(request.URL.RawQuery, "labelSelector=declarative") {
@@ -48,22 +48,22 @@ func refuseWatches(next http.RoundTripper) http.RoundTripper {
 
 func TestVerdict(t *testing.T) {
 	lives, dies := &widget{}, &widget{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: time.Unix(1, 0)}}}
-	ready := manifest.Report{Ready: true, State: manifest.StateReady, Reason: "Installed", Message: "all there"}
-	leaving := manifest.Report{State: manifest.StateDeleting, Reason: "WaitingForDeletion", Message: "web"}
-	blocked := manifest.Report{State: manifest.StateDeleting, Reason: manifest.ReasonDeletionBlocked, Message: "cogs"}
+	ready := installer.Report{Ready: true, State: installer.StateReady, Reason: "Installed", Message: "all there"}
+	leaving := installer.Report{State: installer.StateDeleting, Reason: "WaitingForDeletion", Message: "web"}
+	blocked := installer.Report{State: installer.StateDeleting, Reason: installer.ReasonDeletionBlocked, Message: "cogs"}
 	for name, tc := range map[string]struct {
 		object *widget
-		report manifest.Report
+		report installer.Report
 		err    error
 		want   verdict
 	}{
 		"what is ready is ready":                   {lives, ready, nil, verdict{StateReady, "Installed", "all there"}},
 		"a deletion is one until the object gone":  {dies, leaving, nil, verdict{StateDeleting, "WaitingForDeletion", "web"}},
-		"a blocked deletion needs somebody":        {dies, blocked, nil, verdict{StateWarning, "DeletionBlocked", "cogs"}},
+		"a blocked deletion needs a user":          {dies, blocked, nil, verdict{StateWarning, "DeletionBlocked", "cogs"}},
 		"a warning is one, and not of the reports": {lives, ready, failed(ReasonHookFailed, Warning("do %s", "it")), verdict{StateWarning, "Warning", "do it"}},
 		"a hook's error has its reason":            {dies, leaving, failed(ReasonHookFailed, errors.New("no")), verdict{StateError, "HookFailed", "no"}},
 		"an error of the library keeps its reason": {
-			lives, manifest.Report{}, fmt.Errorf("source x: %w", &content.Error{Reason: content.ReasonDigestMismatch, Err: errors.New("other bytes")}),
+			lives, installer.Report{}, fmt.Errorf("source x: %w", &content.Error{Reason: content.ReasonDigestMismatch, Err: errors.New("other bytes")}),
 			verdict{StateError, content.ReasonDigestMismatch, "source x: other bytes"},
 		},
 	} {
@@ -76,15 +76,15 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestObserve(t *testing.T) {
-	resolved := manifest.Resolved{Source: "a", Reference: "r", Resolved: content.Resolved{Digest: "d", Version: "v", MediaType: "m"}}
+	resolved := installer.Resolved{Source: "a", Reference: "r", Resolved: content.Resolved{Digest: "d", Version: "v", MediaType: "m"}}
 	status := &Status{}
-	status.observe(verdict{StateReady, "Installed", "m"}, 2, manifest.Report{Resolved: []manifest.Resolved{resolved}}, nil)
-	if diff := cmp.Diff([]manifest.Resolved{resolved}, status.pinned()); diff != "" {
+	status.observe(verdict{StateReady, "Installed", "m"}, 2, installer.Report{Resolved: []installer.Resolved{resolved}}, nil)
+	if diff := cmp.Diff([]installer.Resolved{resolved}, status.pinned()); diff != "" {
 		t.Errorf("contents do not come back as they were (-want +got):\n%s", diff)
 	}
 	copied := &Status{}
 	status.DeepCopyInto(copied)
-	status.observe(verdict{StateError, "Bad", "m"}, 3, manifest.Report{}, errors.New("bad"))
+	status.observe(verdict{StateError, "Bad", "m"}, 3, installer.Report{}, errors.New("bad"))
 	if len(status.Contents) != 1 {
 		t.Error("a pass that failed forgot the contents")
 	}
@@ -121,7 +121,7 @@ func TestIdentify(t *testing.T) {
 	})
 }
 
-func TestSame(t *testing.T) {
+func TestStatus_Same(t *testing.T) {
 	config := func(edit func(*rest.Config)) *rest.Config {
 		made := &rest.Config{Host: "https://a", BearerToken: "x", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}}
 		edit(made)

@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // coalesce is how long events are collected: an installation of many objects becomes ready by many of them.
 const coalesce = 100 * time.Millisecond
 
-// firstTruce and longestTruce bound how long what was just put back is left as somebody else wants it: a single edit is put back at once,
+// firstTruce and longestTruce bound how long a restored value is left as another writer sets it: a single edit is put back at once,
 // and two controllers that fight for a field do not keep the API server busy. A quiet minute ends a fight.
 const (
 	firstTruce   = time.Second
@@ -41,7 +41,7 @@ type targets struct {
 	owners map[string]reconcile.Request // who asked for the objects with this owner mark
 }
 
-// start implements source.Source: it learns whom to tell, and how long.
+// start implements source.Source: it keeps the queue and the context.
 func (t *targets) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +95,7 @@ func (t *targets) forget(request reconcile.Request) {
 	t.leave(request, nil)
 }
 
-// leave ends the use of all connections but one, and closes those that nobody uses.
+// leave ends the use of all connections but one, and closes the unused ones.
 func (t *targets) leave(request reconcile.Request, but *target) {
 	t.opened = slices.DeleteFunc(t.opened, func(known *target) bool {
 		if known == but || !known.users[request] {
@@ -113,7 +113,7 @@ func (t *targets) leave(request reconcile.Request, but *target) {
 
 // connect prepares a connection, without a call.
 func (t *targets) connect(config *rest.Config) (*target, error) {
-	cluster, err := manifest.Connect(config)
+	cluster, err := installer.Connect(config)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (t *targets) fought(request reconcile.Request) {
 // target is a connection to one cluster.
 type target struct {
 	config  *rest.Config
-	cluster *manifest.Cluster
+	cluster *installer.Cluster
 	watches *watches
 	users   map[reconcile.Request]bool
 	stop    func()
@@ -159,14 +159,14 @@ type target struct {
 // followed calls what installs or takes down, and has the kinds watched that it dealt with. What happened before a stream began is seen by
 // another call. A report of everything that is installed ends the streams of other kinds.
 func (t *target) followed(
-	ctx context.Context, request reconcile.Request, call func() (manifest.Report, error),
-) (manifest.Report, error) {
+	ctx context.Context, request reconcile.Request, call func() (installer.Report, error),
+) (installer.Report, error) {
 	for {
 		report, err := call()
-		if report.State == manifest.StateGone {
+		if report.State == installer.StateGone {
 			return report, err
 		}
-		complete := err == nil && report.State != manifest.StateDeleting
+		complete := err == nil && report.State != installer.StateDeleting
 		begun, unseen := t.watches.follow(ctx, request, kindsOf(report), complete)
 		switch {
 		case err != nil:
@@ -179,7 +179,7 @@ func (t *target) followed(
 	}
 }
 
-// same compares two configurations. Functions cannot be compared, and usually are made anew each time, so they do not count.
+// same compares two configurations. Functions cannot be compared, and usually are recreated each time, so they do not count.
 func same(a, b *rest.Config) bool { return reflect.DeepEqual(plain(a), plain(b)) }
 
 func plain(config *rest.Config) *rest.Config {

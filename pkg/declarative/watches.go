@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // patience is how long the first list of a kind may take.
@@ -36,8 +36,8 @@ type watches struct {
 	running kinds
 }
 
-// kindsOf are the kinds that a report names.
-func kindsOf(report manifest.Report) kinds {
+// kindsOf returns the kinds that a report names.
+func kindsOf(report installer.Report) kinds {
 	named := kinds{}
 	for _, object := range report.Objects {
 		named[object.GroupKind().WithVersion(object.Version)] = true
@@ -69,7 +69,7 @@ func (w *watches) follow(ctx context.Context, request reconcile.Request, named k
 		}
 	}
 	w.needs[request] = now
-	w.end()
+	w.endUnusedLocked()
 	return begun, nil
 }
 
@@ -78,7 +78,7 @@ func (w *watches) release(request reconcile.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.needs, request)
-	w.end()
+	w.endUnusedLocked()
 }
 
 // start begins a stream that does not run yet, and waits for its first list. A kind that is not served is none to watch: its definition is
@@ -97,14 +97,14 @@ func (w *watches) start(ctx context.Context, kind schema.GroupVersionKind) (bool
 	}
 	if err != nil {
 		_ = w.objects.RemoveInformer(ctx, metadata(kind)) // it only fails for what is no kind
-		return false, fmt.Errorf("%s cannot be watched, so nobody would see what becomes of it; "+
+		return false, fmt.Errorf("%s cannot be watched, so its changes would go unnoticed; "+
 			"the operator needs get, list and watch on it in all namespaces: %w", kind.Kind, err)
 	}
 	w.running[kind] = true
 	return true, nil
 }
 
-// handle has events told, and waits for the first list. What is in that is not told: whoever begins a stream looks at everything anyway.
+// handle forwards events, and waits for the first list, which it does not forward: the caller reads everything anyway.
 func (w *watches) handle(ctx context.Context, informer cache.Informer) error {
 	handled, err := informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, first bool) {
@@ -131,7 +131,7 @@ func (w *watches) handle(ctx context.Context, informer cache.Informer) error {
 	}
 }
 
-// why is what a stream broke with since the last one was begun.
+// why returns what a stream broke with since the last one was begun.
 func (w *watches) why() error {
 	if problem := w.problem.Load(); problem != nil {
 		return *problem
@@ -139,8 +139,8 @@ func (w *watches) why() error {
 	return nil
 }
 
-// end ends the streams that nobody needs. The caller holds the lock.
-func (w *watches) end() {
+// endUnusedLocked ends the streams without subscribers. The caller holds the lock.
+func (w *watches) endUnusedLocked() {
 	for kind := range w.running {
 		needed := false
 		for _, needs := range w.needs {
@@ -170,11 +170,11 @@ func (w *watches) see(object any) {
 		object = last.Obj
 	}
 	if seen, ok := object.(*metav1.PartialObjectMetadata); ok {
-		w.tell(seen.Annotations[manifest.DefaultOwnerKey])
+		w.tell(seen.Annotations[installer.DefaultOwnerKey])
 	}
 }
 
-// broken takes note of why a stream ended. It begins anew by itself.
+// broken takes note of why a stream ended. It begins again by itself.
 func (w *watches) broken(ctx context.Context, reflector *toolscache.Reflector, err error) {
 	w.problem.Store(&err)
 	toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
@@ -195,8 +195,8 @@ func reduce(object any) (any, error) {
 	least := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: metav1.ObjectMeta{
 		Namespace: full.Namespace, Name: full.Name, ResourceVersion: full.ResourceVersion,
 	}}
-	if owner, ok := full.Annotations[manifest.DefaultOwnerKey]; ok {
-		least.Annotations = map[string]string{manifest.DefaultOwnerKey: owner}
+	if owner, ok := full.Annotations[installer.DefaultOwnerKey]; ok {
+		least.Annotations = map[string]string{installer.DefaultOwnerKey: owner}
 	}
 	return least, nil
 }

@@ -20,7 +20,7 @@ const (
 	Ready Status = "Ready"
 	// InProgress: not there yet; it may get there by itself.
 	InProgress Status = "InProgress"
-	// Failed: its controller has given up, or it will not get there without somebody's help.
+	// Failed: its controller has given up, or it will not become ready without a user's action.
 	Failed Status = "Failed"
 	// Terminating: it is being deleted.
 	Terminating Status = "Terminating"
@@ -48,7 +48,7 @@ var rules = map[schema.GroupKind]func(object) Result{
 	{Group: "batch", Kind: "Job"}:                         job,
 }
 
-// Of says whether an object is ready.
+// Of reports whether an object is ready.
 func Of(u *unstructured.Unstructured) (result Result) {
 	if u == nil {
 		return Result{Unknown, "there is no object"}
@@ -101,11 +101,11 @@ func kstatus(o object) Result {
 	case status.CurrentStatus:
 		return Result{Ready, message}
 	case status.FailedStatus:
-		return Result{Failed, orElse(message, "it failed and does not say why")}
+		return Result{Failed, orElse(message, "it failed without a message")}
 	case status.InProgressStatus:
-		return Result{InProgress, orElse(message, "it is not ready and does not say why")}
+		return Result{InProgress, orElse(message, "it is not ready, without a message")}
 	default:
-		return Result{Unknown, fmt.Sprintf("kstatus says %s: %s", verdict.Status, message)}
+		return Result{Unknown, fmt.Sprintf("kstatus reports %s: %s", verdict.Status, message)}
 	}
 }
 

@@ -25,7 +25,7 @@ func claim(o object) Result {
 	case "Lost":
 		return Result{Failed, "its volume is lost; restore the volume, or delete the claim to get a new one"}
 	case "Pending":
-		return Result{InProgress, "no volume is bound yet; look at its storage class, some wait until a pod uses the claim"}
+		return Result{InProgress, "no volume is bound yet; check its storage class, some wait until a pod uses the claim"}
 	case "":
 		return Result{InProgress, "was not observed yet"}
 	default:
@@ -42,5 +42,5 @@ func apiService(o object) Result {
 	case available.status == "True":
 		return Result{Ready, "available"}
 	}
-	return Result{InProgress, "is not available: " + orElse(available.why(), "it does not say why")}
+	return Result{InProgress, "is not available: " + orElse(available.why(), "it reports no reason")}
 }

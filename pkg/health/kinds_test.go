@@ -11,30 +11,30 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 )
 
-func TestOfNamespace(t *testing.T) {
+func TestKinds_OfNamespace(t *testing.T) {
 	runHealth(t, "v1", "Namespace", []healthCase{
 		{"it is ready when it is active", "status: {phase: Active}", health.Ready, "active"},
 		{"it is terminating when it says so", "status: {phase: Terminating}", health.Terminating, "is being deleted"},
 		{"it is terminating when it is deleted", "metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}\nstatus: {phase: Active}",
 			health.Terminating, "is being deleted"},
 		{"it is in progress without a phase", "metadata: {name: a}", health.InProgress, "is not active yet"},
-		{"a phase that nobody knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
+		{"a phase that no one knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
 	})
 }
 
-func TestOfPersistentVolumeClaim(t *testing.T) {
+func TestKinds_OfPersistentVolumeClaim(t *testing.T) {
 	runHealth(t, "v1", "PersistentVolumeClaim", []healthCase{
 		{"it is ready when it is bound", "status: {phase: Bound}", health.Ready, "bound"},
 		{"it is in progress while it has no volume", "status: {phase: Pending}", health.InProgress,
-			"no volume is bound yet; look at its storage class, some wait until a pod uses the claim"},
+			"no volume is bound yet; check its storage class, some wait until a pod uses the claim"},
 		{"it has failed when its volume is lost", "status: {phase: Lost}", health.Failed,
 			"its volume is lost; restore the volume, or delete the claim to get a new one"},
 		{"it is in progress before it was observed", "metadata: {name: a}", health.InProgress, "was not observed yet"},
-		{"a phase that nobody knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
+		{"a phase that no one knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
 	})
 }
 
-func TestOfCustomResourceDefinition(t *testing.T) {
+func TestKinds_OfCustomResourceDefinition(t *testing.T) {
 	runHealth(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", []healthCase{
 		{"it is in progress before it was observed", "metadata: {name: a, generation: 1}", health.InProgress, "Install in progress"},
 		{"it is in progress while it is being installed", `
@@ -49,11 +49,11 @@ status: {conditions: [{type: NamesAccepted, status: "False", reason: PluralConfl
 		{"a failure without a message has a reason", "status: {conditions: [{type: NamesAccepted, status: 'False', reason: PluralConflict}]}",
 			health.Failed, "PluralConflict"},
 		{"a failure without a word is one too", "status: {conditions: [{type: NamesAccepted, status: 'False'}]}",
-			health.Failed, "it failed and does not say why"},
+			health.Failed, "it failed without a message"},
 	})
 }
 
-func TestOfAPIService(t *testing.T) {
+func TestKinds_OfAPIService(t *testing.T) {
 	runHealth(t, "apiregistration.k8s.io/v1", "APIService", []healthCase{
 		{"it is in progress before it was observed", "metadata: {name: a}", health.InProgress, "was not observed yet"},
 		{"it is ready when its server answers", "status: {conditions: [{type: Available, status: 'True', reason: Passed}]}", health.Ready,
@@ -66,11 +66,11 @@ status:
 		{"a message stands without a reason", "status: {conditions: [{type: Available, status: 'False', message: no answer}]}", health.InProgress,
 			"is not available: no answer"},
 		{"it needs no words", "status: {conditions: [{type: Available, status: Unknown}]}", health.InProgress,
-			"is not available: it does not say why"},
+			"is not available: it reports no reason"},
 	})
 }
 
-func TestOfOtherKindsOfKubernetes(t *testing.T) {
+func TestKinds_OfOtherKindsOfKubernetes(t *testing.T) {
 	runHealth(t, "v1", "ConfigMap", []healthCase{
 		{"a ConfigMap is ready as soon as it is there", "data: {a: b}", health.Ready, "Resource is always ready"},
 	})
@@ -84,7 +84,7 @@ func TestOfOtherKindsOfKubernetes(t *testing.T) {
 	})
 }
 
-func TestOfCustomResource(t *testing.T) {
+func TestKinds_OfCustomResource(t *testing.T) {
 	const meta = "metadata: {name: a, generation: 3}\n"
 	runHealth(t, "operator.kyma-project.io/v1alpha1", "Sample", []healthCase{
 		{"it is ready without a status, for there is nothing to wait for", meta, health.Ready, "Resource is current"},
@@ -96,7 +96,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Waiting, message: w
 		{"the reason stands in for a message", meta + "status: {conditions: [{type: Ready, status: Unknown, reason: Waiting}]}",
 			health.InProgress, "Waiting"},
 		{"silence is in progress too", meta + "status: {conditions: [{type: Ready, status: 'False'}]}",
-			health.InProgress, "it is not ready and does not say why"},
+			health.InProgress, "it is not ready, without a message"},
 		{"an old status says nothing about the current generation", meta +
 			"status: {observedGeneration: 2, conditions: [{type: Ready, status: 'True'}]}",
 			health.InProgress, "generation 3 was not observed yet, the last one was 2"},
@@ -113,7 +113,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Waiting, message: w
 	})
 }
 
-func TestOfWhatCannotBeRead(t *testing.T) {
+func TestKinds_OfWhatCannotBeRead(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 	}{
@@ -138,7 +138,7 @@ func TestOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestOfReadsEveryTypeOfNumber(t *testing.T) {
+func TestKinds_OfReadsEveryTypeOfNumber(t *testing.T) {
 	for name, observed := range map[string]any{"int": 1, "float64": float64(1), "int64": int64(1)} {
 		t.Run(name, func(t *testing.T) {
 			u := object(t, "{apiVersion: x.io/v1, kind: A, metadata: {generation: 2}}")
@@ -151,7 +151,7 @@ func TestOfReadsEveryTypeOfNumber(t *testing.T) {
 	}
 }
 
-func TestOfBoundsItsMessage(t *testing.T) {
+func TestKinds_OfBoundsItsMessage(t *testing.T) {
 	u := object(t, "{apiVersion: x.io/v1, kind: A}")
 	u.Object["status"] = map[string]any{"conditions": []any{
 		map[string]any{"type": "Ready", "status": "False", "message": strings.Repeat("x", 1<<20)},

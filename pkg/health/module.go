@@ -19,7 +19,7 @@ const (
 // maxState bounds status.state. What is longer is no word of any convention, and it would be copied into our own status.
 const maxState = 63
 
-// ModuleState is what a module's own resource reports of itself: the word in status.state and a sentence that explains it. Both are
+// ModuleState returns what a module's own resource reports of itself: the word in status.state and a sentence that explains it. Both are
 // empty when it reports none.
 //
 // The word is passed on as it is, with two exceptions, where it is known to be out of date: a Ready or Warning of an older generation
@@ -44,7 +44,7 @@ func ModuleState(u *unstructured.Unstructured) (state, message string) {
 	}
 }
 
-// current is a state that a resource reports, changed where it is known to be out of date.
+// current returns a state that a resource reports, changed where it is known to be out of date.
 func current(o object, state string) string {
 	if o.deleted() {
 		if state == stateReady || state == stateProcessing {
@@ -59,7 +59,7 @@ func current(o object, state string) string {
 	return state
 }
 
-// explanation is the text of the condition that tells most: Ready when it is not true, then whatever is false or unknown, then Ready
+// explanation returns the text of the condition that tells most: Ready when it is not true, then whatever is false or unknown, then Ready
 // itself. Modules that have none write status.description. Conditions that are true and not Ready are left out: nothing tells
 // whether they are good news.
 func explanation(o object) string {

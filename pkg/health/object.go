@@ -32,7 +32,7 @@ func (o object) number(path ...string) (value int64, found bool) {
 	return toInt(field)
 }
 
-// count is a number that is zero when it is not there.
+// count returns a number that is zero when it is not there.
 func (o object) count(path ...string) int64 {
 	value, _ := o.number(path...)
 	return value
@@ -74,13 +74,13 @@ func (o object) condition(kind string) (condition, bool) {
 	return condition{}, false
 }
 
-// is says whether a condition has that status.
+// is reports whether a condition has that status.
 func (o object) is(kind, status string) (condition, bool) {
 	c, found := o.condition(kind)
 	return c, found && c.status == status
 }
 
-// why is the text of a condition: "Reason: message", or what there is of it.
+// why returns the text of a condition: "Reason: message", or what there is of it.
 func (c condition) why() string {
 	switch {
 	case c.message == "":

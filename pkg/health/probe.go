@@ -73,7 +73,7 @@ func CompileProbe(expression string) (probe *Probe, err error) {
 	return &Probe{strings.TrimSpace(expression), program}, nil
 }
 
-// Check says whether the expression is true of an object and, when it is not, why. What cannot be answered is not yet true: a field that
+// Check reports whether the expression is true of an object and, when it is not, why. What cannot be answered is not yet true: a field that
 // is missing may still come. The message quotes the expression but never a value of the object.
 func (p *Probe) Check(u *unstructured.Unstructured) (ok bool, message string) {
 	if u == nil {

@@ -100,7 +100,7 @@ func TestCompileProbeRefuses(t *testing.T) {
 		{"what is no CEL", "self.a ==", "the expression of a probe is no CEL about self: Syntax error: mismatched input '<EOF>'"},
 		{"other variables", "true && object.a", "the expression of a probe is no CEL about self: undeclared reference to 'object' (in container '') (line 1, column 9)"},
 		{"an old object, which there is none of", "self.a == oldSelf.a", "the expression of a probe is no CEL about self: undeclared reference to 'oldSelf'"},
-		{"the time, which nobody tells it", "now() > timestamp('2027-01-01T00:00:00Z')", "the expression of a probe is no CEL about self: undeclared reference to 'now'"},
+		{"the time, which no one tells it", "now() > timestamp('2027-01-01T00:00:00Z')", "the expression of a probe is no CEL about self: undeclared reference to 'now'"},
 		{"a number", "1 + 1", "the expression of a probe gives int; compare it with something, so that it is true or false"},
 		{"a text", "'a'", "the expression of a probe gives string; compare it with something, so that it is true or false"},
 		{"a regular expression that is none", "'a'.matches('(')", "the expression of a probe is no CEL about self: invalid matches argument"},
@@ -115,7 +115,7 @@ func TestCompileProbeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzProbe: whatever somebody writes and whatever a cluster holds, there is an answer, and it is bounded.
+// FuzzProbe: whatever a user writes and whatever a cluster holds, there is an answer, and it is bounded.
 func FuzzProbe(f *testing.F) {
 	for _, expression := range []string{"self.a == 1", "self.a", "self.a[0].b.exists(c, c == 'd')", "has(self.a) && self.?b.orValue(true)",
 		"int(self.a) == quantity('1')", "self", "self.all(k, k != self[k])", "url(self.a).getHost() == ''", "((", "'\xff'"} {

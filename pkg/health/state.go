@@ -25,7 +25,7 @@ type StateCheck struct {
 	State string
 }
 
-// Validate says why a check can never map anything.
+// Validate returns why a check can never map anything.
 func (c StateCheck) Validate() error {
 	_, err := c.parse()
 	return err
@@ -77,7 +77,7 @@ func (c StateCheck) holds(u *unstructured.Unstructured) (holds bool) {
 	return values > 0
 }
 
-// parse reads the path, and refuses what may take long on an object that somebody else wrote: ".." and unions multiply what they find.
+// parse reads the path, and refuses what may take long on an untrusted object: ".." and unions multiply what they find.
 func (c StateCheck) parse() (path *jsonpath.JSONPath, err error) {
 	if strings.TrimSpace(c.JSONPath) == "" {
 		return nil, errors.New("the JSONPath of a state check is empty; name a field, such as .status.phase")
@@ -148,7 +148,7 @@ func unsupportedIn(list *jsonpath.ListNode) string {
 	return ""
 }
 
-// scalar is the text of a string, a number or a boolean.
+// scalar returns the text of a string, a number or a boolean.
 func scalar(value reflect.Value) (text string, ok bool) {
 	if !value.IsValid() || !value.CanInterface() {
 		return "", false

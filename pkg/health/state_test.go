@@ -131,7 +131,7 @@ func TestStateCheckValidate(t *testing.T) {
 	}
 }
 
-// FuzzMapState: whatever somebody writes and whatever a cluster holds, nothing panics, and only a valid check maps.
+// FuzzMapState: whatever a user writes and whatever a cluster holds, nothing panics, and only a valid check maps.
 func FuzzMapState(f *testing.F) {
 	for _, path := range []string{".a", "{.a[0].b}", "$.a[-1:]['b']", `.a[?(@.b=="d")].b`, ".a[?(@.b)]", ".*", "[*][*]", ".a[::2]", "{..}", "{.a}}", "{true}", "{1.5}",
 		`{"a"}`, `.a[?(1==1)]`} {

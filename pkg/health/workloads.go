@@ -6,7 +6,7 @@ import (
 )
 
 // replicated is kstatus behind one more check: a controller of this kind always reports what it has seen, so a status without it is
-// not that of the controller. Without the check, an object with zero replicas would be ready before anybody looked at it.
+// not that of the controller. Without the check, an object with zero replicas would be ready before its controller has observed it.
 func replicated(o object) Result {
 	if _, found := o.number("status", "observedGeneration"); !found {
 		return Result{InProgress, "was not observed by its controller yet"}
@@ -22,7 +22,7 @@ func deployment(o object) Result {
 		if progress, _ := o.condition("Progressing"); progress.reason == "ProgressDeadlineExceeded" {
 			result.Message = strings.TrimSuffix(progress.why(), ".")
 		}
-		result.Message += "; look at the pods and events" + o.where()
+		result.Message += "; check the pods and events" + o.where()
 	case InProgress:
 		if o.flag("spec", "paused") {
 			result.Message += "; the rollout is paused by spec.paused"
@@ -35,7 +35,7 @@ func deployment(o object) Result {
 	return result
 }
 
-// statefulSet counts pods under OnDelete, where kstatus does not look at all: updates wait for whoever deletes the pods, but pods
+// statefulSet counts pods under OnDelete, where kstatus does not look at all: updates wait until the pods are deleted, but pods
 // there must be.
 func statefulSet(o object) Result {
 	result := replicated(o)
@@ -52,7 +52,7 @@ func statefulSet(o object) Result {
 	return result
 }
 
-// daemonSet does not wait for updated pods under OnDelete, as kstatus does: they wait for whoever deletes the old ones.
+// daemonSet does not wait for updated pods under OnDelete, as kstatus does: they wait until the old ones are deleted.
 func daemonSet(o object) Result {
 	if o.text("spec", "updateStrategy", "type") != "OnDelete" {
 		return kstatus(o)
@@ -64,13 +64,13 @@ func daemonSet(o object) Result {
 	if available := o.count("status", "numberAvailable"); available < wanted {
 		return Result{InProgress, fmt.Sprintf("Available: %d/%d", available, wanted)}
 	}
-	return Result{Ready, "available on every node; pods are updated when somebody deletes them"}
+	return Result{Ready, "available on every node; pods are updated when they are deleted"}
 }
 
 // job is ready when its work is done. kstatus calls it so as soon as it runs.
 func job(o object) Result {
 	if failed, ok := o.is("Failed", "True"); ok {
-		return Result{Failed, orElse(failed.why(), "it failed") + "; look at the logs of its pods" + o.where()}
+		return Result{Failed, orElse(failed.why(), "it failed") + "; check the logs of its pods" + o.where()}
 	}
 	if _, ok := o.is("Complete", "True"); ok {
 		return Result{Ready, "complete"}
@@ -93,7 +93,7 @@ func pod(o object) Result {
 		return Result{Ready, "completed"}
 	case "Failed":
 		why := condition{reason: o.text("status", "reason"), message: o.text("status", "message")}.why()
-		return Result{Failed, orElse(why, "its containers failed") + "; look at its logs"}
+		return Result{Failed, orElse(why, "its containers failed") + "; check its logs"}
 	case "Running":
 		if _, ok := o.is("Ready", "True"); ok {
 			return Result{Ready, "running and ready"}

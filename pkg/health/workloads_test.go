@@ -6,7 +6,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 )
 
-func TestOfDeployment(t *testing.T) {
+func TestWorkloads_OfDeployment(t *testing.T) {
 	const meta = "metadata: {name: a, namespace: kyma-system, generation: 2}\n"
 	const counts = "observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2"
 	const rolledOut = "{type: Progressing, status: 'True', reason: NewReplicaSetAvailable}"
@@ -40,10 +40,10 @@ status:
   replicas: 2
   conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: ReplicaSet a-1 has timed out progressing.}]`,
 			health.Failed,
-			"ProgressDeadlineExceeded: ReplicaSet a-1 has timed out progressing; look at the pods and events in namespace kyma-system"},
-		{"it has failed when somebody marks it as stalled", meta + spec +
+			"ProgressDeadlineExceeded: ReplicaSet a-1 has timed out progressing; check the pods and events in namespace kyma-system"},
+		{"it has failed when a user marks it as stalled", meta + spec +
 			"status: {observedGeneration: 2, conditions: [{type: Stalled, status: 'True', message: image is refused}]}",
-			health.Failed, "image is refused; look at the pods and events in namespace kyma-system"},
+			health.Failed, "image is refused; check the pods and events in namespace kyma-system"},
 		{"it is ready when every replica is available", meta + spec + "status: {" + counts + ", conditions: [" + available + ", " +
 			rolledOut + "]}",
 			health.Ready, "Deployment is available. Replicas: 2"},
@@ -60,7 +60,7 @@ status:
 	})
 }
 
-func TestOfStatefulSet(t *testing.T) {
+func TestWorkloads_OfStatefulSet(t *testing.T) {
 	const meta = "metadata: {name: a, generation: 1}\n"
 	const onDelete = "spec: {replicas: 2, updateStrategy: {type: OnDelete}}\n"
 	runHealth(t, "apps/v1", "StatefulSet", []healthCase{
@@ -84,7 +84,7 @@ func TestOfStatefulSet(t *testing.T) {
 	})
 }
 
-func TestOfDaemonSet(t *testing.T) {
+func TestWorkloads_OfDaemonSet(t *testing.T) {
 	const meta = "metadata: {name: a, generation: 1}\n"
 	const onDelete = "spec: {updateStrategy: {type: OnDelete}}\n"
 	runHealth(t, "apps/v1", "DaemonSet", []healthCase{
@@ -101,11 +101,11 @@ status: {observedGeneration: 1, desiredNumberScheduled: 3, currentNumberSchedule
 			health.InProgress, "Available: 2/3"},
 		{"with OnDelete it does not wait for updates", meta + onDelete +
 			"status: {observedGeneration: 1, desiredNumberScheduled: 3, numberAvailable: 3}",
-			health.Ready, "available on every node; pods are updated when somebody deletes them"},
+			health.Ready, "available on every node; pods are updated when they are deleted"},
 	})
 }
 
-func TestOfReplicaSet(t *testing.T) {
+func TestWorkloads_OfReplicaSet(t *testing.T) {
 	runHealth(t, "apps/v1", "ReplicaSet", []healthCase{
 		{"it is in progress before its controller has seen it", "metadata: {name: a, generation: 1}", health.InProgress,
 			"was not observed by its controller yet"},
@@ -116,7 +116,7 @@ status: {observedGeneration: 1, replicas: 1, fullyLabeledReplicas: 1, availableR
 	})
 }
 
-func TestOfJob(t *testing.T) {
+func TestWorkloads_OfJob(t *testing.T) {
 	const meta = "metadata: {name: a, namespace: kyma-system, generation: 1}\n"
 	runHealth(t, "batch/v1", "Job", []healthCase{
 		{"it is in progress before it was started", meta, health.InProgress, "was not started yet"},
@@ -127,9 +127,9 @@ func TestOfJob(t *testing.T) {
 		{"it has failed when it has given up", meta + `
 status: {conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}]}`,
 			health.Failed,
-			"BackoffLimitExceeded: Job has reached the specified backoff limit; look at the logs of its pods in namespace kyma-system"},
+			"BackoffLimitExceeded: Job has reached the specified backoff limit; check the logs of its pods in namespace kyma-system"},
 		{"a failure without words is one too", "metadata: {name: a}\nstatus: {conditions: [{type: Failed, status: 'True'}]}",
-			health.Failed, "it failed; look at the logs of its pods"},
+			health.Failed, "it failed; check the logs of its pods"},
 		{"it is ready when it is suspended on purpose", meta + "spec: {suspend: true}\nstatus: {conditions: [{type: Suspended, status: 'True'}]}",
 			health.Ready, "suspended, as spec.suspend asks"},
 		{"it is in progress when it was resumed just now", meta +
@@ -138,7 +138,7 @@ status: {conditions: [{type: Failed, status: "True", reason: BackoffLimitExceede
 	})
 }
 
-func TestOfPod(t *testing.T) {
+func TestWorkloads_OfPod(t *testing.T) {
 	runHealth(t, "v1", "Pod", []healthCase{
 		{"it is in progress before it was observed", "metadata: {name: a}", health.InProgress, "was not observed yet"},
 		{"it is in progress without a node, however long", `
@@ -163,9 +163,9 @@ status: {phase: Running, containerStatuses: [{name: main, state: {waiting: {reas
 			"running and ready"},
 		{"it is ready when it has completed", "status: {phase: Succeeded}", health.Ready, "completed"},
 		{"it has failed when it was evicted", "status: {phase: Failed, reason: Evicted, message: The node was low on memory}",
-			health.Failed, "Evicted: The node was low on memory; look at its logs"},
-		{"it has failed when its containers did", "status: {phase: Failed}", health.Failed, "its containers failed; look at its logs"},
-		{"a phase that nobody knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
+			health.Failed, "Evicted: The node was low on memory; check its logs"},
+		{"it has failed when its containers did", "status: {phase: Failed}", health.Failed, "its containers failed; check its logs"},
+		{"a phase that no one knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
 		{"statuses of a strange shape are not read",
 			"status: {phase: Running, containerStatuses: [1, {name: 2, state: 3}, {state: {waiting: 4}}]}",
 			health.InProgress, "is running and not ready yet"},

@@ -29,7 +29,7 @@ type Live struct {
 	Terminating bool
 }
 
-// Why an object has to be applied.
+// Why an object must be applied.
 type Why string
 
 const (
@@ -37,11 +37,11 @@ const (
 	WhyNew Why = "New"
 	// WhyChanged: other content than what was applied last.
 	WhyChanged Why = "Changed"
-	// WhyMissing: somebody deleted it.
+	// WhyMissing: it was deleted.
 	WhyMissing Why = "Missing"
-	// WhyReplaced: somebody deleted it and created another one of the same name.
+	// WhyReplaced: it was deleted, and another one of the same name was created.
 	WhyReplaced Why = "Replaced"
-	// WhyDrifted: somebody changed a field that is ours.
+	// WhyDrifted: a field that we own was changed.
 	WhyDrifted Why = "Drifted"
 	// WhyTakenOver: another program says that it installed it for us, so that it is looked at before it is written. Decide does not know
 	// such programs; its caller says it in place of New.
@@ -52,7 +52,7 @@ const (
 type Step struct {
 	Object *unstructured.Unstructured
 	// Entry is what to record when the apply succeeded, but for UID and Fields: these are still those of the last write, which the
-	// apply needs to notice a foreign object, and are to be replaced by what the cluster returns.
+	// apply needs to notice a foreign object, and must be replaced by what the cluster returns.
 	Entry Entry
 	Why   Why
 }
@@ -78,7 +78,7 @@ type Decision struct {
 //
 // What the cluster lacks comes before what the content says (2 and 3 before 4), because it tells the apply to create instead of to
 // change. An object that is wanted twice counts once, the first time. The caller hands in a complete render: whatever is recorded
-// and missing from it is to be pruned.
+// and missing from it must be pruned.
 func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID) Live) Decision {
 	known := make(map[ID]int, len(recorded))
 	for at := range recorded {
@@ -113,18 +113,19 @@ func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID
 	return decision
 }
 
-// Drifted says whether anything recorded has to be applied again whatever the content says: planned only, missing, replaced or
-// drifted. When it is false and the content is known to be the one that was applied, rendering can be skipped.
+// Drifted reports whether anything recorded must be written again whatever the content says: planned only, missing, replaced, drifted, or
+// about to be dropped by a pass that was interrupted. When it is false and the content is known to be the one that was applied, rendering
+// can be skipped.
 func Drifted(recorded []Entry, live func(ID) Live) bool {
 	for _, entry := range recorded {
-		if compare(entry, entry.Hash, live(entry.ID)) != "" {
+		if entry.Leaves() || compare(entry, entry.Hash, live(entry.ID)) != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// compare is the rule list of Decide for one recorded entry; "" means in order.
+// compare returns the rule list of Decide for one recorded entry; "" means in order.
 func compare(last Entry, hash string, live Live) Why {
 	switch {
 	case last.Hash == "":
@@ -135,7 +136,7 @@ func compare(last Entry, hash string, live Live) Why {
 		return WhyReplaced
 	case hash != last.Hash:
 		return WhyChanged
-	case live.Presence == Present && live.Fields != last.Fields && !last.Leaves():
+	case live.Presence == Present && live.Fields != last.Fields && sharedBy(live.Owner)+live.Fields != last.Fields:
 		return WhyDrifted
 	}
 	return ""

@@ -38,9 +38,9 @@ func TestDecideForOneObject(t *testing.T) {
 		{"other content has changed although its kind was not listed yet", []inventory.Entry{older}, unknown, inventory.WhyChanged},
 		{"a deleted object is missing", []inventory.Entry{same}, absent, inventory.WhyMissing},
 		{"a deleted object is missing and not changed, for it has to be created", []inventory.Entry{older}, absent, inventory.WhyMissing},
-		{"another UID means that somebody replaced it", []inventory.Entry{same}, replaced, inventory.WhyReplaced},
+		{"another UID means that a user replaced it", []inventory.Entry{same}, replaced, inventory.WhyReplaced},
 		{"a replaced object with other content is replaced first of all", []inventory.Entry{older}, replaced, inventory.WhyReplaced},
-		{"other owned fields mean that somebody changed it", []inventory.Entry{same}, drifted, inventory.WhyDrifted},
+		{"other owned fields mean that a user changed it", []inventory.Entry{same}, drifted, inventory.WhyDrifted},
 		{"other content and other owned fields are one change", []inventory.Entry{older}, drifted, inventory.WhyChanged},
 		{"content, UID and fields as recorded are in order", []inventory.Entry{same}, asRecorded, ""},
 		{"content as recorded is in order while its kind was not listed yet", []inventory.Entry{same}, unknown, ""},
@@ -120,6 +120,11 @@ func TestDrifted(t *testing.T) {
 	replaced := func(inventory.ID) inventory.Live {
 		return inventory.Live{Presence: inventory.Present, UID: "other", Fields: entry.Fields}
 	}
+	owned := func(owner string) func(inventory.ID) inventory.Live {
+		return func(inventory.ID) inventory.Live {
+			return inventory.Live{Presence: inventory.Present, UID: entry.UID, Fields: entry.Fields, Owner: owner}
+		}
+	}
 	for _, test := range []struct {
 		name     string
 		recorded []inventory.Entry
@@ -132,6 +137,11 @@ func TestDrifted(t *testing.T) {
 		{"a missing object is drift", []inventory.Entry{entry}, seen(nil), true},
 		{"a replaced object is drift", []inventory.Entry{entry}, replaced, true},
 		{"a changed object is drift", []inventory.Entry{entry}, other, true},
+		{"an object of another owner is in order while it has that mark", []inventory.Entry{entry.Share("left")}, owned("left"), false},
+		{"one that was handed over has to be written by its new owner", []inventory.Entry{entry.Share("left")}, owned("right"), true},
+		{"one of another owner that changed is looked at", []inventory.Entry{entry.Share("left")}, other, true},
+		{"what is about to be dropped has to be deleted still", []inventory.Entry{entry.Leave()}, seen([]inventory.Entry{entry}), true},
+		{"also where its kind was not listed yet", []inventory.Entry{entry.Leave()}, notListed, true},
 		{"an object that is only planned needs an apply", []inventory.Entry{{ID: entry.ID, Version: "v1"}}, notListed, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,8 +30,18 @@ func (e Entry) Leave() Entry {
 	return e
 }
 
-// Leaves says that the entry is about to be dropped, so that it claims its object for nothing but its deletion.
+// Leaves reports whether the entry is about to be dropped, so that it claims its object for nothing but its deletion.
 func (e Entry) Leaves() bool { return e.Fields == leaving }
+
+// Share returns the entry as that of an object that another owner has written and answers for. It is in order while the mark of that owner
+// is on the object: the owner to which the object is handed must write what its own content says of it.
+func (e Entry) Share(owner string) Entry {
+	e.Fields = sharedBy(owner) + e.Fields
+	return e
+}
+
+// sharedBy stands before the FieldsHash of such an entry.
+func sharedBy(owner string) string { return "s" + hexOf(hashText(owner)) + ":" }
 
 // stay returns the entry as one that is wanted.
 func (e Entry) stay() Entry {
@@ -41,7 +51,7 @@ func (e Entry) stay() Entry {
 	return e
 }
 
-// Planned is the record to write before the first apply: everything recorded and everything wanted. It makes sure that an apply
+// Planned returns the record to write before the first apply: everything recorded and everything wanted. It makes sure that an apply
 // which is interrupted leaks nothing. Known entries stay as they are, the version too, because that is the one known to be served.
 func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
 	planned := make([]Entry, 0, max(len(recorded), len(desired)))
@@ -70,7 +80,7 @@ func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
 	return sorted(planned)
 }
 
-// Merge is the record after a write: the entries of done replace those with the same identity, those of gone are dropped.
+// Merge returns the record after a write: the entries of done replace those with the same identity, those of gone are dropped.
 func Merge(entries []Entry, done []Entry, gone []ID) []Entry {
 	position := make(map[ID]int, len(entries)+len(done))
 	merged := make([]Entry, 0, len(entries)+len(done))
@@ -94,7 +104,7 @@ func Merge(entries []Entry, done []Entry, gone []ID) []Entry {
 	return sorted(merged)
 }
 
-// Same says whether two records are equal but for Fields. The order does not count. A moved observation mark alone is not worth a
+// Same reports whether two records are equal but for Fields. The order does not count. A moved observation mark alone is not worth a
 // write to the hub: without it, the worst that a restart costs is one apply that changes nothing.
 func Same(a, b []Entry) bool {
 	if len(a) != len(b) {

@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestSame(t *testing.T) {
+func TestEntry_Same(t *testing.T) {
 	a, b := applied(configMap("a", "1")), applied(configMap("b", "1"))
 	otherFields, otherHash, otherUID := a, a, a
 	otherFields.Fields, otherHash.Hash, otherUID.UID = "u:other", "other", "other"

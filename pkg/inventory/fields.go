@@ -10,13 +10,13 @@ import (
 
 // What FieldsHash puts before the hash: which operation our manager last wrote the object with.
 const (
-	// FieldsCreated: by POST (or by an update), so the managed fields are to be migrated before the first server-side apply.
+	// FieldsCreated: by POST (or by an update), so the managed fields must be migrated before the first server-side apply.
 	FieldsCreated = "u:"
 	// FieldsApplied: by server-side apply.
 	FieldsApplied = "a:"
 )
 
-// FieldsHash identifies the set of fields that manager owns in an object, "" when it owns none. Whoever changes such a field takes
+// FieldsHash identifies the set of fields that manager owns in an object, "" when it owns none. A change of such a field takes
 // it away from us, so drift shows as another hash, and metadata is all that it takes to see it. Time and API version of the entries
 // and what was written through subresources do not count.
 //
@@ -74,7 +74,7 @@ func hashFields(fields *metav1.FieldsV1) uint64 {
 	return mix(hashText(string(raw)))
 }
 
-// maxDepth of a field set. No schema comes near it; it bounds the stack for what somebody made up.
+// maxDepth of a field set. No schema comes near it; it bounds the stack for hostile input.
 const maxDepth = 256
 
 // scanner reads the nested objects of a field set and hashes them on the way: a tree of keys with {} as leaves. It allocates
@@ -124,7 +124,7 @@ func (s *scanner) space() {
 	}
 }
 
-// skip takes the next character if it is the one that is asked for.
+// skip takes the next character if it is the one that is requested.
 func (s *scanner) skip(char byte) bool {
 	if s.space(); s.at < len(s.data) && s.data[s.at] == char {
 		s.at++

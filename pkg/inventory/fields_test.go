@@ -106,7 +106,7 @@ func TestFieldsHashDiffers(t *testing.T) {
 		name string
 		a, b string
 	}{
-		{"when a field was taken over by somebody else", `{"f:a":{},"f:b":{}}`, `{"f:a":{}}`},
+		{"when a field was taken over by another user", `{"f:a":{},"f:b":{}}`, `{"f:a":{}}`},
 		{"when the last field was taken over", `{"f:a":{}}`, `{}`},
 		{"when a field moved to another level", `{"f:a":{"f:b":{}}}`, `{"f:a":{},"f:b":{}}`},
 		{"when parent and child change places", `{"f:a":{"f:b":{}}}`, `{"f:b":{"f:a":{}}}`},
@@ -160,7 +160,7 @@ func TestFieldsHashDoesNotTrustItsInput(t *testing.T) {
 	}
 }
 
-// decodedObject is an object as a client decodes it.
+// decodedObject returns an object as a client decodes it.
 func decodedObject(t *testing.T, entries ...metav1.ManagedFieldsEntry) *unstructured.Unstructured {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{
@@ -180,7 +180,7 @@ func TestFieldsOfADecodedObjectAreTheSame(t *testing.T) {
 	foreign, status, odd := appliedFields(ports), appliedFields(ports), appliedFields(`{"f:a":1}`)
 	foreign.Manager, status.Subresource = "kubectl", "status"
 	for name, entries := range map[string][]metav1.ManagedFieldsEntry{
-		"nobody owns a field":           nil,
+		"no one owns a field":           nil,
 		"others do":                     {foreign, status},
 		"we applied it, among others":   {foreign, appliedFields(ports), status},
 		"we created it":                 {createdFields(`{"f:a":{},"f:b":{"k:{\"x\":\"ü\"}":{}}}`)},

@@ -17,7 +17,7 @@ type ID struct {
 	Name      string `json:"name"`
 }
 
-// IDOf is the identity of an object.
+// IDOf returns the identity of an object.
 func IDOf(object *unstructured.Unstructured) ID {
 	group := object.GetAPIVersion()
 	if slash := strings.IndexByte(group, '/'); slash >= 0 {
@@ -28,7 +28,7 @@ func IDOf(object *unstructured.Unstructured) ID {
 	return ID{Group: group, Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// String is how the identity is written in messages: "Deployment.apps kyma-system/foo", "Namespace foo".
+// String returns how the identity is written in messages: "Deployment.apps kyma-system/foo", "Namespace foo".
 func (id ID) String() string {
 	var text strings.Builder
 	text.WriteString(id.Kind)
@@ -45,7 +45,7 @@ func (id ID) String() string {
 	return text.String()
 }
 
-// GroupKind is the kind of the object without its version.
+// GroupKind returns the kind of the object without its version.
 func (id ID) GroupKind() schema.GroupKind {
 	return schema.GroupKind{Group: id.Group, Kind: id.Kind}
 }

@@ -26,7 +26,7 @@ func configMapID(name string) inventory.ID {
 	return inventory.ID{Kind: "ConfigMap", Namespace: "kyma-system", Name: name}
 }
 
-// applied is the entry that a successful apply of an object leaves behind.
+// applied returns the entry that a successful apply of an object leaves behind.
 func applied(u *unstructured.Unstructured) inventory.Entry {
 	return inventory.Entry{
 		ID: inventory.IDOf(u), Version: u.GroupVersionKind().Version, UID: types.UID("uid-" + u.GetName()),
@@ -34,7 +34,7 @@ func applied(u *unstructured.Unstructured) inventory.Entry {
 	}
 }
 
-// seen is a cluster that holds exactly what the entries say.
+// seen returns a cluster that holds exactly what the entries say.
 func seen(entries []inventory.Entry) func(inventory.ID) inventory.Live {
 	live := map[inventory.ID]inventory.Live{}
 	for _, entry := range entries {
@@ -48,7 +48,7 @@ func seen(entries []inventory.Entry) func(inventory.ID) inventory.Live {
 	}
 }
 
-// notListed is a cluster of which nothing is known yet.
+// notListed returns a cluster of which nothing is known yet.
 func notListed(inventory.ID) inventory.Live { return inventory.Live{} }
 
 // kinds has one or more for every phase of an apply and every wave of a teardown.

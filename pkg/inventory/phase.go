@@ -37,7 +37,7 @@ var builtin = map[string]struct{}{
 	"storage.k8s.io": {}, "storagemigration.k8s.io": {},
 }
 
-// Phase is the step of an apply that a kind belongs to:
+// Phase returns the step of an apply that a kind belongs to:
 //
 //	0 namespaces
 //	1 CustomResourceDefinitions

@@ -13,25 +13,25 @@ func (s Stage) Compare(other Stage) int {
 	return cmp.Or(cmp.Compare(s.Part, other.Part), cmp.Compare(s.Step, other.Step))
 }
 
-// Turn is what is applied at once: the steps of one phase of one stage, sorted by identity.
-type Turn struct {
+// Batch is what is applied at once: the steps of one phase of one stage, sorted by identity.
+type Batch struct {
 	Stage
 	Steps []Step
 }
 
-// Brings tells that a turn is more than putting back what was there already.
-func (t Turn) Brings() bool {
+// AddsContent reports whether a turn is more than putting back what was there already.
+func (t Batch) AddsContent() bool {
 	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Why == WhyNew || s.Why == WhyChanged })
 }
 
-// Turns divides steps into what is applied one after the other: stage by stage, and in each by the phases of the kinds.
-func Turns(steps []Step, at func(ID) Stage) []Turn {
+// Batches divides steps into what is applied one after the other: stage by stage, and in each by the phases of the kinds.
+func Batches(steps []Step, at func(ID) Stage) []Batch {
 	sorted := slices.Clone(steps)
 	slices.SortStableFunc(sorted, func(a, b Step) int { return CompareStaged(a.Entry.ID, b.Entry.ID, at) })
-	var turns []Turn
+	var turns []Batch
 	for i, step := range sorted {
 		if i == 0 || !sameTurn(sorted[i-1].Entry.ID, step.Entry.ID, at) {
-			turns = append(turns, Turn{Stage: at(step.Entry.ID)})
+			turns = append(turns, Batch{Stage: at(step.Entry.ID)})
 		}
 		last := &turns[len(turns)-1]
 		last.Steps = append(last.Steps, step)

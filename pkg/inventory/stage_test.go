@@ -15,7 +15,7 @@ func TestTurns(t *testing.T) {
 	at := func(id ID) Stage { return stages[id] }
 
 	var got [][]ID
-	for _, turn := range Turns([]Step{step(crd), step(late), step(workload), step(config)}, at) {
+	for _, turn := range Batches([]Step{step(crd), step(late), step(workload), step(config)}, at) {
 		var ids []ID
 		for _, s := range turn.Steps {
 			ids = append(ids, s.Entry.ID)
@@ -29,10 +29,10 @@ func TestTurns(t *testing.T) {
 	if diff := cmp.Diff([][]ID{{config}, {workload}, {late}, {crd}}, got); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
-	if got := Turns(nil, at); got != nil {
+	if got := Batches(nil, at); got != nil {
 		t.Errorf("turns of nothing: %v", got)
 	}
-	same := Turns([]Step{step(late), step(config)}, func(ID) Stage { return Stage{} })
+	same := Batches([]Step{step(late), step(config)}, func(ID) Stage { return Stage{} })
 	if len(same) != 1 || same[0].Steps[0].Entry.ID != late {
 		t.Errorf("objects of one phase are applied at once, sorted: %v", same)
 	}
@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 
 func TestBrings(t *testing.T) {
 	for why, want := range map[Why]bool{WhyNew: true, WhyChanged: true, WhyMissing: false, WhyDrifted: false, WhyReplaced: false} {
-		if got := (Turn{Steps: []Step{{Why: WhyDrifted}, {Why: why}}}).Brings(); got != want {
+		if got := (Batch{Steps: []Step{{Why: WhyDrifted}, {Why: why}}}).AddsContent(); got != want {
 			t.Errorf("%s: got %v", why, got)
 		}
 	}

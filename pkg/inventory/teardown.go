@@ -79,7 +79,7 @@ func teardownWave(kind schema.GroupKind) int {
 	return waveRest
 }
 
-// coreWave is that of the kinds of the core group, and of EndpointSlices.
+// coreWave returns that of the kinds of the core group, and of EndpointSlices.
 func coreWave(kind string) int {
 	switch kind {
 	case "ConfigMap", "Secret", "Service", "Endpoints", "EndpointSlice":
@@ -92,7 +92,7 @@ func coreWave(kind string) int {
 	return waveRest
 }
 
-// heldWave is that of storage and devices: pods hold some kinds and only name the others.
+// heldWave returns that of storage and devices: pods hold some kinds and only name the others.
 func heldWave(kind string) int {
 	switch kind {
 	case "ResourceClaim", "VolumeAttachment", "VolumeAttributesClass":

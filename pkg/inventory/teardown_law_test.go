@@ -90,31 +90,31 @@ type thing struct {
 	recorded    bool           // it is in the inventory; others are pods and what users made
 	terminating bool           // its deletion was accepted
 	heldBy      []inventory.ID // it stays while one of them exists
-	finalizer   *inventory.ID  // the workload that has to let go of it
+	finalizer   *inventory.ID  // the workload that must let go of it
 	backend     []inventory.ID // what answers for a webhook, an APIService or a conversion
 	intercepts  []inventory.ID // of a webhook
 	owner       *inventory.ID  // a pod goes after its workload
 }
 
-type world struct {
+type model struct {
 	things map[inventory.ID]*thing
 	// starts and works are what the pods of an operator need to start, and to do their work.
 	starts, works map[inventory.ID][]inventory.ID
 	manager       *inventory.ID
 }
 
-func (w *world) add(id inventory.ID) *thing {
+func (w *model) add(id inventory.ID) *thing {
 	made := &thing{id: id, recorded: true}
 	w.things[id] = made
 	return made
 }
 
-func (w *world) exists(ids ...inventory.ID) bool {
+func (w *model) exists(ids ...inventory.ID) bool {
 	return !slices.ContainsFunc(ids, func(id inventory.ID) bool { return w.things[id] == nil })
 }
 
 // tearDown deletes wave by wave, each gone before the next begins; it tells what is held for good, or "".
-func (w *world) tearDown(random *rand.Rand, teardown teardown) string {
+func (w *model) tearDown(random *rand.Rand, teardown teardown) string {
 	for {
 		var entries []inventory.Entry
 		for _, id := range w.ids() {
@@ -142,7 +142,7 @@ func (w *world) tearDown(random *rand.Rand, teardown teardown) string {
 	}
 }
 
-func (w *world) ids() []inventory.ID {
+func (w *model) ids() []inventory.ID {
 	ids := make([]inventory.ID, 0, len(w.things))
 	for id := range w.things {
 		ids = append(ids, id)
@@ -151,8 +151,8 @@ func (w *world) ids() []inventory.ID {
 	return ids
 }
 
-// left tells what of a wave will never go.
-func (w *world) left(wave []inventory.Entry) string {
+// left returns what of a wave will never go.
+func (w *model) left(wave []inventory.Entry) string {
 	var held []string
 	for _, entry := range wave {
 		if one := w.things[entry.ID]; one != nil {
@@ -163,7 +163,7 @@ func (w *world) left(wave []inventory.Entry) string {
 }
 
 // settle does one round of what the cluster's controllers and operators do, and says whether anything changed.
-func (w *world) settle() (changed bool) {
+func (w *model) settle() (changed bool) {
 	for _, id := range w.ids() {
 		one := w.things[id]
 		if one == nil {
@@ -175,7 +175,7 @@ func (w *world) settle() (changed bool) {
 		if !one.terminating {
 			continue
 		}
-		for _, other := range w.takenAlong(one) {
+		for _, other := range w.dependents(one) {
 			if !other.terminating && w.intercepted(other.id) == "" {
 				other.terminating, changed = true, true
 			}
@@ -188,8 +188,8 @@ func (w *world) settle() (changed bool) {
 	return changed
 }
 
-// takenAlong are the objects that go with another one: custom resources with their definition, everything with its namespace.
-func (w *world) takenAlong(one *thing) []*thing {
+// dependents returns the objects that go with another one: custom resources with their definition, everything with its namespace.
+func (w *model) dependents(one *thing) []*thing {
 	var along []*thing
 	for _, other := range w.things {
 		switch one.id.Kind {
@@ -206,8 +206,8 @@ func (w *world) takenAlong(one *thing) []*thing {
 	return along
 }
 
-// why tells what keeps an object; "" when nothing does.
-func (w *world) why(one *thing) string {
+// why returns what keeps an object; "" when nothing does.
+func (w *model) why(one *thing) string {
 	if !one.terminating {
 		return "its deletion is refused: " + w.intercepted(one.id)
 	}
@@ -237,9 +237,9 @@ func (w *world) why(one *thing) string {
 	return w.intercepted(one.id)
 }
 
-// runs says whether the operator of an object does its work. While objects go of which it has some itself to let go, it is not evicted as
-// well: what it mounts may carry its finalizer, and no order serves both.
-func (w *world) runs(one *thing) bool {
+// runs reports whether the operator of an object does its work. While objects go of which it has some itself to let go, it is not evicted
+// as well: what it mounts may carry its finalizer, and no order serves both.
+func (w *model) runs(one *thing) bool {
 	operator := *one.finalizer
 	if !w.exists(operator) || w.things[operator].terminating || !w.exists(w.works[operator]...) {
 		return false
@@ -247,13 +247,13 @@ func (w *world) runs(one *thing) bool {
 	return mounted(one.id) || w.exists(w.starts[operator]...)
 }
 
-// mounted says that an operator may mount an object, or be reached by it.
+// mounted reports whether an operator may mount an object, or be reached by it.
 func mounted(id inventory.ID) bool {
 	return id.Kind == "ConfigMap" || id.Kind == "Secret" || id.Kind == "Service"
 }
 
-// intercepted tells which webhook refuses a change of an object because nothing answers for it.
-func (w *world) intercepted(id inventory.ID) string {
+// intercepted returns which webhook refuses a change of an object because nothing answers for it.
+func (w *model) intercepted(id inventory.ID) string {
 	for _, hook := range w.things {
 		if slices.Contains(hook.intercepts, id) && !w.exists(hook.backend...) {
 			return "nothing answers for " + hook.id.String()

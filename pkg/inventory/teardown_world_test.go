@@ -12,12 +12,12 @@ const customGroup = "sample.example.com"
 
 // builder makes a random world.
 type builder struct {
-	*world
+	*model
 	random *rand.Rand
 }
 
-func randomWorld(random *rand.Rand) *world {
-	b := &builder{random: random, world: &world{
+func randomWorld(random *rand.Rand) *model {
+	b := &builder{random: random, model: &model{
 		things: map[inventory.ID]*thing{}, starts: map[inventory.ID][]inventory.ID{}, works: map[inventory.ID][]inventory.ID{},
 	}}
 	namespaces := b.some("Namespace", "", 2)
@@ -37,14 +37,14 @@ func randomWorld(random *rand.Rand) *world {
 	b.network(namespaces)
 	b.interceptors(operator)
 	b.finalizers(operator)
-	return b.world
+	return b.model
 }
 
 func (b *builder) chance() bool { return b.random.IntN(2) == 0 }
 
 func (b *builder) one(choices ...string) string { return choices[b.random.IntN(len(choices))] }
 
-// place is a namespace of the module, or one of others.
+// place returns a namespace of the module, or one of others.
 func (b *builder) place(namespaces []inventory.ID) string {
 	if at := b.random.IntN(len(namespaces) + 1); at < len(namespaces) {
 		return namespaces[at].Name

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
 var (
@@ -43,7 +43,7 @@ const (
 	minModule          = 3
 )
 
-// dialect is the old CLI's when a key is there that only it had and none that came later.
+// dialect returns the old CLI's when a key is there that only it had and none that came later.
 func (c *Config) dialect() Dialect {
 	there := func(key string) bool { _, ok := c.at[key]; return ok }
 	if slices.ContainsFunc(oldKeys, there) && !slices.ContainsFunc(newKeys, there) {
@@ -104,7 +104,7 @@ func (r *reader) checkResourceName(c *Config) {
 // member is a field of an object and what it holds.
 type member struct{ key, value string }
 
-// checkRequired: both dialects want name, version and manifest; the old one a channel, the other what people want to know of a module.
+// checkRequired: both dialects want name, version and manifest; the old one a channel, the other what users want to know of a module.
 func (r *reader) checkRequired(c *Config) {
 	want := []member{{"name", c.Name}, {"version", c.Version}, {"manifest", c.Manifest}}
 	if c.Dialect == OldCLI {
@@ -130,7 +130,7 @@ func (r *reader) checkRequired(c *Config) {
 
 // missing notes that a field is missing, unless what stands there was refused already.
 func (r *reader) missing(c *Config, field, fix string) {
-	if !slices.ContainsFunc(r.findings, func(f finding.Finding) bool { return f.Field == field }) {
+	if !slices.ContainsFunc(r.findings, func(f diagnostics.Finding) bool { return f.Field == field }) {
 		r.failAt(c, RuleRequired, field, "is missing", fix)
 	}
 }
@@ -205,7 +205,7 @@ func (r *reader) link(node *yaml.Node, field, value string) {
 	}
 }
 
-// badLink says why a text is no https link. A login is not repeated.
+// badLink returns why a text is no https link. A login is not repeated.
 func badLink(value string) (problem, fix string) {
 	const asHTTPS = "write a link that begins with https://"
 	parsed, err := url.Parse(value)
@@ -213,7 +213,7 @@ func badLink(value string) (problem, fix string) {
 	case err != nil:
 		return "is no link", asHTTPS
 	case parsed.User != nil:
-		return "is a link with a login in it", "remove what stands before the @"
+		return "is a link with a login in it", "remove the part before the @"
 	case parsed.Scheme == "http":
 		return quoted(value) + " is a link without encryption", "use https"
 	case parsed.Scheme != "https":

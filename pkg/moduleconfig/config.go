@@ -112,13 +112,13 @@ type StateCheck struct {
 // position is where a field stands.
 type position struct{ line, column int }
 
-// ModuleName is the last segment of the component's name.
+// ModuleName returns the last segment of the component's name.
 func (c *Config) ModuleName() string {
 	return path.Base(c.Name)
 }
 
-// Position is where a field stands in the file, such as icons[0].link; where its nearest parent stands when it is not there; 0 and 0 when
-// nobody knows.
+// Position returns where a field stands in the file, such as icons[0].link; where its nearest parent stands when it is not there; 0 and 0
+// when unknown.
 func (c *Config) Position(field string) (line, column int) {
 	for field != "" {
 		if at, ok := c.at[field]; ok {
@@ -133,11 +133,11 @@ func (c *Config) Position(field string) (line, column int) {
 	return 0, 0
 }
 
-// IsURL says whether a manifest, default CR or file of values is a link rather than a path.
+// IsURL reports whether a manifest, default CR or file of values is a link rather than a path.
 func IsURL(location string) bool { return strings.Contains(location, "://") }
 
-// LinkField is the field of an icon or a resource, by its position in [Config.Icons] or [Config.Resources]: the file has them as a list
-// or as a mapping.
+// LinkField returns the field of an icon or a resource, by its position in [Config.Icons] or [Config.Resources]: the file has them as a
+// list or as a mapping.
 func (c *Config) LinkField(list string, index int, link Link) string {
 	field := join(list, link.Name)
 	if _, isMapping := c.at[field]; isMapping {

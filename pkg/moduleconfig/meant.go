@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// meant says what to do about a key that nobody knows.
+// meant returns what to do about an unknown key.
 func meant(key string, keys map[string]handler) string {
 	if near := closest(key, slices.Sorted(maps.Keys(keys))); near != "" {
 		return "did you mean " + near + "?"
@@ -14,7 +14,7 @@ func meant(key string, keys map[string]handler) string {
 	return "remove it"
 }
 
-// closest is the word that a misspelt one was meant to be: the same but for case, dashes and underscores, or at most two letters away.
+// closest returns the word that a misspelt one was meant to be: the same but for case, dashes and underscores, or at most two letters away.
 // Empty when there is none.
 func closest(word string, words []string) string {
 	const far = 3
@@ -35,7 +35,7 @@ func plain(word string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 }
 
-// letters is how many letters have to be put in, taken out or changed to make one word of the other (Levenshtein).
+// letters returns how many letters must be put in, taken out or changed to make one word of the other (Levenshtein).
 func letters(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

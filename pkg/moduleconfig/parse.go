@@ -5,16 +5,16 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
 // Parse reads a module configuration. file is the name that findings carry. The configuration is never nil; it must not be used when
 // there is an error among the findings.
 //
-//  1. The text is one YAML document. Keys that nobody knows or that are set twice are errors; a key with null is not there.
+//  1. The text is one YAML document. Unknown and duplicate keys are errors; a key with null is not there.
 //  2. The dialect is told by the keys that are there, see [Config.Dialect].
 //  3. What the dialect wants must be there, and everything that is there must hold.
-func Parse(file string, data []byte) (*Config, []finding.Finding) {
+func Parse(file string, data []byte) (*Config, []diagnostics.Finding) {
 	c := &Config{File: file, SecurityScanEnabled: true, at: map[string]position{}}
 	r := &reader{file: file, at: c.at}
 	if root := r.document(data); root != nil {
@@ -24,10 +24,10 @@ func Parse(file string, data []byte) (*Config, []finding.Finding) {
 			r.check(c)
 		}
 	}
-	return c, finding.Sort(r.findings)
+	return c, diagnostics.Sort(r.findings)
 }
 
-// fields are the keys of a configuration.
+// fields returns the keys of a configuration.
 func (r *reader) fields(c *Config) map[string]handler {
 	return map[string]handler{
 		"name":                r.text(&c.Name),
@@ -65,8 +65,8 @@ func (r *reader) fields(c *Config) map[string]handler {
 
 // ignored takes in a file with settings of a security scanner, which the other tools stopped to read as well.
 func (r *reader) ignored(node *yaml.Node, field string) {
-	r.note(finding.Finding{
-		Rule: RuleIgnored, Severity: finding.Warning, Line: node.Line, Column: node.Column, Field: field,
+	r.note(diagnostics.Finding{
+		Rule: RuleIgnored, Severity: diagnostics.Warning, Line: node.Line, Column: node.Column, Field: field,
 		Message: "has no effect: the file that it names is not read", Fix: "remove it, and list further images in images",
 	})
 }
@@ -120,7 +120,7 @@ func (r *reader) listed(node *yaml.Node, field string, link Link, seen map[strin
 		r.failIn(node, RuleRequired, field+".name", "is missing", "name the link")
 	case twice:
 		r.failIn(node, RuleDuplicate, field+".name", fmt.Sprintf("is %s, as in line %d already", quoted(link.Name), line),
-			"give it a name of its own")
+			"give it its own name")
 	default:
 		seen[link.Name] = node.Line
 	}

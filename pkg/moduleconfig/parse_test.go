@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// sample is a file of testdata.
+// sample returns a file of testdata.
 func sample(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -83,7 +83,7 @@ func TestFilesOfEveryToolAreRead(t *testing.T) {
 			config, findings := Parse(c.file, []byte(sample(t, c.file)))
 			var warnings []string
 			for _, f := range findings {
-				if f.Severity == finding.Error {
+				if f.Severity == diagnostics.Error {
 					t.Error(f)
 				}
 				warnings = append(warnings, f.Rule)
@@ -114,7 +114,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// seeds are what the fuzzer begins with.
+// seeds returns what the fuzzer begins with.
 func seeds(t testing.TB) []string {
 	t.Helper()
 	texts := []string{
@@ -151,7 +151,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("line %d of %d: %v", found.Line, lines, found)
 			}
 		}
-		if !finding.Failed(findings) && (config.Name == "" || config.Version == "" || config.Manifest == "") {
+		if !diagnostics.Failed(findings) && (config.Name == "" || config.Version == "" || config.Manifest == "") {
 			t.Error("a configuration without name, version or manifest is accepted")
 		}
 		again, same := Parse("fuzz.yaml", text)

@@ -45,7 +45,7 @@ func (r *reader) kind(node *yaml.Node, field string, k Kind) {
 	}
 }
 
-// stateCheck judges one check. Its value may be empty, but somebody must have written so.
+// stateCheck judges one check. Its value may be empty, but must be given.
 func (r *reader) stateCheck(node *yaml.Node, field string, check StateCheck) {
 	r.required(node, field, []member{{"jsonPath", check.JSONPath}, {"mappedState", check.MappedState}})
 	if _, there := r.at[field+".value"]; !there {

@@ -11,11 +11,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
 const (
-	// maxBytes is how long a configuration may be. Those that people write have a few hundred lines.
+	// maxBytes is how long a configuration may be. Those that users write have a few hundred lines.
 	maxBytes = 1 << 20
 	// quotedBytes bounds what a message repeats.
 	quotedBytes = 80
@@ -28,7 +29,7 @@ var yamlLine = regexp.MustCompile(`^line (\d+): `)
 type reader struct {
 	file     string
 	at       map[string]position
-	findings []finding.Finding
+	findings []diagnostics.Finding
 }
 
 // handler takes in the value of a key.
@@ -36,8 +37,8 @@ type handler func(node *yaml.Node, field string)
 
 // fail notes an error in a field that stands at a node.
 func (r *reader) fail(node *yaml.Node, rule, field, message, fix string) {
-	r.note(finding.Finding{
-		Rule: rule, Severity: finding.Error, Line: node.Line, Column: node.Column, Field: field, Message: message, Fix: fix,
+	r.note(diagnostics.Finding{
+		Rule: rule, Severity: diagnostics.Error, Line: node.Line, Column: node.Column, Field: field, Message: message, Fix: fix,
 	})
 }
 
@@ -52,25 +53,25 @@ func (r *reader) failIn(node *yaml.Node, rule, field, message, fix string) {
 // failAt notes an error in a field that may not be there: it is told where its nearest parent stands.
 func (r *reader) failAt(c *Config, rule, field, message, fix string) {
 	line, column := c.Position(field)
-	r.note(finding.Finding{Rule: rule, Severity: finding.Error, Line: line, Column: column, Field: field, Message: message, Fix: fix})
+	r.note(diagnostics.Finding{Rule: rule, Severity: diagnostics.Error, Line: line, Column: column, Field: field, Message: message, Fix: fix})
 }
 
 // warnAt is failAt for what is not refused.
 func (r *reader) warnAt(c *Config, rule, field, message, fix string) {
 	r.failAt(c, rule, field, message, fix)
-	r.findings[len(r.findings)-1].Severity = finding.Warning
+	r.findings[len(r.findings)-1].Severity = diagnostics.Warning
 }
 
-func (r *reader) note(f finding.Finding) {
+func (r *reader) note(f diagnostics.Finding) {
 	f.File = r.file
 	r.findings = append(r.findings, f)
 }
 
-// document is the mapping that the file must be, nil when it is none.
+// document returns the mapping that the file must be, nil when it is none.
 func (r *reader) document(data []byte) *yaml.Node {
 	if len(data) > maxBytes {
-		r.note(finding.Finding{
-			Rule: RuleSyntax, Severity: finding.Error, Message: fmt.Sprintf("the file has %d bytes, more than %d", len(data), maxBytes),
+		r.note(diagnostics.Finding{
+			Rule: RuleSyntax, Severity: diagnostics.Error, Message: fmt.Sprintf("the file has %d bytes, more than %d", len(data), maxBytes),
 			Fix: "name the module-config.yaml and not the manifest",
 		})
 		return nil
@@ -101,8 +102,8 @@ func (r *reader) document(data []byte) *yaml.Node {
 // malformed notes what the YAML library says, with its line where it names one.
 func (r *reader) malformed(err error) {
 	if errors.Is(err, io.EOF) {
-		r.note(finding.Finding{
-			Rule: RuleSyntax, Severity: finding.Error, Message: "the file is empty", Fix: "kyma module init writes one to begin with",
+		r.note(diagnostics.Finding{
+			Rule: RuleSyntax, Severity: diagnostics.Error, Message: "the file is empty", Fix: "kyma module init writes one to begin with",
 		})
 		return
 	}
@@ -111,8 +112,8 @@ func (r *reader) malformed(err error) {
 		line, _ = strconv.Atoi(match[1]) // digits, or 0
 		text = text[len(match[0]):]
 	}
-	r.note(finding.Finding{
-		Rule: RuleSyntax, Severity: finding.Error, Line: line, Message: "the file is no YAML: " + text, Fix: "correct the syntax",
+	r.note(diagnostics.Finding{
+		Rule: RuleSyntax, Severity: diagnostics.Error, Line: line, Message: "the file is no YAML: " + text, Fix: "correct the syntax",
 	})
 }
 
@@ -233,7 +234,7 @@ func (r *reader) wrongType(node *yaml.Node, field, want string) {
 	r.fail(node, RuleWrongType, field, fmt.Sprintf("is %s, which does not fit here", nameOf(node)), fix)
 }
 
-// scalar is the text of a single value.
+// scalar returns the text of a single value.
 func scalar(node *yaml.Node) (text string, ok bool) {
 	if node.Kind == yaml.AliasNode && node.Alias != nil {
 		node = node.Alias
@@ -274,7 +275,7 @@ func nameOf(node *yaml.Node) string {
 	}
 }
 
-// join is the path of a key. A key that would be misread in a path is set in brackets.
+// join returns the path of a key. A key that would be misread in a path is set in brackets.
 func join(field, key string) string {
 	if strings.ContainsAny(key, ".[]/ ") || key == "" {
 		return field + "[" + quoted(key) + "]"
@@ -285,10 +286,7 @@ func join(field, key string) string {
 	return field + "." + key
 }
 
-// quoted is a text of the file as a message repeats it.
+// quoted returns a text of the file as a message repeats it.
 func quoted(text string) string {
-	if len(text) > quotedBytes {
-		text = strings.ToValidUTF8(text[:quotedBytes], "") + "…"
-	}
-	return strconv.Quote(text)
+	return strconv.Quote(excerpt.Cut(text, quotedBytes))
 }

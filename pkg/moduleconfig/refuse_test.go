@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
 // edit replaces a part of a sample, once.
@@ -19,7 +19,7 @@ type refusal struct {
 	says  string
 }
 
-func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
+func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 	const ctl, old, maps, ours = "modulectl.yaml", "old-cli.yaml", "modulectl-maps.yaml", "ours.yaml"
 	for name, c := range map[string]refusal{
 		"a module without a name":                            {ctl, []edit{{"name: kyma-project.io/module/notes\n", ""}}, "0 name required", "missing"},
@@ -38,7 +38,7 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"two icons of one name in a list":                    {ctl, []edit{{"icon.svg", "icon.svg\n- name: module-icon\n  link: https://example.com/b.svg"}}, "10 icons[1].name duplicate-name", "line 8"},
 		"two icons of one name in a mapping":                 {maps, []edit{{"icon.svg", "icon.svg\n  module-icon: https://example.com/b.svg"}}, "8 icons.module-icon duplicate-key", "line 7"},
 		"two resources of one name":                          {ctl, []edit{{"crds.yaml", "crds.yaml\n- name: crds\n  link: https://example.com/b"}}, "32 resources[1].name duplicate-name", "line 30"},
-		"an icon with a key that nobody knows":               {ctl, []edit{{"icon.svg", "icon.svg\n  size: 3"}}, "10 icons[0].size unknown-key", "no meaning"},
+		"an icon with a key that no one knows":               {ctl, []edit{{"icon.svg", "icon.svg\n  size: 3"}}, "10 icons[0].size unknown-key", "no meaning"},
 		"icons that are a text":                              {ctl, []edit{{"icons:\n- name: module-icon\n  link: https://example.com/icon.svg", "icons: https://example.com/icon.svg"}}, "7 icons wrong-type", "a list of names"},
 		"an icon that is a text":                             {ctl, []edit{{"- name: module-icon\n  link: https://example.com/icon.svg", "- https://example.com/icon.svg"}}, "8 icons[0] wrong-type", "a mapping"},
 		"a repository without https":                         {ctl, []edit{{"https://example.com/notes\n", "http://example.com/notes\n"}}, "5 repository link", "without encryption"},
@@ -69,7 +69,7 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a channel of two letters":                           {old, []edit{{"channel: regular", "channel: ab"}}, "3 channel channel", "no channel"},
 		"a namespace in upper case":                          {old, []edit{{"kcp-system", "KCP"}}, "8 namespace namespace", "no namespace"},
 		"a resource name that is no name":                    {old, []edit{{"notes-regular", "Notes_Regular"}}, "7 resourceName name", "no name of an object"},
-		"a key that nobody knows":                            {ctl, []edit{{"team: notes", "squad: notes\nteam: notes"}}, "11 squad unknown-key", "no meaning"},
+		"a key that no one knows":                            {ctl, []edit{{"team: notes", "squad: notes\nteam: notes"}}, "11 squad unknown-key", "no meaning"},
 		"a key that is misspelt":                             {ctl, []edit{{"defaultCR:", "default-cr:"}}, "10 default-cr unknown-key", "defaultCR"},
 		"a key that is there twice":                          {ctl, []edit{{"team: notes", "team: notes\nname: kyma-project.io/module/other"}}, "12 name duplicate-key", "line 2"},
 		"a merge key":                                        {ctl, []edit{{"team: notes", "team: notes\n<<: {beta: true}"}}, "12 << unknown-key", "no meaning"},
@@ -89,9 +89,9 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a state check without a path":                       {old, []edit{{"jsonPath: status.empty", "jsonPath:"}}, "23 customStateCheck[2].jsonPath required", "missing"},
 		"a state check without a value":                      {old, []edit{{"  value: up\n", ""}}, "17 customStateCheck[0].value required", "missing"},
 		"a state check with a path that is none":             {old, []edit{{"status.phase", "status..phase"}}, "17 customStateCheck[0].jsonPath state-check", ".."},
-		"a renderer that nobody has":                         {ours, []edit{{"helm-chart", "helm"}}, "6 renderer choice", "helm-chart, kustomize, bundle"},
-		"a readiness that nobody has":                        {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
-		"a rule of CRD safety that nobody has":               {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
+		"a renderer that no one has":                         {ours, []edit{{"helm-chart", "helm"}}, "6 renderer choice", "helm-chart, kustomize, bundle"},
+		"a readiness that no one has":                        {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
+		"a rule of CRD safety that no one has":               {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
 		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "18 values path", "absolute"},
 		"values that are written in place":                   {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
 		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "19 targetNamespace namespace", "no namespace"},
@@ -114,9 +114,9 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 func expect(t *testing.T, text, want, says string) {
 	t.Helper()
 	_, findings := Parse("module-config.yaml", []byte(text))
-	var errors []finding.Finding
+	var errors []diagnostics.Finding
 	for _, f := range findings {
-		if f.Severity == finding.Error {
+		if f.Severity == diagnostics.Error {
 			errors = append(errors, f)
 		}
 	}
@@ -128,14 +128,14 @@ func expect(t *testing.T, text, want, says string) {
 		t.Errorf("got %q, want %q: %v", got, want, f)
 	}
 	if !strings.Contains(f.Message+"; "+f.Fix, says) {
-		t.Errorf("nobody says %q: %v", says, f)
+		t.Errorf("no one says %q: %v", says, f)
 	}
 	if f.File != "module-config.yaml" || f.Fix == "" || strings.Contains(f.String(), "secret") {
 		t.Errorf("file or fix are missing, or something is told that is secret: %v", f)
 	}
 }
 
-func TestWhatIsNoConfigurationIsRefused(t *testing.T) {
+func TestRefuse_WhatIsNoConfigurationIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, says string }{
 		"an empty file":                     {"", "0  syntax", "empty"},
 		"comments alone":                    {"# nothing\n", "0  syntax", "empty"},
@@ -151,7 +151,7 @@ func TestWhatIsNoConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatATemplateDoesNotTakeIsAWarning(t *testing.T) {
+func TestRefuse_WhatATemplateDoesNotTakeIsAWarning(t *testing.T) {
 	for name, c := range map[string]edit{
 		"a version with build metadata":                {"1.2.3", "1.2.3+5"},
 		"a version with a dotted prerelease":           {"1.2.3", "1.2.3-rc.1"},
@@ -165,7 +165,7 @@ func TestWhatATemplateDoesNotTakeIsAWarning(t *testing.T) {
 			text := strings.Replace(sample(t, "modulectl.yaml"), "labels: {one: 1}\n", "", 1)
 			_, findings := Parse("a", []byte(strings.Replace(text, c.old, c.new, 1)))
 			for _, f := range findings {
-				if f.Rule == RuleTemplate && f.Severity == finding.Warning {
+				if f.Rule == RuleTemplate && f.Severity == diagnostics.Warning {
 					return
 				}
 			}

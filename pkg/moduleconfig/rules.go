@@ -1,6 +1,6 @@
 package moduleconfig
 
-import "github.com/kyma-project/lifecycle-manager/pkg/finding"
+import "github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 
 // The rules of this package.
 const (
@@ -24,9 +24,9 @@ const (
 	RuleIgnored      = "ignored"
 )
 
-// Rules says what each rule of this package stands for.
-func Rules() []finding.Rule {
-	return []finding.Rule{
+// Rules returns what each rule of this package stands for.
+func Rules() []diagnostics.Rule {
+	return []diagnostics.Rule{
 		{Name: RuleSyntax, Text: "The configuration is one YAML document, a mapping, without aliases of lists and mappings."},
 		{Name: RuleUnknownKey, Text: "Every key of the configuration has a meaning."},
 		{Name: RuleDuplicateKey, Text: "Every key is set once."},

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -20,7 +20,7 @@ func (l *linter) changes(objects []*unstructured.Unstructured) {
 		same := slices.DeleteFunc(slices.Clone(left), func(f crdsafety.Finding) bool { return !alike(f) })
 		left = slices.DeleteFunc(left, alike)
 		id := inventory.ID{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: first.Definition}
-		l.inObject(l.manifest, id, RuleCRDChange, finding.Error, "spec",
+		l.inObject(l.manifest, id, RuleCRDChange, diagnostics.Error, "spec",
 			"an upgrade of "+id.String()+" is refused "+crdsafety.RefusedWhere(same)+": "+crdsafety.Describe(same),
 			"change it compatibly, or allow "+first.Rule+" in allowCRDChanges")
 	}

@@ -8,7 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
 // states are the words of status.state that a lifecycle manager understands.
@@ -23,10 +23,10 @@ func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomRes
 	i := slices.IndexFunc(d.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version.Name })
 	at := fmt.Sprintf("spec.versions[%d]", i)
 	note := func(field, message, fix string) {
-		l.inObject(l.manifest, d.id, RuleStateContract, finding.Warning, at+field, fmt.Sprintf("%s: %s", d.id, message), fix)
+		l.inObject(l.manifest, d.id, RuleStateContract, diagnostics.Warning, at+field, fmt.Sprintf("%s: %s", d.id, message), fix)
 	}
 	if version.Subresources == nil || version.Subresources.Status == nil {
-		note("", "has no status subresource: whoever may write the resource may write its state", "add subresources: {status: {}}")
+		note("", "has no status subresource: every user who may write the resource may write its state", "add subresources: {status: {}}")
 	}
 	if len(l.Config.CustomStateCheck) > 0 || version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
 		return
@@ -38,7 +38,7 @@ func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomRes
 	switch {
 	case keeps(root) || keeps(&status):
 	case !there:
-		note(path, "has no status.state: nobody can tell whether the module is ready", "add it, or map another field by customStateCheck")
+		note(path, "has no status.state: the readiness of the module cannot be determined", "add it, or map another field by customStateCheck")
 	case state.Type != "string":
 		note(path, "has a status.state that is no text", "make it a string")
 	case len(state.Enum) > 0:
@@ -48,12 +48,12 @@ func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomRes
 	}
 }
 
-// keeps says that fields are kept which no schema names.
+// keeps reports whether fields are kept which no schema names.
 func keeps(schema *apiextensionsv1.JSONSchemaProps) bool {
 	return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 }
 
-// compare tells which states an enum lacks, and which words it has that are none. The empty word is what a state is before its first.
+// compare returns which states an enum lacks, and which words it has that are none. The empty word is what a state is before its first.
 func compare(enum []apiextensionsv1.JSON) (missing, unknown []string) {
 	var words []string
 	for _, value := range enum {

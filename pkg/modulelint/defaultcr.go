@@ -10,7 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -31,8 +31,8 @@ func (l *linter) defaultCR(definitions []definition) {
 		return
 	}
 	if len(objects) != 1 {
-		l.findings = append(l.findings, finding.Finding{
-			Rule: RuleDefaultCR, Severity: finding.Error, File: l.DefaultCRFile,
+		l.findings = append(l.findings, diagnostics.Finding{
+			Rule: RuleDefaultCR, Severity: diagnostics.Error, File: l.DefaultCRFile,
 			Message: fmt.Sprintf("declares %d objects", len(objects)), Fix: "keep the one custom resource that the module begins with",
 		})
 		return
@@ -52,7 +52,7 @@ func (l *linter) definitionOf(
 ) (*definition, *apiextensionsv1.CustomResourceDefinitionVersion) {
 	kind, id := cr.GroupVersionKind(), inventory.IDOf(cr)
 	note := func(rule, field, message, fix string) {
-		l.inObject(l.cr, id, rule, finding.Error, field, fmt.Sprintf("%s: %s", id, message), fix)
+		l.inObject(l.cr, id, rule, diagnostics.Error, field, fmt.Sprintf("%s: %s", id, message), fix)
 	}
 	d := of(definitions, kind.GroupKind())
 	if d == nil {
@@ -81,10 +81,10 @@ func (l *linter) fits(cr *unstructured.Unstructured, d *definition, version *api
 	id := inventory.IDOf(cr)
 	for _, found := range d.validator.Validate(cr) {
 		fix := "correct it: an API server refuses it"
-		l.inObject(l.cr, id, RuleDefaultCR, finding.Error, found.Path, found.Message, fix)
+		l.inObject(l.cr, id, RuleDefaultCR, diagnostics.Error, found.Path, found.Message, fix)
 	}
 	for _, field := range dropped(cr, version) {
-		l.inObject(l.cr, id, RuleDefaultCR, finding.Error, field,
+		l.inObject(l.cr, id, RuleDefaultCR, diagnostics.Error, field,
 			fmt.Sprintf("%s: the field is not in the schema", id), "correct its name, or remove it: an API server drops it")
 	}
 }

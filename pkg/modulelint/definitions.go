@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -37,7 +37,7 @@ func (l *linter) definitions(objects []*unstructured.Unstructured) []definition 
 			continue
 		}
 		note := func(field, message, fix string) {
-			l.inObject(l.manifest, id, RuleDefinition, finding.Error, field, fmt.Sprintf("%s: %s", id, message), fix)
+			l.inObject(l.manifest, id, RuleDefinition, diagnostics.Error, field, fmt.Sprintf("%s: %s", id, message), fix)
 		}
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, crd)
@@ -65,7 +65,7 @@ func (l *linter) definitions(objects []*unstructured.Unstructured) []definition 
 
 type refusal struct{ field, message string }
 
-// refusals are what an API server says against a definition beside its schemas.
+// refusals returns what an API server says against a definition beside its schemas.
 func refusals(crd *apiextensionsv1.CustomResourceDefinition) []refusal {
 	var found []refusal
 	spec := &crd.Spec
@@ -93,7 +93,7 @@ func refusals(crd *apiextensionsv1.CustomResourceDefinition) []refusal {
 	return found
 }
 
-// of is the definition of a kind; nil when there is none.
+// of returns the definition of a kind; nil when there is none.
 func of(definitions []definition, kind schema.GroupKind) *definition {
 	i := slices.IndexFunc(definitions, func(d definition) bool { return d.kind() == kind })
 	if i < 0 {
@@ -106,7 +106,7 @@ func (d *definition) kind() schema.GroupKind {
 	return schema.GroupKind{Group: d.crd.Spec.Group, Kind: d.crd.Spec.Names.Kind}
 }
 
-// version is one that is served; nil when it is not.
+// version returns one that is served; nil when it is not.
 func (d *definition) version(name string) *apiextensionsv1.CustomResourceDefinitionVersion {
 	versions := d.crd.Spec.Versions
 	i := slices.IndexFunc(versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name && v.Served })
@@ -151,10 +151,10 @@ func (l *linter) associated(definitions []definition) {
 		d := of(definitions, schema.GroupKind{Group: kind.Group, Kind: kind.Kind})
 		switch {
 		case d == nil:
-			l.inConfig(RuleAssociated, finding.Warning, field,
+			l.inConfig(RuleAssociated, diagnostics.Warning, field,
 				fmt.Sprintf("the manifest does not define %s.%s", kind.Kind, kind.Group), "name one that it defines: "+kinds(definitions))
 		case d.version(kind.Version) == nil:
-			l.inConfig(RuleAssociated, finding.Warning, field,
+			l.inConfig(RuleAssociated, diagnostics.Warning, field,
 				fmt.Sprintf("%s.%s is not served in version %s", kind.Kind, kind.Group, kind.Version), "name one that is: "+d.served())
 		}
 	}

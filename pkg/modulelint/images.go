@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -138,7 +138,7 @@ func (l *linter) images(objects []*unstructured.Unstructured) {
 	for _, object := range objects {
 		for _, use := range uses(object) {
 			if use.problem != "" {
-				l.inObject(l.manifest, use.id, RuleImage, finding.Error, use.field, fmt.Sprintf("%s: %s", use.id, use.problem), use.fix)
+				l.inObject(l.manifest, use.id, RuleImage, diagnostics.Error, use.field, fmt.Sprintf("%s: %s", use.id, use.problem), use.fix)
 				continue
 			}
 			note(use.image)
@@ -147,7 +147,7 @@ func (l *linter) images(objects []*unstructured.Unstructured) {
 	for i, text := range l.Config.Images {
 		named, problem, fix := parseImage(text)
 		if problem != "" {
-			l.inConfig(RuleImage, finding.Error, fmt.Sprintf("images[%d]", i), problem, fix)
+			l.inConfig(RuleImage, diagnostics.Error, fmt.Sprintf("images[%d]", i), problem, fix)
 			continue
 		}
 		note(named)
@@ -155,8 +155,8 @@ func (l *linter) images(objects []*unstructured.Unstructured) {
 	for key, repositories := range twins {
 		if len(repositories) > 1 {
 			slices.Sort(repositories)
-			l.findings = append(l.findings, finding.Finding{
-				Rule: RuleImageTwins, Severity: finding.Warning, File: l.ManifestFile,
+			l.findings = append(l.findings, diagnostics.Finding{
+				Rule: RuleImageTwins, Severity: diagnostics.Warning, File: l.ManifestFile,
 				Message: fmt.Sprintf("%s is in several repositories: %s", key, strings.Join(repositories, ", ")),
 				Fix:     "give them different names or tags: copies of them cannot be told apart",
 			})

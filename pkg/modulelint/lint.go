@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -19,8 +19,8 @@ import (
 type Module struct {
 	// Config as moduleconfig.Parse read it.
 	Config *moduleconfig.Config
-	// Manifest is the text of the manifest, and ManifestFile the name that findings carry. Nil means that nobody has it, which is no
-	// finding: what stands in the manifest is not judged then.
+	// Manifest is the text of the manifest, and ManifestFile the name that findings carry. Nil means that it is not available, which is no
+	// finding: rules about the manifest are skipped then.
 	Manifest     []byte
 	ManifestFile string
 	// Objects are what the manifest renders to, when it is no plain YAML (a chart, a kustomization, a folder). Nil: Manifest is parsed.
@@ -57,17 +57,17 @@ type linter struct {
 	options  Options
 	manifest *source
 	cr       *source
-	findings []finding.Finding
+	findings []diagnostics.Finding
 }
 
-// Lint judges a module whose configuration has been read, and returns what is wrong in the order of [finding.Sort].
+// Lint judges a module whose configuration has been read, and returns what is wrong in the order of [diagnostics.Sort].
 //
 //  1. A manifest that cannot be parsed is one finding, and nothing else in it is judged.
 //  2. Images, manager and definitions are judged in the manifest, images of the configuration too.
 //  3. The default custom resource is judged by its definition, which must be in the manifest and valid.
 //  4. Definitions are compared with those of an earlier version, if there is one.
-//  5. Links are asked for last, if there is something to ask with.
-func Lint(module Module, options Options) []finding.Finding {
+//  5. Links are requested last, if there is something to ask with.
+func Lint(module Module, options Options) []diagnostics.Finding {
 	if module.Config == nil {
 		module.Config = &moduleconfig.Config{}
 	}
@@ -86,7 +86,7 @@ func Lint(module Module, options Options) []finding.Finding {
 		l.changes(objects)
 	}
 	l.links()
-	return finding.Sort(finding.Select(l.findings, options.Rules))
+	return diagnostics.Sort(diagnostics.Select(l.findings, options.Rules))
 }
 
 func (l *linter) selects(rule string) bool {
@@ -94,20 +94,20 @@ func (l *linter) selects(rule string) bool {
 }
 
 // inConfig notes what is wrong with a field of the configuration.
-func (l *linter) inConfig(rule string, severity finding.Severity, field, message, fix string) {
+func (l *linter) inConfig(rule string, severity diagnostics.Severity, field, message, fix string) {
 	line, column := l.Config.Position(field)
-	l.findings = append(l.findings, finding.Finding{
+	l.findings = append(l.findings, diagnostics.Finding{
 		Rule: rule, Severity: severity, File: l.Config.File, Line: line, Column: column, Field: field, Message: message, Fix: fix,
 	})
 }
 
 // inObject notes what is wrong with a field of an object, which the message names.
-func (l *linter) inObject(from *source, id inventory.ID, rule string, severity finding.Severity, field, message, fix string) {
+func (l *linter) inObject(from *source, id inventory.ID, rule string, severity diagnostics.Severity, field, message, fix string) {
 	if !l.selects(rule) {
 		return // where it stands takes a while to find
 	}
 	file, line, column := from.place(id, field)
-	l.findings = append(l.findings, finding.Finding{
+	l.findings = append(l.findings, diagnostics.Finding{
 		Rule: rule, Severity: severity, File: file, Line: line, Column: column, Field: field, Message: message, Fix: fix,
 	})
 }
@@ -121,12 +121,12 @@ func (l *linter) unreadable(from *source, rule string, err error, fix string) {
 	if matches := errorLine.FindAllStringSubmatch(err.Error(), -1); len(matches) > 0 {
 		line, _ = strconv.Atoi(matches[len(matches)-1][1]) // digits, or 0
 	}
-	l.findings = append(l.findings, finding.Finding{
-		Rule: rule, Severity: finding.Error, File: from.file, Line: line, Message: "cannot be read: " + err.Error(), Fix: fix,
+	l.findings = append(l.findings, diagnostics.Finding{
+		Rule: rule, Severity: diagnostics.Error, File: from.file, Line: line, Message: "cannot be read: " + err.Error(), Fix: fix,
 	})
 }
 
-// parse gives the objects of the manifest; not ok when there is nothing to judge.
+// parse returns the objects of the manifest; not ok when there is nothing to judge.
 func (l *linter) parse() (objects []*unstructured.Unstructured, ok bool) {
 	if l.Objects != nil {
 		return l.Objects, true
@@ -140,8 +140,8 @@ func (l *linter) parse() (objects []*unstructured.Unstructured, ok bool) {
 		return nil, false
 	}
 	if len(objects) == 0 {
-		l.findings = append(l.findings, finding.Finding{
-			Rule: RuleManifest, Severity: finding.Error, File: l.ManifestFile,
+		l.findings = append(l.findings, diagnostics.Finding{
+			Rule: RuleManifest, Severity: diagnostics.Error, File: l.ManifestFile,
 			Message: "declares no object", Fix: "put the module's objects into it",
 		})
 		return nil, false
@@ -165,7 +165,7 @@ func (l *linter) links() {
 			asked[link] = err
 		}
 		if err != nil {
-			l.inConfig(RuleReachable, finding.Error, field, "the link leads nowhere: "+err.Error(), "correct it, or publish what it leads to")
+			l.inConfig(RuleReachable, diagnostics.Error, field, "the link leads nowhere: "+err.Error(), "correct it, or publish what it leads to")
 		}
 	}
 	ask("repository", c.Repository)

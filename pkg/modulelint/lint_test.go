@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -34,11 +34,11 @@ func sample(t testing.TB) files {
 	return found
 }
 
-// module is what the files say; the configuration must be one that is accepted.
+// module returns what the files say; the configuration must be one that is accepted.
 func (f files) module(t testing.TB) Module {
 	t.Helper()
 	parsed, findings := moduleconfig.Parse(config, []byte(f[config]))
-	if finding.Failed(findings) {
+	if diagnostics.Failed(findings) {
 		t.Fatal(findings)
 	}
 	return Module{Config: parsed, Manifest: []byte(f[manifest]), ManifestFile: manifest, DefaultCR: []byte(f[cr]), DefaultCRFile: cr}
@@ -58,7 +58,7 @@ func (f files) edited(t *testing.T, edits []edit) files {
 	return f
 }
 
-func TestAModuleThatIsInOrderHasNoFindings(t *testing.T) {
+func TestLint_AModuleThatIsInOrderHasNoFindings(t *testing.T) {
 	module := sample(t).module(t)
 	if findings := Lint(module, Options{}); len(findings) > 0 {
 		t.Errorf("findings: %v", findings)
@@ -78,7 +78,7 @@ func TestSamplesOfTheRepositoryHaveNoErrors(t *testing.T) {
 		if module.DefaultCR, err = os.ReadFile(module.DefaultCRFile); errors.Is(err, os.ErrNotExist) {
 			module.DefaultCR = nil
 		}
-		if findings := Lint(module, Options{}); finding.Failed(findings) {
+		if findings := Lint(module, Options{}); diagnostics.Failed(findings) {
 			t.Errorf("%v", findings)
 		}
 	}
@@ -91,7 +91,7 @@ const (
 	state     = "spec.versions[0].schema.openAPIV3Schema.properties.status.properties.state"
 )
 
-func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
+func TestLint_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		edits []edit
 		want  string // file:line field rule severity
@@ -118,7 +118,7 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"a manager with another tag":                             {[]edit{{manifest, container, "image: registry.example.com/notes/manager:1.2.30"}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version error", "1.2.30, v0.26.1"},
 		"a manager with a v before its tag":                      {[]edit{{manifest, container, "image: registry.example.com/notes/manager:v1.2.3"}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version warning", "v1.2.3"},
 		"a manager behind a registry with a port":                {[]edit{{manifest, container, "image: registry.example.com:5000/notes/manager:1.2.3"}}, "", ""},
-		"a manager that is pinned by digest alone":               {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version warning", "nobody can tell"},
+		"a manager that is pinned by digest alone":               {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version warning", "cannot be determined"},
 		"a manager pinned by digest with the version in a label": {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}, {manifest, "  name: notes-manager\n", "  name: notes-manager\n  labels: {app.kubernetes.io/version: v1.2.3}\n"}}, "", ""},
 		"a manager pinned by digest with another version":        {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}, {manifest, "  name: notes-manager\n", "  name: notes-manager\n  labels: {app.kubernetes.io/version: 1.2.4}\n"}}, "manifest.yaml:61 " + spec + "containers[0].image manager-version error", "1.2.4"},
 		"a default CR with a value of another type":              {[]edit{{cr, "min: 2", "min: two"}}, "default-cr.yaml:8 spec.min default-cr error", "integer"},
@@ -127,7 +127,7 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"a default CR that breaks a CEL rule":                    {[]edit{{cr, "min: 2", "min: 9"}}, "default-cr.yaml:5 spec default-cr error", "min must not be above max"},
 		"a default CR that needs the defaults is good":           {[]edit{{cr, "  min: 2\n", ""}}, "", ""},
 		"a default CR with a wrong element of a list":            {[]edit{{cr, "text: a", "text: {}"}}, "default-cr.yaml:10 spec.lines[0].text default-cr error", "string"},
-		"a default CR with a field that nobody knows":            {[]edit{{cr, "text: a", "txt: a"}}, "default-cr.yaml:10 spec.lines[0].txt default-cr error", "not in the schema"},
+		"a default CR with a field that no one knows":            {[]edit{{cr, "text: a", "txt: a"}}, "default-cr.yaml:10 spec.lines[0].txt default-cr error", "not in the schema"},
 		"a default CR of a kind that is not defined":             {[]edit{{cr, "kind: Note", "kind: Notebook"}}, "default-cr.yaml:2 kind default-cr-kind error", "Note.notes.example.com"},
 		"a default CR of a group that is not defined":            {[]edit{{cr, "notes.example.com/v1", "notes.example.org/v1"}}, "default-cr.yaml:2 kind default-cr-kind error", "does not define"},
 		"a default CR of a version that is not served":           {[]edit{{cr, "notes.example.com/v1", "notes.example.com/v1alpha1"}}, "default-cr.yaml:1 apiVersion default-cr-kind error", "use one that is: v1"},
@@ -146,7 +146,7 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"a status without a state":                               {[]edit{{manifest, `state: {type: string, enum: [Processing, Deleting, Ready, Error, Warning, ""]}`, "phase: {type: string}"}}, "manifest.yaml:39 " + state + " state-contract warning", "no status.state"},
 		"a state that lacks a word":                              {[]edit{{manifest, `Error, Warning, ""]`, "Error, Broken]"}}, "manifest.yaml:40 " + state + " state-contract warning", "without Warning, with Broken"},
 		"a state that is a number":                               {[]edit{{manifest, `{type: string, enum: [Processing, Deleting, Ready, Error, Warning, ""]}`, "{type: integer}"}}, "manifest.yaml:40 " + state + " state-contract warning", "no text"},
-		"a status that everybody may write":                      {[]edit{{manifest, "    subresources: {status: {}}\n", ""}}, "manifest.yaml:11 spec.versions[0] state-contract warning", "status subresource"},
+		"a status that everyone may write":                       {[]edit{{manifest, "    subresources: {status: {}}\n", ""}}, "manifest.yaml:11 spec.versions[0] state-contract warning", "status subresource"},
 		"state checks read another field":                        {[]edit{{manifest, `state: {type: string, enum: [Processing, Deleting, Ready, Error, Warning, ""]}`, "phase: {type: string}"}, {config, "team: notes", "team: notes\ncustomStateCheck:\n- {jsonPath: status.phase, value: a, mappedState: Ready}\n- {jsonPath: status.phase, value: b, mappedState: Error}"}}, "", ""},
 		"a manifest with one object twice, and differently":      {[]edit{{manifest, "metadata: {name: bare, namespace: notes-system}", "metadata: {name: bare, namespace: notes-system}\nspec: {containers: []}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: bare, namespace: notes-system}"}}, "manifest.yaml:97  manifest error", "declared differently"},
 		"a manifest that is no YAML":                             {[]edit{{manifest, "scope: Namespaced", "scope: [Namespaced"}}, "manifest.yaml:9  manifest error", "cannot be read"},
@@ -167,13 +167,13 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 				t.Errorf("got %q, want %q: %v", got, c.want, f)
 			}
 			if !strings.Contains(f.Message+"; "+f.Fix, c.says) || f.Fix == "" {
-				t.Errorf("nobody says %q, or there is no fix: %v", c.says, f)
+				t.Errorf("no one says %q, or there is no fix: %v", c.says, f)
 			}
 		})
 	}
 }
 
-func TestAManifestThatNobodyHasIsNotJudged(t *testing.T) {
+func TestLint_AManifestThatNobodyHasIsNotJudged(t *testing.T) {
 	module := sample(t).module(t)
 	module.Manifest = nil
 	if findings := Lint(module, Options{}); len(findings) > 0 {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 )
@@ -18,7 +18,7 @@ const versionLabel = "app.kubernetes.io/version"
 
 // manager judges the object that runs the module's operator.
 //
-//  1. It must be in the manifest. A kind that runs no pods may be made by somebody else: a warning.
+//  1. It must be in the manifest. A kind that runs no pods may be created by another component: a warning.
 //  2. One of its containers has the module's version as tag; a "v" before it is a warning.
 //  3. Where all are pinned by digest alone, the version label must tell it; without one it is a warning.
 func (l *linter) manager(objects []*unstructured.Unstructured) {
@@ -29,9 +29,9 @@ func (l *linter) manager(objects []*unstructured.Unstructured) {
 	_, runsPods := podSpecs[schema.GroupKind{Group: wanted.Group, Kind: wanted.Kind.Kind}]
 	object := find(objects, wanted)
 	if object == nil {
-		severity := finding.Warning
+		severity := diagnostics.Warning
 		if runsPods {
-			severity = finding.Error
+			severity = diagnostics.Error
 		}
 		l.inConfig(RuleManager, severity, "manager", fmt.Sprintf("the manifest has no %s", describe(wanted)), alternatives(objects, wanted))
 		return
@@ -46,7 +46,7 @@ func describe(wanted *moduleconfig.Manager) string {
 	return id.String() + " in version " + wanted.Version
 }
 
-// find is the object that the configuration means; a namespace that it does not name is any.
+// find returns the object that the configuration means; a namespace that it does not name is any.
 func find(objects []*unstructured.Unstructured, wanted *moduleconfig.Manager) *unstructured.Unstructured {
 	kind := schema.GroupVersionKind{Group: wanted.Group, Version: wanted.Version, Kind: wanted.Kind.Kind}
 	for _, object := range objects {
@@ -89,18 +89,20 @@ func (l *linter) managerVersion(object *unstructured.Unstructured) {
 		}
 	}
 	label := object.GetLabels()[versionLabel]
-	note := func(severity finding.Severity, message, fix string) {
+	note := func(severity diagnostics.Severity, message, fix string) {
 		l.inObject(l.manifest, id, RuleManagerVersion, severity, field, fmt.Sprintf("%s: %s", id, message), fix)
 	}
 	switch {
 	case field == "" || slices.Contains(tags, version):
 	case slices.Contains(tags, "v"+version):
-		note(finding.Warning, fmt.Sprintf("has the tag v%s and the module the version %s", version, version), "write both alike")
+		note(diagnostics.Warning, fmt.Sprintf("has the tag v%s and the module the version %s", version, version), "write both alike")
 	case len(tags) > 0:
-		note(finding.Error, fmt.Sprintf("has the tag %s and the module the version %s", strings.Join(tags, ", "), version), "write both alike")
+		note(diagnostics.Error, fmt.Sprintf("has the tag %s and the module the version %s", strings.Join(tags, ", "), version),
+			"write both alike")
 	case label == "":
-		note(finding.Warning, "has images without a tag: nobody can tell which version runs", "add a tag, or the label "+versionLabel)
+		note(diagnostics.Warning, "has images without a tag: the running version cannot be determined", "add a tag, or the label "+versionLabel)
 	case strings.TrimPrefix(label, "v") != version:
-		note(finding.Error, fmt.Sprintf("has the label %s=%s and the module the version %s", versionLabel, label, version), "write both alike")
+		note(diagnostics.Error, fmt.Sprintf("has the label %s=%s and the module the version %s", versionLabel, label, version),
+			"write both alike")
 	}
 }

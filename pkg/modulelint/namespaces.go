@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -38,7 +38,7 @@ func (l *linter) namespaces(objects []*unstructured.Unstructured) {
 	if more := len(unplaced) - maxUnplaced; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
-	l.inConfig(RuleNoNamespace, finding.Warning, "manifest",
+	l.inConfig(RuleNoNamespace, diagnostics.Warning, "manifest",
 		fmt.Sprintf("names no namespace for %s: a Kyma installs that into namespace %s", named, render.DefaultNamespace),
 		"set targetNamespace, or write metadata.namespace into the manifest")
 }

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// What names no namespace goes to namespace default, and the author of the module has to hear of it.
+// What names no namespace goes to namespace default, and the author of the module must hear of it.
 func TestObjectsWithoutANamespaceAreTold(t *testing.T) {
 	object := func(kind, metadata string) string {
 		return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n"
@@ -40,7 +40,7 @@ func TestObjectsWithoutANamespaceAreTold(t *testing.T) {
 			found := Lint(Module{Objects: objects, Chart: test.chart, Namespace: test.namespace}, Options{Rules: []string{RuleNoNamespace}})
 			switch {
 			case test.want == "" && len(found) == 0:
-			case len(found) != 1 || test.want == "" || found[0].Severity != finding.Warning || !strings.Contains(found[0].Message, test.want):
+			case len(found) != 1 || test.want == "" || found[0].Severity != diagnostics.Warning || !strings.Contains(found[0].Message, test.want):
 				t.Errorf("findings %v, want %q", found, test.want)
 			}
 		})

@@ -11,6 +11,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/distribution/reference"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
 const (
@@ -31,7 +33,7 @@ var (
 
 // parseImage reads a reference by Docker's grammar and refuses one that does not say which image it is.
 //
-//  1. A digest says it; the tag beside it is for people.
+//  1. A digest says it; the tag beside it is for users.
 //  2. Without a digest there must be a tag, and none that moves.
 func parseImage(text string) (named reference.Named, problem, fix string) {
 	const fixed = "name a version, by a tag such as :1.2.3 or by @sha256:..."
@@ -55,7 +57,7 @@ func parseImage(text string) (named reference.Named, problem, fix string) {
 	}
 }
 
-// isReference says whether a value that may be anything is a reference to an image. What might as well be an address is none.
+// isReference reports whether a value that may be anything is a reference to an image. What might as well be an address is none.
 //
 //  1. It has 3 to 256 characters, is one word and no URL, and follows Docker's grammar.
 //  2. A digest makes it one.
@@ -87,7 +89,7 @@ func tagOf(named reference.Named) string {
 	return ""
 }
 
-// digestOf is the hex part of the digest.
+// digestOf returns the hex part of the digest.
 func digestOf(named reference.Named) string {
 	if digested, ok := named.(reference.Digested); ok {
 		return digested.Digest().Encoded()
@@ -95,13 +97,13 @@ func digestOf(named reference.Named) string {
 	return ""
 }
 
-// isSemantic says whether a tag is a full semantic version, with or without "v".
+// isSemantic reports whether a tag is a full semantic version, with or without "v".
 func isSemantic(tag string) bool {
 	_, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v"))
 	return err == nil
 }
 
-// resourceName is the last segment of the path in the letters of resource names, and a part of the digest where there is one.
+// resourceName returns the last segment of the path in the letters of resource names, and a part of the digest where there is one.
 func resourceName(named reference.Named) string {
 	name := strings.Trim(unnamable.ReplaceAllString(path.Base(reference.Path(named)), "-"), "-_+")
 	if len(name) < 2 {
@@ -113,7 +115,7 @@ func resourceName(named reference.Named) string {
 	return strings.Trim(name, "-")
 }
 
-// resourceVersion is a semantic version that tells one image from another.
+// resourceVersion returns a semantic version that tells one image from another.
 func resourceVersion(named reference.Named) string {
 	version := "0.0.0"
 	if tag := tagOf(named); isSemantic(tag) {
@@ -127,7 +129,7 @@ func resourceVersion(named reference.Named) string {
 	return version
 }
 
-// prerelease is a tag as the prerelease of a version: what such a one cannot have becomes dashes.
+// prerelease returns a tag as the prerelease of a version: what such a one cannot have becomes dashes.
 func prerelease(tag string) string {
 	text := unversioned.ReplaceAllString(tag, "-")
 	for _, candidate := range []string{text, strings.ReplaceAll(text, ".", "-")} {
@@ -144,8 +146,5 @@ func hexOf(text string) string {
 }
 
 func quoted(text string) string {
-	if len(text) > quotedBytes {
-		text = strings.ToValidUTF8(text[:quotedBytes], "") + "…"
-	}
-	return strconv.Quote(text)
+	return strconv.Quote(excerpt.Cut(text, quotedBytes))
 }

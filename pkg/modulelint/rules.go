@@ -3,7 +3,7 @@ package modulelint
 import (
 	"slices"
 
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
 // The rules of this package.
@@ -23,9 +23,9 @@ const (
 	RuleReachable      = "reachable"
 )
 
-// Rules says what each rule of this package stands for.
-func Rules() []finding.Rule {
-	return []finding.Rule{
+// Rules returns what each rule of this package stands for.
+func Rules() []diagnostics.Rule {
+	return []diagnostics.Rule{
 		{Name: RuleManifest, Text: "The manifest declares objects, and each of them once."},
 		{Name: RuleImage, Text: "Every image names a version by a tag other than latest and main, or by a digest."},
 		{Name: RuleImageTwins, Text: "Images of different repositories differ in name or tag, so that copies of them can be told apart."},
@@ -42,7 +42,7 @@ func Rules() []finding.Rule {
 	}
 }
 
-// Known says whether there is a rule of that name.
+// Known reports whether there is a rule of that name.
 func Known(rule string) bool {
-	return slices.ContainsFunc(Rules(), func(r finding.Rule) bool { return r.Name == rule })
+	return slices.ContainsFunc(Rules(), func(r diagnostics.Rule) bool { return r.Name == rule })
 }

@@ -8,11 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-	"github.com/kyma-project/lifecycle-manager/pkg/finding"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// source is where objects come from: one text, or a folder. Where they stand is found when the first one is asked for: most modules
+// source is where objects come from: one text, or a folder. Where they stand is found when the first one is requested: most modules
 // have no findings.
 type source struct {
 	// file is the name of the text or of the folder.
@@ -20,17 +20,17 @@ type source struct {
 	data []byte
 	// tree is what the folder holds.
 	tree    *content.Tree
-	objects map[inventory.ID]standing
+	objects map[inventory.ID]objectPosition
 }
 
-// standing is where an object stands.
-type standing struct {
+// objectPosition is where an object stands.
+type objectPosition struct {
 	file string
 	node *yaml.Node
 }
 
-// place is the file, line and column of a field of an object; of its nearest parent, when it is not there; the name of the whole and 0 and
-// 0 when nobody knows, as with objects that a template makes.
+// place returns the file, line and column of a field of an object; of its nearest parent, when it is not there; the name of the whole and 0
+// and 0 when unknown, as with objects that a template renders.
 func (s *source) place(id inventory.ID, field string) (file string, line, column int) {
 	if s.objects == nil {
 		s.index()
@@ -39,12 +39,12 @@ func (s *source) place(id inventory.ID, field string) (file string, line, column
 	if !ok {
 		return s.file, 0, 0
 	}
-	line, column = finding.Place(at.node, field)
+	line, column = diagnostics.Place(at.node, field)
 	return at.file, line, column
 }
 
 func (s *source) index() {
-	s.objects = map[inventory.ID]standing{}
+	s.objects = map[inventory.ID]objectPosition{}
 	if s.tree == nil {
 		s.read(s.file, s.data)
 		return
@@ -72,21 +72,21 @@ func (s *source) read(file string, data []byte) {
 
 // add takes in an object, or those of a list. The first one of an identity counts.
 func (s *source) add(file string, node *yaml.Node) {
-	group, _, grouped := strings.Cut(finding.Text(node, "apiVersion"), "/")
+	group, _, grouped := strings.Cut(diagnostics.Text(node, "apiVersion"), "/")
 	if !grouped {
 		group = ""
 	}
 	id := inventory.ID{
-		Group: group, Kind: finding.Text(node, "kind"),
-		Namespace: finding.Text(node, "metadata", "namespace"), Name: finding.Text(node, "metadata", "name"),
+		Group: group, Kind: diagnostics.Text(node, "kind"),
+		Namespace: diagnostics.Text(node, "metadata", "namespace"), Name: diagnostics.Text(node, "metadata", "name"),
 	}
-	if _, items := finding.Child(node, "items"); items != nil && strings.HasSuffix(id.Kind, "List") {
+	if _, items := diagnostics.Child(node, "items"); items != nil && strings.HasSuffix(id.Kind, "List") {
 		for _, item := range items.Content {
 			s.add(file, item)
 		}
 		return
 	}
 	if _, known := s.objects[id]; !known && id.Kind != "" {
-		s.objects[id] = standing{file, node}
+		s.objects[id] = objectPosition{file, node}
 	}
 }

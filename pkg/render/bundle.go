@@ -65,7 +65,7 @@ func (Bundle) Render(ctx context.Context, tree *content.Tree, input Input) (Rend
 	return rendered, nil
 }
 
-// bundleFiles are the files that count, in the order in which they are applied.
+// bundleFiles returns the files that count, in the order in which they are applied.
 func bundleFiles(tree *content.Tree) ([]content.File, error) {
 	var files []content.File
 	size := 0
@@ -92,7 +92,7 @@ func bundleFiles(tree *content.Tree) ([]content.File, error) {
 	return files, nil
 }
 
-// stepOf is the number of the step in digits without leading zeros, so that 1_ and 01_ are one step; "" when there is none.
+// stepOf returns the number of the step in digits without leading zeros, so that 1_ and 01_ are one step; "" when there is none.
 func stepOf(file content.File) string {
 	found := numbered.FindStringSubmatch(path.Base(file.Path))
 	if found == nil {
@@ -158,7 +158,7 @@ func sizeOf(objects []*unstructured.Unstructured) int64 {
 	return size
 }
 
-// oneStep is a single step, or none when there is nothing to apply.
+// oneStep returns a single step, or none when there is nothing to apply.
 func oneStep(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
 	if len(objects) == 0 {
 		return nil

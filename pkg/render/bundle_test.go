@@ -83,7 +83,7 @@ func contentCopy(tree *content.Tree) *content.Tree {
 	return contentOf(all...)
 }
 
-// TestBundleRefuses holds the words of every refusal: people read them in a status.
+// TestBundleRefuses holds the words of every refusal: users read them in a status.
 func TestBundleRefuses(t *testing.T) {
 	const invalid, large = content.ReasonContentInvalid, content.ReasonContentTooLarge
 	aliases := config("%s") + "x: &x " + strings.Repeat("y", 1_000_000) + "\nz: [*x,*x,*x,*x,*x,*x,*x,*x,*x,*x]\n"

@@ -42,7 +42,7 @@ type configEntry struct {
 	clientConfig map[string]string
 }
 
-// Installs are the names of the installations that the layer speaks of, sorted.
+// Installs returns the names of the installations that the layer speaks of, sorted.
 func (c Config) Installs() []string { return slices.Sorted(maps.Keys(c.entries)) }
 
 // InstallConfig is what a config layer says about one installation.
@@ -82,7 +82,7 @@ func ParseConfig(data []byte) (Config, error) {
 	return config, nil
 }
 
-// For gives what the config says about one installation, and nothing when it does not name it.
+// For returns what the config says about one installation, and nothing when it does not name it.
 func (c Config) For(install string) (InstallConfig, error) {
 	entry, ok := c.entries[install]
 	if !ok {

@@ -158,7 +158,7 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-// count is how many values there are in a value.
+// count returns how many values there are in a value.
 func count(value any) int {
 	total := 1
 	switch value := value.(type) {

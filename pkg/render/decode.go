@@ -98,7 +98,7 @@ func (p *parser) decodeYAML(text []byte, at place) ([]decoded, error) {
 	return []decoded{{fields, at}}, nil
 }
 
-// onlyDocument is the value of the document in text; nil when there is none. More than one is an error.
+// onlyDocument returns the value of the document in text; nil when there is none. More than one is an error.
 func onlyDocument(text []byte) (any, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var value, rest any
@@ -112,9 +112,9 @@ func onlyDocument(text []byte) (any, error) {
 	case errors.Is(err, io.EOF):
 		return value, nil
 	case err != nil:
-		return nil, fmt.Errorf("goes on after its end: begin a new document with a line \"---\": %w", err)
+		return nil, fmt.Errorf("continues after its end: begin a new document with a line \"---\": %w", err)
 	default:
-		return nil, errors.New("goes on after its end: begin a new document with a line \"---\"")
+		return nil, errors.New("continues after its end: begin a new document with a line \"---\"")
 	}
 }
 
@@ -140,7 +140,7 @@ func expandedSize(value any) int64 {
 	}
 }
 
-// nameOf says what a value is when it should have been an object.
+// nameOf returns what a value is when it should have been an object.
 func nameOf(value any) string {
 	switch value.(type) {
 	case nil:

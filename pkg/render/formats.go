@@ -1,6 +1,6 @@
 package render
 
-// Builtin are the formats that this package reads, by the source types of Manifests. Whoever adds a format adds it to such a map.
+// Builtin returns the formats that this package reads, by the source types of Manifests. A new format is added to such a map.
 func Builtin() map[string]Renderer {
 	return map[string]Renderer{
 		"":           Raw{},

@@ -76,7 +76,7 @@ func invalidValues(format string, args ...any) error {
 	return &content.Error{Reason: content.ReasonValuesInvalid, Err: fmt.Errorf(format, args...)}
 }
 
-// interrupted tells an end that was asked for from one that the chart caused.
+// interrupted tells an end that was requested from one that the chart caused.
 func interrupted(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return &content.Error{Reason: content.ReasonInternal, Err: errors.Join(errors.New("rendering was interrupted"), err)}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// checksums is a Deployment as charts have it: an annotation changes with the Secret, so that the pods start anew.
+	// checksums is a Deployment as charts have it: an annotation changes with the Secret, so that the pods start again.
 	checksums = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: server}
@@ -22,7 +22,7 @@ spec:
 	secretHead = "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\n"
 )
 
-// What differs follows from something: a message that names the checksum sends people to the wrong file.
+// What differs follows from something: a message that names the checksum sends users to the wrong file.
 func TestHelmNamesWhatMakesAChartDiffer(t *testing.T) {
 	for name, test := range map[string]struct {
 		files  map[string]string
@@ -43,7 +43,7 @@ func TestHelmNamesWhatMakesAChartDiffer(t *testing.T) {
 			},
 			values: map[string]any{"password": "hunter2"},
 			want: `Secret login differs in stringData["admin.password"] (test/templates/secret.yaml calls bcrypt): ` +
-				"bcrypt salts anew each time, whatever the values are: the chart has to take the finished result instead",
+				"bcrypt uses a new salt each time, whatever the values are: the chart must take the result instead",
 		},
 		"a certificate in a Secret comes before the place where it is trusted": {
 			files: map[string]string{

@@ -67,7 +67,7 @@ func chartRoot(tree *content.Tree) (string, error) {
 		return roots[0], nil
 	}
 	slices.Sort(roots)
-	return "", invalidChart("the content holds %d Helm charts (%s): put each into a content of its own",
+	return "", invalidChart("the content holds %d Helm charts (%s): put each into its own content",
 		len(roots), strings.Join(roots[:min(len(roots), 5)], ", "))
 }
 
@@ -159,7 +159,7 @@ func unpackChart(file content.File, budget *int64) ([]content.File, error) {
 	return files, nil
 }
 
-// loadChart makes a chart that nobody else uses: rendering changes it.
+// loadChart returns a chart of its own: rendering changes it.
 func loadChart(files []content.File) (*chart.Chart, error) {
 	buffered := make([]*archive.BufferedFile, 0, len(files))
 	for _, file := range files {

@@ -20,7 +20,7 @@ type difference struct {
 	file string // the template that declares the object
 	// field is empty where only one of the renders has the object.
 	field fieldPath
-	// follows says that the field only repeats what differs elsewhere: the checksum of a Secret in an annotation.
+	// follows reports whether the field only repeats what differs elsewhere: the checksum of a Secret in an annotation.
 	follows bool
 }
 
@@ -97,7 +97,7 @@ func nonDeterministic(files []content.File, input Input, found []difference, var
 // fieldPath leads to a field: names and positions.
 type fieldPath []string
 
-// String writes a path as people do: data["admin.password"], spec.list[1].name.
+// String writes a path as users do: data["admin.password"], spec.list[1].name.
 func (p fieldPath) String() string {
 	var text strings.Builder
 	for _, part := range p {
@@ -122,7 +122,7 @@ type differingField struct {
 	a, b any
 }
 
-// follows says that a label or an annotation is the checksum of something: by its name, or because it looks like one.
+// follows reports whether a label or an annotation is the checksum of something: by its name, or because it looks like one.
 func (f *differingField) follows() bool {
 	if len(f.path) < 2 {
 		return false
@@ -139,7 +139,7 @@ func (f *differingField) follows() bool {
 	return isChecksum(f.a) && isChecksum(f.b)
 }
 
-// isChecksum says that a value has the form of MD5, SHA-1 or SHA-2.
+// isChecksum reports whether a value has the form of MD5, SHA-1 or SHA-2.
 func isChecksum(value any) bool {
 	text, ok := value.(string)
 	if !ok || !slices.Contains([]int{32, 40, 56, 64, 96, 128}, len(text)) {
@@ -149,7 +149,7 @@ func isChecksum(value any) bool {
 	return err == nil
 }
 
-// differingFields are the fields that differ, in the order of their names.
+// differingFields returns the fields that differ, in the order of their names.
 func differingFields(a, b any, at fieldPath) []differingField {
 	switch a := a.(type) {
 	case map[string]any:
@@ -187,5 +187,5 @@ func differingKeys(a, b map[string]any, at fieldPath) []differingField {
 	return found
 }
 
-// below is a path with one part more. It shares nothing with its parent's.
+// below returns a path with one part more. It shares nothing with its parent's.
 func (p fieldPath) below(part string) fieldPath { return append(slices.Clone(p), part) }

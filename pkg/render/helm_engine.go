@@ -23,10 +23,10 @@ const (
 	maxProblem = 600
 )
 
-// renderedFile is what became of a template, or a file of crds/. Its name begins with that of the chart.
+// renderedFile is what happened to a template, or a file of crds/. Its name begins with that of the chart.
 type renderedFile struct{ name, text string }
 
-// renderedChart is what became of a chart.
+// renderedChart is what happened to a chart.
 type renderedChart struct {
 	// files are those that declare objects, those of crds/ first.
 	files []renderedFile
@@ -91,7 +91,7 @@ func renderValues(c *chart.Chart, input Input) (common.Values, error) {
 	return top, checkSchemas(c, merged)
 }
 
-// capabilitiesOf are those of the cluster that Input describes, or Helm's own idea of one.
+// capabilitiesOf returns those of the cluster that Input describes, or Helm's own idea of one.
 func capabilitiesOf(input Input) (*common.Capabilities, error) {
 	capabilities := common.DefaultCapabilities.Copy()
 	if input.KubeVersion != "" {
@@ -130,7 +130,7 @@ var (
 	ownCall = regexp.MustCompile(`\(` + textFunction + ` ([^()]*)\)`)
 )
 
-// templateProblem is what the engine says, in one line.
+// templateProblem returns what the engine says, in one line.
 func templateProblem(err error) string {
 	text := tplText.ReplaceAllString(err.Error(), "$1 a text")
 	text = strings.Join(strings.Fields(ownCall.ReplaceAllString(text, "$1")), " ")

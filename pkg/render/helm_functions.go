@@ -230,7 +230,7 @@ func size(value reflect.Value) int64 {
 	}
 }
 
-// elements is how many there are in all lists of a list.
+// elements returns how many there are in all lists of a list.
 func elements(lists reflect.Value) int64 {
 	total := int64(1)
 	for i := range lists.Len() {

@@ -20,7 +20,7 @@ type chartHook struct {
 	object, file string
 }
 
-// refuseHooks says which hooks a chart has, and which values leave them out, where there are any.
+// refuseHooks returns which hooks a chart has, and which values leave them out, where there are any.
 func refuseHooks(ctx context.Context, files []content.File, input Input, hooks []chartHook) error {
 	var named []string
 	for _, hook := range hooks[:min(len(hooks), maxNamed)] {
@@ -38,8 +38,8 @@ func refuseHooks(ctx context.Context, files []content.File, input Input, hooks [
 		"switch them off by values%s, or let the module's own operator do what they do", strings.Join(named, ", "), rest, by)}
 }
 
-// switchesOff are the values that leave the hooks out, as for `helm --set`; empty where none was found. The templates of the hooks say by
-// which values they decide; each that is true or false is tried with its opposite, and then all of them together. Of several that do it,
+// switchesOff returns the values that leave the hooks out, as for `helm --set`; empty where none was found. The templates of the hooks say
+// by which values they decide; each that is true or false is tried with its opposite, and then all of them together. Of several that do it,
 // the one counts that keeps most of the other objects: the switch of the hook, and not of all that belongs to it.
 func switchesOff(ctx context.Context, files []content.File, input Input, hooks []chartHook) string {
 	templates, values, err := examine(files, input)

@@ -77,7 +77,7 @@ type insertion struct {
 	text string
 }
 
-// rewritten is the text with the insertions.
+// rewritten returns the text with the insertions.
 func (i *instrumenter) rewritten() string {
 	slices.SortStableFunc(i.insertions, func(a, b insertion) int { return cmp.Compare(a.at, b.at) })
 	var text strings.Builder
@@ -103,7 +103,8 @@ func (i *instrumenter) step(list *goparse.ListNode) {
 	i.insertions = append(i.insertions, insertion{at, call})
 }
 
-// written is how many bytes of text the list writes when all its branches are taken, without its loops, which are counted at each turn.
+// written returns how many bytes of text the list writes when all its branches are taken, without its loops, which are counted at each
+// turn.
 func written(list *goparse.ListNode) int {
 	if list == nil {
 		return 0
@@ -178,7 +179,7 @@ func (i *instrumenter) tpl(from int) {
 	i.insertions = append(i.insertions, insertion{start, "(" + textFunction + " "}, insertion{end, ")"})
 }
 
-// operandLength is how long the operand at the beginning of text is. Positions of nodes do not tell where they end.
+// operandLength returns how long the operand at the beginning of text is. Positions of nodes do not tell where they end.
 func operandLength(text string) int {
 	depth, quote := 0, byte(0)
 	for at := 0; at < len(text); at++ {

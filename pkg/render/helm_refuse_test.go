@@ -198,7 +198,7 @@ func TestHelmRefusesWhatDiffersBetweenRenders(t *testing.T) {
 		"a date of no date":            {data(`date "2006" "yesterday"`), "a.yaml calls now): what is random"},
 		"the minute of now in UTC":     {data(`dateInZone "04" (now) "UTC"`), "data.k"},
 		"how long something is ago":    {data("ago (toDate `2006` `2020`)"), "data.k"},
-		"a salted hash":                {data("htpasswd `a` `b`"), "calls htpasswd): htpasswd salts anew each time, whatever the values are"},
+		"a salted hash":                {data("htpasswd `a` `b`"), "calls htpasswd): htpasswd uses a new salt each time, whatever the values are"},
 		"now in a list":                {config("a") + "spec: {l: [{a: b}, {c: {{ now | quote }}}]}\n", "ConfigMap a differs in spec.l[1].c"},
 		"a list that is longer":        {config("a") + "l: [{{ range $i := until (now | date `2` | int) }}{{ $i }},{{ end }}]\n", "differs in l"},
 		"a field that comes and goes":  {config("a") + "{{ if eq (now | date `2006`) `2001` }}x: y\n{{ end }}", "differs in x"},

@@ -50,7 +50,7 @@ func (t chartTemplates) add(c *chart.Chart) {
 	}
 }
 
-// read is what a template says, with the templates that it includes by their names.
+// read returns what a template says, with the templates that it includes by their names.
 func (t chartTemplates) read(name string) *templateReading {
 	r := &templateReading{templates: t, seen: map[templateVisit]bool{}, calls: map[string]bool{}}
 	r.template(name, false)
@@ -143,7 +143,7 @@ func (r *templateReading) pipe(pipe *goparse.PipeNode, deciding bool) {
 	}
 }
 
-// valueOf is the value that a node stands for, such as a.b for .Values.a.b; empty when it stands for none.
+// valueOf returns the value that a node stands for, such as a.b for .Values.a.b; empty when it stands for none.
 func valueOf(node goparse.Node) string {
 	fields := fieldsOf(node)
 	if len(fields) < 2 || fields[0] != "Values" {
@@ -152,7 +152,7 @@ func valueOf(node goparse.Node) string {
 	return strings.Join(fields[1:], ".")
 }
 
-// fieldsOf are the fields of the root that a node follows: of .Values.a, $.Values.a and (.Values).a alike.
+// fieldsOf returns the fields of the root that a node follows: of .Values.a, $.Values.a and (.Values).a alike.
 func fieldsOf(node goparse.Node) []string {
 	switch node := node.(type) {
 	case *goparse.FieldNode:
@@ -173,7 +173,7 @@ func fieldsOf(node goparse.Node) []string {
 	return nil
 }
 
-// subchartOf is where the root chart has the values of the chart that a file belongs to: sub.deep for a/charts/sub/charts/deep/x.yaml.
+// subchartOf returns where the root chart has the values of the chart that a file belongs to: sub.deep for a/charts/sub/charts/deep/x.yaml.
 func subchartOf(file string) string {
 	var names []string
 	parts := strings.Split(file, "/")
@@ -183,7 +183,7 @@ func subchartOf(file string) string {
 	return strings.Join(names, ".")
 }
 
-// inRoot is a value of a subchart as the root chart names it. Global values have one name everywhere.
+// inRoot returns a value of a subchart as the root chart names it. Global values have one name everywhere.
 func inRoot(file, value string) string {
 	below := subchartOf(file)
 	if below == "" || value == "global" || strings.HasPrefix(value, "global.") {

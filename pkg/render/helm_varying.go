@@ -18,15 +18,15 @@ var varying = map[string]*remedy{
 // remedy is what an author can do about functions of one sort.
 type remedy struct {
 	text string
-	// named says that the text begins with the functions.
+	// named reports whether the text begins with the functions.
 	named bool
 }
 
 var (
 	giveValue = remedy{text: "what is random or depends on the time must come from the values"}
 	giveKey   = remedy{text: "keys and certificates must come from the values, or be made in the cluster (by cert-manager, by the operator)"}
-	takeHash  = remedy{text: "salts anew each time, whatever the values are: the chart has to take the finished result instead", named: true}
-	findCause = remedy{text: "a chart has to declare the same objects each time"}
+	takeHash  = remedy{text: "uses a new salt each time, whatever the values are: the chart must take the result instead", named: true}
+	findCause = remedy{text: "a chart must declare the same objects each time"}
 )
 
 // remedies say what can be done about functions.
@@ -50,7 +50,7 @@ func remedies(functions []string) string {
 	return strings.Join(texts, "; ")
 }
 
-// variedIn are those of the functions that a template calls, itself or in what it includes by name; all of them where the text of the
+// variedIn returns those of the functions that a template calls, itself or in what it includes by name; all of them where the text of the
 // template does not tell, as with tpl.
 func variedIn(templates chartTemplates, file string, varied map[string]bool) []string {
 	all := slices.Sorted(maps.Keys(varied))
@@ -62,7 +62,7 @@ func variedIn(templates chartTemplates, file string, varied map[string]bool) []s
 	return called
 }
 
-// callsDate says that a function of dates is called, which takes the clock where it gets no date.
+// callsDate reports whether a function of dates is called, which takes the clock where it gets no date.
 func callsDate(calls map[string]bool) bool {
 	for name := range dates {
 		if calls[name] {

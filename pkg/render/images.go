@@ -20,7 +20,7 @@ type ImageUse struct {
 // containerLists are the fields of a pod's description that hold containers.
 var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
 
-// ImageUses are all places where objects name an image, by the shape of a pod's description and not by kind: custom resources hold such
+// ImageUses returns all places where objects name an image, by the shape of a pod's description and not by kind: custom resources hold such
 // descriptions too, and their operators run what stands there. It knows the lists of containers, and volumes with an image. An image that a
 // program finds elsewhere, such as in an argument or an environment variable, is none of these.
 func ImageUses(objects []*unstructured.Unstructured) []ImageUse {

@@ -57,12 +57,12 @@ func (k Kustomize) Render(ctx context.Context, tree *content.Tree, input Input) 
 	}
 	objects, err := Parse(bytes.NewReader(text), DefaultLimit)
 	if err != nil {
-		return Rendered{}, inFile("what kustomize makes of the content", err)
+		return Rendered{}, inFile("the result of kustomize", err)
 	}
 	return Rendered{Steps: oneStep(objects)}, nil
 }
 
-// folder is the clean path of the kustomization; "" is the root.
+// folder returns the clean path of the kustomization; "" is the root.
 func (k Kustomize) folder() (string, error) {
 	folder := path.Clean("/" + k.Path)[1:]
 	if strings.HasPrefix(k.Path, "/") || leadsOut(path.Clean(k.Path)) {
@@ -91,7 +91,7 @@ func (w *kustomizeWalk) run(folder string) (text []byte, err error) {
 // kustomization is part of the content as well, and there is nothing else in its file system. Programs are never run.
 func (w *kustomizeWalk) build(folder string) ([]byte, error) {
 	if w.ownSchema {
-		// Kustomize keeps the schema of a build for those that follow, which are somebody else's.
+		// Kustomize keeps the schema of a build for those that follow, which belong to other callers.
 		openapi.ResetOpenAPI()
 		defer openapi.ResetOpenAPI()
 	}
@@ -109,8 +109,8 @@ func (w *kustomizeWalk) build(folder string) ([]byte, error) {
 	return text, nil
 }
 
-// failed is what kustomize says, on one line. It repeats what it was reading, so that with a Secret in the content nothing of it is
-// shown: this text ends up in a status that more people read than Secrets.
+// failed returns what kustomize says, on one line. It repeats what it was reading, so that with a Secret in the content nothing of it is
+// shown: this text ends up in a status that more users read than Secrets.
 func (w *kustomizeWalk) failed(folder string, err error) error {
 	where := "kustomize cannot build the " + folderName(folder)
 	if w.secret {

@@ -53,7 +53,7 @@ func (f kustomizeField) check(all []kustomizeEntries) error {
 	return nil
 }
 
-// entriesOf are all entries of a kustomization that kustomize reads something for. A test holds that no field is forgotten.
+// entriesOf returns all entries of a kustomization that kustomize reads something for. A test holds that no field is forgotten.
 func (w *kustomizeWalk) entriesOf(k *types.Kustomization, above []string) []kustomizeEntries {
 	resource := func(at kustomizeField, entry string) error { return w.resource(at, entry, above) }
 	component := func(at kustomizeField, entry string) error { return w.component(at, entry, above) }
@@ -96,7 +96,7 @@ func (w *kustomizeWalk) patch(field string, patch types.Patch) []kustomizeEntrie
 	}
 }
 
-// sourcesOf are the files of a generator; those of "files" may have the key in front.
+// sourcesOf returns the files of a generator; those of "files" may have the key in front.
 func sourcesOf(field string, sources types.KvPairSources, check func(kustomizeField, string) error) []kustomizeEntries {
 	return []kustomizeEntries{
 		{field + ".env", present(sources.EnvSource), check},
@@ -110,7 +110,7 @@ func sourcesOf(field string, sources types.KvPairSources, check func(kustomizeFi
 	}
 }
 
-// charts are the names of charts that kustomize would render with a helm program.
+// charts returns the names of charts that kustomize would render with a helm program.
 func charts(k *types.Kustomization) []string {
 	var names []string
 	for _, chart := range k.HelmCharts {
@@ -123,11 +123,11 @@ func charts(k *types.Kustomization) []string {
 }
 
 func refuseChart(at kustomizeField, name string) error {
-	return at.invalid("holds chart %q, for which a helm program would have to run: install the chart by a source of its own "+
+	return at.invalid("holds chart %q, for which a helm program would have to run: install the chart by its own source "+
 		"(type helm-chart), or put what it renders into the content", name)
 }
 
-// resource is a file of objects or the folder of a kustomization.
+// resource returns a file of objects or the folder of a kustomization.
 func (w *kustomizeWalk) resource(at kustomizeField, entry string, above []string) error {
 	name, err := w.locate(at, entry)
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *kustomizeWalk) resource(at kustomizeField, entry string, above []string
 	return w.visit(name, above)
 }
 
-// component is the folder of a kustomization.
+// component returns the folder of a kustomization.
 func (w *kustomizeWalk) component(at kustomizeField, entry string, above []string) error {
 	name, err := w.locate(at, entry)
 	if err != nil {
@@ -155,7 +155,7 @@ func (w *kustomizeWalk) component(at kustomizeField, entry string, above []strin
 	return w.visit(name, above)
 }
 
-// textOrFile is a patch or, when it cannot be read as one, the name of its file.
+// textOrFile returns a patch or, when it cannot be read as one, the name of its file.
 func (w *kustomizeWalk) textOrFile(at kustomizeField, entry string) error {
 	if err := w.text(at, []byte(entry)); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (w *kustomizeWalk) textOrFile(at kustomizeField, entry string) error {
 	return w.yamlFile(at, entry)
 }
 
-// locate is the clean path of an entry that is part of the content.
+// locate returns the clean path of an entry that is part of the content.
 func (w *kustomizeWalk) locate(at kustomizeField, entry string) (string, error) {
 	if w.entries++; w.entries > maxKustomizeEntries {
 		return "", tooLarge("%s: the kustomization has more than %d entries: make it simpler", at, maxKustomizeEntries)
@@ -188,7 +188,7 @@ func (w *kustomizeWalk) locate(at kustomizeField, entry string) (string, error) 
 	}
 }
 
-// rooted is the name of the root as the walk has it.
+// rooted returns the name of the root as the walk has it.
 func rooted(name string) string {
 	if name == "." {
 		return ""
@@ -196,15 +196,15 @@ func rooted(name string) string {
 	return name
 }
 
-// joined is the clean path of a file in a folder.
+// joined returns the clean path of a file in a folder.
 func joined(folder, name string) string { return rooted(path.Join(folder, name)) }
 
-// leadsOut tells whether a clean relative path begins above the root.
+// leadsOut reports whether a clean relative path begins above the root.
 func leadsOut(name string) bool { return name == ".." || strings.HasPrefix(name, "../") }
 
 var gitUser = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
 
-// looksRemote tells whether kustomize could take an entry for a URL or a git repository. It says so too often rather than too rarely.
+// looksRemote reports whether kustomize could take an entry for a URL or a git repository. It says so too often rather than too rarely.
 func looksRemote(entry string) bool {
 	if u, err := url.Parse(entry); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		return true
@@ -226,7 +226,7 @@ func shortened(entry string) string {
 	return entry
 }
 
-// present is a list of what is there.
+// present returns a list of what is there.
 func present(entry string) []string {
 	if entry == "" {
 		return nil

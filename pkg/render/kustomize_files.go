@@ -25,7 +25,7 @@ func newKustomizeFiles(files map[string][]byte) kustomizeFiles {
 	return kustomizeFiles{files: files, folders: foldersOf(files)}
 }
 
-// foldersOf are the folders that have files somewhere below, and the root.
+// foldersOf returns the folders that have files somewhere below, and the root.
 func foldersOf(files map[string][]byte) map[string]bool {
 	folders := map[string]bool{"": true}
 	for name := range files {
@@ -36,27 +36,27 @@ func foldersOf(files map[string][]byte) map[string]bool {
 	return folders
 }
 
-// parentOf is the folder of a clean path; "" is the root.
+// parentOf returns the folder of a clean path; "" is the root.
 func parentOf(name string) string {
 	folder, _ := path.Split(name)
 	return strings.TrimSuffix(folder, "/")
 }
 
-// key is the clean path without the slash that stands for the root.
+// key returns the clean path without the slash that stands for the root.
 func (f kustomizeFiles) key(name string) string {
 	return path.Clean("/" + filepath.ToSlash(name))[1:]
 }
 
-// IsDir tells whether name is a folder.
+// IsDir reports whether name is a folder.
 func (f kustomizeFiles) IsDir(name string) bool { return f.folders[f.key(name)] }
 
-// Exists tells whether name is a file or a folder.
+// Exists reports whether name is a file or a folder.
 func (f kustomizeFiles) Exists(name string) bool {
 	_, isFile := f.files[f.key(name)]
 	return isFile || f.IsDir(name)
 }
 
-// ReadFile gives the content of a file; it must not be changed.
+// ReadFile returns the content of a file; it must not be changed.
 func (f kustomizeFiles) ReadFile(name string) ([]byte, error) {
 	data, ok := f.files[f.key(name)]
 	if !ok {

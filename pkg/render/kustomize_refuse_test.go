@@ -64,7 +64,8 @@ var remotes = []string{
 	"/etc/passwd", "/", "/a.yaml", "//a.yaml", "..", "../a.yaml", "base/../../a.yaml", "./../a.yaml",
 }
 
-// places are the ways to refer to a file or folder; %s is the entry, quoted. The kustomization that holds it is in the folder "in" or above.
+// places are the ways to refer to a file or folder; %s is the entry, quoted. The kustomization that holds it is in the folder "in" or
+// above.
 var places = map[string]string{
 	"resources": "resources: [%s]", "bases": "bases: [%s]", "components": "components: [%s]", "crds": "crds: [%s]",
 	"configurations": "configurations: [%s]", "generators": "generators: [%s]", "transformers": "transformers: [%s]", "validators": "validators: [%s]",
@@ -105,8 +106,8 @@ func TestKustomizeRefusesWhatIsRemote(t *testing.T) {
 	}
 }
 
-// TestTheTrapWorks holds that kustomize would have sprung it.
-func TestTheTrapWorks(t *testing.T) {
+// TestKustomizeRefuse_TheTrapWorks holds that kustomize would have sprung it.
+func TestKustomizeRefuse_TheTrapWorks(t *testing.T) {
 	for entry, want := range map[string]string{
 		"https://example.com/a.yaml":  "1 requests, programs \"\"",
 		"git@example.com:org/repo":    "0 requests, programs \"git\\n\"",
@@ -187,12 +188,12 @@ func TestKustomizeRefuses(t *testing.T) {
 		"a chart": {
 			contentOf("kustomization.yaml", "helmCharts: [{name: minio, repo: 'https://charts.min.io'}]\n"), invalid,
 			`kustomization.yaml: helmCharts holds chart "minio", for which a helm program would have to run: ` +
-				"install the chart by a source of its own (type helm-chart), or put what it renders into the content",
+				"install the chart by its own source (type helm-chart), or put what it renders into the content",
 		},
 		"a chart as it was once written": {
 			contentOf("kustomization.yaml", "helmChartInflationGenerator: [{chartName: minio}]\n"), invalid,
 			`kustomization.yaml: helmCharts holds chart "minio", for which a helm program would have to run: ` +
-				"install the chart by a source of its own (type helm-chart), or put what it renders into the content",
+				"install the chart by its own source (type helm-chart), or put what it renders into the content",
 		},
 		"a chart as a plugin": {
 			contentOf("kustomization.yaml", pluginPlace("generators", "HelmChartInflationGenerator", "releaseName: a")), invalid,
@@ -295,7 +296,7 @@ func TestKustomizeRefuses(t *testing.T) {
 		},
 		"a label that is a number, of which kustomize does not say a word": {
 			contentOf("kustomization.yaml", "resources: [a.yaml]\n", "a.yaml", config("a")+"  labels: {a: 1}\n"), invalid,
-			`what kustomize makes of the content: document 1 (line 1): ConfigMap: metadata.labels: the value of "a" is a number: put it in quotes`,
+			`the result of kustomize: document 1 (line 1): ConfigMap: metadata.labels: the value of "a" is a number: put it in quotes`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ spec:
 
 const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n"
 
-// shapes are kustomizations as people write them; the folder is the part of the name before the first blank.
+// shapes are kustomizations as users write them; the folder is the part of the name before the first blank.
 var shapes = map[string]*content.Tree{
 	" a base alone": contentOf(
 		"kustomization.yaml", "resources: [deployment.yaml, service.yaml, list.json]\nnamePrefix: my-\nnamespace: here\n",
@@ -237,7 +237,7 @@ func parts(t *testing.T, tree *content.Tree) string {
 	return fmt.Sprint(found)
 }
 
-func TestTheSchemaOfOneContentIsNotThatOfTheNext(t *testing.T) {
+func TestKustomize_TheSchemaOfOneContentIsNotThatOfTheNext(t *testing.T) {
 	files := []string{"a.yaml", thing, "patch.yaml", thingPatch, "schema.json", thingSchema, "kustomization.yaml"}
 	own := contentOf(append(files, "resources: [a.yaml]\npatches: [{path: patch.yaml}]\nopenapi: {path: schema.json}\n")...)
 	none := contentOf(append(files, "resources: [a.yaml]\npatches: [{path: patch.yaml}]\n")...)
@@ -266,8 +266,8 @@ func TestKustomizationsMayBeBuiltAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestEveryFieldOfKustomizeIsLookedAt fails when a new version of the library can read more than the walk knows.
-func TestEveryFieldOfKustomizeIsLookedAt(t *testing.T) {
+// TestKustomize_EveryFieldOfKustomizeIsLookedAt fails when a new version of the library can read more than the walk knows.
+func TestKustomize_EveryFieldOfKustomizeIsLookedAt(t *testing.T) {
 	looked := []string{
 		"OpenAPI", "PatchesStrategicMerge", "PatchesJson6902", "Patches", "Replacements", "Resources", "Components", "Crds", "Bases",
 		"ConfigMapGenerator", "SecretGenerator", "HelmCharts", "HelmChartInflationGenerator", "Configurations", "Generators", "Transformers",
@@ -280,12 +280,12 @@ func TestEveryFieldOfKustomizeIsLookedAt(t *testing.T) {
 	kind := reflect.TypeFor[types.Kustomization]()
 	for field := range kind.Fields() {
 		if name := field.Name; !slices.Contains(looked, name) && !slices.Contains(harmless, name) {
-			t.Errorf("nobody has thought about field %s", name)
+			t.Errorf("no one has thought about field %s", name)
 		}
 	}
 	for _, name := range krusty.GetBuiltinPluginNames() {
 		if _, known := builtinPlugins[name]; !known && name != "HelmChartInflationGenerator" {
-			t.Errorf("nobody has thought about plugin %s", name)
+			t.Errorf("no one has thought about plugin %s", name)
 		}
 	}
 	for _, sources := range []any{types.KvPairSources{}, types.Patch{}, types.ReplacementField{}} {

@@ -27,7 +27,7 @@ var secretKind = regexp.MustCompile(`\b(kind["']?\s*:\s*["']?Secret|secretGenera
 //
 //  1. An entry that kustomize could take for remote (see looksRemote) is refused, also when a file of that name exists.
 //  2. So are absolute paths, paths that lead out of the content, and what the content does not have.
-//  3. Charts and programs are refused: helmCharts, plugins that are not built in, and folders of plugins, whose result nobody can know
+//  3. Charts and programs are refused: helmCharts, plugins that are not built in, and folders of plugins, whose result is unknown
 //     before they are built.
 //  4. Folders are kustomizations and are walked in turn, until a cap or a cycle.
 //  5. What is read as YAML counts with its aliases written out, and objects by the work that they make.
@@ -137,7 +137,7 @@ func (w *kustomizeWalk) count(at kustomizeField, size int64) error {
 	return nil
 }
 
-// data gives a file that is taken as it is.
+// data returns a file that is taken as it is.
 func (w *kustomizeWalk) data(at kustomizeField, entry string) error {
 	data, err := w.find(at, entry)
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *kustomizeWalk) data(at kustomizeField, entry string) error {
 	return w.count(at, int64(len(data)))
 }
 
-// yaml gives a file that is read as YAML.
+// yaml returns a file that is read as YAML.
 func (w *kustomizeWalk) yaml(at kustomizeField, entry string) ([]byte, error) {
 	data, err := w.find(at, entry)
 	if err != nil {
@@ -161,12 +161,12 @@ func (w *kustomizeWalk) yamlFile(at kustomizeField, entry string) error {
 	return err
 }
 
-// inline is text of the kustomization itself that is read as YAML once more.
+// inline is text of the kustomization itself that is read as YAML again.
 func (w *kustomizeWalk) inline(at kustomizeField, text string) error {
 	return w.text(at, []byte(text))
 }
 
-// find gives the file that an entry names.
+// find returns the file that an entry names.
 func (w *kustomizeWalk) find(at kustomizeField, entry string) ([]byte, error) {
 	name, err := w.locate(at, entry)
 	if err != nil {

@@ -12,7 +12,7 @@ type kustomizeWork struct {
 	objects, changes int64
 }
 
-// workOf is what the kustomization itself says, without its files.
+// workOf returns what the kustomization itself says, without its files.
 func workOf(k *types.Kustomization) kustomizeWork {
 	return kustomizeWork{
 		objects: int64(len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)),
@@ -25,7 +25,7 @@ func workOf(k *types.Kustomization) kustomizeWork {
 	}
 }
 
-// tally adds up the work of one kustomization, once all below it is known. Each component puts all objects together anew.
+// tally adds up the work of one kustomization, once all below it is known. Each component puts all objects together again.
 func (w *kustomizeWalk) tally(at kustomizeField, k *types.Kustomization, below kustomizeWork) error {
 	own := workOf(k)
 	own.objects += below.objects

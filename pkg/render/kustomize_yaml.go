@@ -14,7 +14,7 @@ import (
 // kustomizeSeparator is where kustomize divides documents.
 var kustomizeSeparator = regexp.MustCompile(`\n---.*\n`)
 
-// writtenOut is how many bytes the text takes about once its aliases are written out, which kustomize does before anything else. An
+// writtenOut returns how many bytes the text takes about once its aliases are written out, which kustomize does before anything else. An
 // alias inside of what it stands for, which would never end, is an error.
 func writtenOut(text []byte) (int64, error) {
 	size := int64(len(text))

@@ -40,7 +40,7 @@ func keyOf(text string) (key imageKey, ok bool, err error) {
 //
 //  1. Images of containers and initContainers, and values of their environment variables, are looked at; a value only as a whole.
 //  2. Two references are of the same image when the last segment of their path and their tag are equal; references without a tag when
-//     that segment and their digest are equal. One with neither is nobody's.
+//     that segment and their digest are equal. One with neither matches none.
 //  3. The reference is then replaced by that of images as a whole: host, path and digest.
 //  4. A digest is never replaced by another one: a reference with a digest takes host and path only, from one that has the same or none.
 //  5. A reference that images has stays. If several others would do, it is an error: which one was meant cannot be known.
@@ -93,8 +93,8 @@ func localise(pods map[string]any, known map[imageKey][]string) (changed bool, e
 	return changed, nil
 }
 
-// localImage is the reference that takes the place of text; text itself when it needs none. What text pins stays pinned: of a digest there
-// is one content, whatever its tag says.
+// localImage returns the reference that takes the place of text; text itself when it needs none. What text pins stays pinned: of a digest
+// there is one content, whatever its tag says.
 func localImage(text string, known map[imageKey][]string) (string, error) {
 	key, ok, err := keyOf(text)
 	if err != nil || !ok {

@@ -14,7 +14,7 @@ import (
 // sha is some digest of an image.
 const sha = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// workload is an object with pods; at is where their description lies in it.
+// workload returns an object with pods; at is where their description lies in it.
 func workload(t *testing.T, apiVersion, kind, at, pods string) *unstructured.Unstructured {
 	t.Helper()
 	text := "{" + pods + "}"
@@ -49,7 +49,7 @@ func TestLocaliseImagesReplacesReferencesToTheSameImage(t *testing.T) {
 		"another name is another image":                {"one.io/op2:1.0", "one.io/op2:1.0", []string{"two.io/op:1.0"}},
 		"the name is the last segment and not its end": {"one.io/my-op:1.0", "one.io/my-op:1.0", []string{"two.io/op:1.0"}},
 		"a tag is not a digest":                        {"one.io/op@" + sha, "one.io/op@" + sha, []string{"two.io/op:1.0"}},
-		"a reference without version is nobody's":      {"one.io/op", "one.io/op", []string{"two.io/op", "two.io/op:latest"}},
+		"a reference without version is no one's":      {"one.io/op", "one.io/op", []string{"two.io/op", "two.io/op:latest"}},
 		"what is no reference stays":                   {"One.io/OP:1.0", "One.io/OP:1.0", []string{"two.io/op:1.0"}},
 		"the right one of several is taken":            {"one.io/op:2", "two.io/op:2", []string{"two.io/op:1", "two.io/op:2", "two.io/nop:2"}},
 		"one that is listed twice is one":              {"one.io/op:2", "two.io/op:2", []string{"two.io/op:2", "two.io/op:2"}},

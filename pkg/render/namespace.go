@@ -10,10 +10,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// DefaultNamespace is where objects go that name no namespace when no target namespace is asked for.
+// DefaultNamespace is where objects go that name no namespace when no target namespace is requested.
 const DefaultNamespace = "default"
 
-// Normalise gives namespaced objects without a namespace targetNamespace (DefaultNamespace when that is empty), and takes the namespace
+// Normalise returns namespaced objects without a namespace targetNamespace (DefaultNamespace when that is empty), and takes the namespace
 // from cluster-scoped ones. A namespace that the content names stays; kinds of unknown scope stay as they are. Objects that change are
 // copies, the others are returned as they came. Two different objects that become the same by it are an error; of two equal ones the
 // second is left out.

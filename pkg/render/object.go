@@ -19,7 +19,7 @@ var serverFields = []string{
 	"selfLink", "uid",
 }
 
-// listItems gives the items of a list such as v1 List or ConfigMapList. An object of a kind that merely ends in "List" has a name.
+// listItems returns the items of a list such as v1 List or ConfigMapList. An object of a kind that merely ends in "List" has a name.
 func listItems(fields map[string]any) (items []any, isList bool) {
 	kind, _ := fields["kind"].(string)
 	if !strings.HasSuffix(kind, listSuffix) {
@@ -130,7 +130,7 @@ func tidyStrings(metadata map[string]any, field string) error {
 	return nil
 }
 
-// required is a field that must be there and be text.
+// required returns a field that must be there and be text.
 func required(fields map[string]any, field string) (string, error) {
 	switch value := fields[field].(type) {
 	case string:

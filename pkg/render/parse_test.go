@@ -33,7 +33,7 @@ func identities(objects []*unstructured.Unstructured) []string {
 	return all
 }
 
-// config is a ConfigMap document.
+// config returns a ConfigMap document.
 func config(name string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n"
 }

@@ -27,13 +27,13 @@ func (p place) String() string {
 	return fmt.Sprintf("document %d (line %d)%s", p.document, p.line, p.items)
 }
 
-// down is the place after text.
+// down returns the place after text.
 func (p place) down(text []byte) place {
 	p.line += bytes.Count(text, []byte("\n"))
 	return p
 }
 
-// inside is the place of an item of the list at p.
+// inside returns the place of an item of the list at p.
 func (p place) inside(item int) place {
 	p.items += fmt.Sprintf(", item %d", item)
 	return p
@@ -44,7 +44,7 @@ func (p place) invalid(err error) error {
 }
 
 // malformed is invalid for what a parser says. It counts lines from the start of the document and writes several lines of its own;
-// people look for one line of the file.
+// users look for one line of the file.
 func (p place) malformed(err error) error {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	text = parserLine.ReplaceAllStringFunc(text, func(found string) string {

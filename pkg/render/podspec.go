@@ -22,7 +22,7 @@ var podSpecs = map[schema.GroupKind][]string{
 	{Group: "batch", Kind: "CronJob"}:    {"spec", "jobTemplate", "spec", "template", "spec"},
 }
 
-// eachPodSpec gives change a copy of every object that runs pods, with the description of its pods in it. What change says that it
+// eachPodSpec returns change a copy of every object that runs pods, with the description of its pods in it. What change says that it
 // changed takes the place of the original; all other objects are returned as they came.
 func eachPodSpec(
 	objs []*unstructured.Unstructured, change func(id inventory.ID, pods map[string]any) (changed bool, err error),
@@ -50,7 +50,7 @@ func eachPodSpec(
 	return result, nil
 }
 
-// below is the map at the end of a path of maps; nil when there is none. What is malformed is for the API server to refuse.
+// below returns the map at the end of a path of maps; nil when there is none. What is malformed is for the API server to refuse.
 func below(fields map[string]any, path []string) map[string]any {
 	for _, name := range path {
 		fields, _ = fields[name].(map[string]any)
@@ -58,7 +58,7 @@ func below(fields map[string]any, path []string) map[string]any {
 	return fields
 }
 
-// entries are the maps of a list.
+// entries returns the maps of a list.
 func entries(fields map[string]any, list string) []map[string]any {
 	items, _ := fields[list].([]any)
 	found := make([]map[string]any, 0, len(items))

@@ -26,7 +26,7 @@ func (Raw) Render(ctx context.Context, tree *content.Tree, _ Input) (Rendered, e
 // FirstFile is content whose first regular file holds YAML or JSON documents. The other files do not count.
 type FirstFile struct{}
 
-// Render reads the first file in the order of the content. What macOS adds to archives ("._*") is no file of anybody.
+// Render reads the first file in the order of the content. Files that macOS adds to archives ("._*") are ignored.
 func (FirstFile) Render(ctx context.Context, tree *content.Tree, _ Input) (Rendered, error) {
 	for _, file := range tree.Files {
 		if strings.HasPrefix(path.Base(file.Path), "._") {
@@ -48,7 +48,7 @@ func oneFile(ctx context.Context, file content.File) (Rendered, error) {
 	return Rendered{Steps: oneStep(objects)}, nil
 }
 
-// contentInvalid is what is wrong with the content itself.
+// contentInvalid returns what is wrong with the content itself.
 func contentInvalid(format string, args ...any) error {
 	return &content.Error{Reason: content.ReasonContentInvalid, Err: fmt.Errorf(format, args...)}
 }
@@ -61,7 +61,7 @@ func inFile(name string, err error) error {
 	return &content.Error{Reason: content.ReasonOf(err), Err: fmt.Errorf("%s: %w", name, err)}
 }
 
-// ended is an error when nobody waits for the result any longer, which says nothing about the content.
+// ended returns an error when the caller's context has ended, which says nothing about the content.
 func ended(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil

@@ -19,7 +19,7 @@ func contentOf(namesAndTexts ...string) *content.Tree {
 	return tree
 }
 
-// stepsOf are the identities of the objects of each step.
+// stepsOf returns the identities of the objects of each step.
 func stepsOf(rendered Rendered) [][]string {
 	var steps [][]string
 	for _, step := range rendered.Steps {
@@ -94,7 +94,7 @@ func TestPlainContentRefuses(t *testing.T) {
 	}
 }
 
-func TestNobodyWaitsForWhatIsGivenUp(t *testing.T) {
+func TestRaw_NobodyWaitsForWhatIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	tree := contentOf("", config("a"), "manifests/a.yaml", config("a"), "kustomization.yaml", "resources: [a]\n")

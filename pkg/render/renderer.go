@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Renderer turns unpacked content into objects. Whoever adds a format implements this and registers it in internal/setup. It is a
+// Renderer turns unpacked content into objects. A new format implements this and is registered in internal/manager/setup. It is a
 // function of its arguments: no cluster, no network, no clock; errors are *content.Error.
 type Renderer interface {
 	Render(ctx context.Context, tree *content.Tree, input Input) (Rendered, error)
@@ -35,7 +35,7 @@ type Rendered struct {
 	Steps [][]*unstructured.Unstructured
 }
 
-// Objects are those of all steps in order.
+// Objects returns those of all steps in order.
 func (r Rendered) Objects() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, step := range r.Steps {

@@ -56,7 +56,7 @@ func BuiltinScope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 }
 
 // builtin has every API group that kube-apiserver itself serves, also in versions that are gone, with its cluster-scoped kinds. What is
-// not named is namespaced. Groups that merely end in k8s.io (gateway.networking.k8s.io, metrics.k8s.io) are somebody else's.
+// not named is namespaced. Groups that merely end in k8s.io (gateway.networking.k8s.io, metrics.k8s.io) belong to other servers.
 var builtin = map[string][]string{
 	"": {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
 	"admissionregistration.k8s.io": {

@@ -26,7 +26,7 @@ func TestBuiltinScope(t *testing.T) {
 		"a webhook configuration is in no namespace":            {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", false, true},
 		"a custom resource is unknown":                          {"operator.kyma-project.io", "Kyma", false, false},
 		"a group that only looks like Kubernetes' own":          {"gateway.networking.k8s.io", "Gateway", false, false},
-		"a kind with a built-in name in somebody else's group":  {"example.io", "Namespace", false, false},
+		"a kind with a built-in name in another user's group":   {"example.io", "Namespace", false, false},
 		"a kind that is not there yet is taken for a namespace": {"batch", "Novelty", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestBuiltinScopeAgreesWithTheClient(t *testing.T) {
 		served[gvk.Group] = append(served[gvk.Group], gvk.Kind)
 	}
 	extra := []string{"apiextensions.k8s.io", "apiregistration.k8s.io", "internal.apiserver.k8s.io", "lifecycle.k8s.io"}
-	// Never in client-go's scheme, or no objects that anybody stores.
+	// Never in client-go's scheme, or no objects that anyone stores.
 	gone := []string{"PodSecurityPolicy"}
 	none := []string{"__internal", "imagepolicy.k8s.io", "meta.k8s.io", "admission.k8s.io"}
 	for group, clusterScoped := range builtin {

@@ -78,7 +78,7 @@ func onlyObject(raw []byte, what string) (map[string]any, error) {
 	}
 }
 
-// withFloats is the value with every number as Helm has it. The value is ours to change.
+// withFloats returns the value with every number as Helm has it. The value is ours to change.
 func withFloats(value any) any {
 	switch value := value.(type) {
 	case int64:

@@ -45,7 +45,7 @@ func TestValuesRefuse(t *testing.T) {
 		"broken YAML":             {"a: 1\nb: [\n", "is malformed: yaml: line "},
 		"a key that is set twice": {"a: 1\na: 2\n", `key "a" already set`},
 		"several documents":       {"{}\n{}", "are 2 documents"},
-		"several YAML documents":  {"a: 1\n---\nb: 1\n", "goes on after its end"},
+		"several YAML documents":  {"a: 1\n---\nb: 1\n", "continues after its end"},
 		"no text":                 {"a: \xff", "are not UTF-8"},
 		"too much":                {"a: " + strings.Repeat("x", MaxValues), "more than 1024 KiB"},
 		"aliases that grow":       {"x: &x " + strings.Repeat("y", 900_000) + "\nz: [*x,*x,*x,*x]\n", "aliases"},

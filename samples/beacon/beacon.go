@@ -34,7 +34,7 @@ type BeaconSpec struct {
 	Flashing bool `json:"flashing,omitempty"`
 }
 
-// BeaconStatus is what the library tells. An operator puts what it has to tell itself beside it; see declarative.Reconciler.AfterApply.
+// BeaconStatus is what the library tells. An operator puts what it must tell itself beside it; see declarative.Reconciler.AfterApply.
 type BeaconStatus struct {
 	declarative.Status `json:",inline"`
 }

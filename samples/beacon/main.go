@@ -21,7 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/declarative"
-	"github.com/kyma-project/lifecycle-manager/pkg/manifest"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
 // files holds the folder "chart". Charts have files that begin with "_", so it takes "all:".
@@ -30,7 +30,7 @@ import (
 var files embed.FS
 
 // chart is what is installed for a Beacon.
-var chart = manifest.Files(files, "chart")
+var chart = installer.Files(files, "chart")
 
 func main() {
 	// controller-runtime defines the flag -kubeconfig; without it, the pod's own account is used.
@@ -65,16 +65,16 @@ func operator(version string) *declarative.Reconciler[*Beacon] {
 	return &declarative.Reconciler[*Beacon]{
 		Prototype: &Beacon{},
 		Finalizer: "samples.kyma-project.io/beacon",
-		Installation: func(_ context.Context, beacon *Beacon) (manifest.Installation, error) {
+		Installation: func(_ context.Context, beacon *Beacon) (installer.Installation, error) {
 			return installation(beacon, version), nil
 		},
 	}
 }
 
-// installation is what a Beacon stands for. Whatever is declared here is made so, and what no longer is goes.
-func installation(beacon *Beacon, version string) manifest.Installation {
+// installation returns what a Beacon stands for. Whatever is declared here is made so, and what no longer is goes.
+func installation(beacon *Beacon, version string) installer.Installation {
 	values := map[string]any{
 		"colour": beacon.Spec.Colour, "lamps": beacon.Spec.Lamps, "flashing": beacon.Spec.Flashing, "version": version,
 	}
-	return manifest.Installation{Sources: []manifest.Source{manifest.Chart("beacon", chart, values)}}
+	return installer.Installation{Sources: []installer.Source{installer.Chart("beacon", chart, values)}}
 }

@@ -1,6 +1,6 @@
 // Command greeter is the operator of the sample module greeter: for each Greeter it keeps a ConfigMap with a greeting.
 //
-// It does what a module's operator should: it reports in status.state and in conditions, it puts back what somebody changes, and it
+// It does what a module's operator should: it reports in status.state and in conditions, it reverts changes, and it
 // holds its custom resource by a finalizer until it has cleaned up, which is why a lifecycle manager must delete the custom resource
 // first and the operator last.
 package main

@@ -115,7 +115,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, greeter *unstructured.Unstruct
 	return nil
 }
 
-// Greeting is what a Greeter asks for.
+// Greeting returns what a Greeter asks for.
 func Greeting(greeter *unstructured.Unstructured) string {
 	whom, _, _ := unstructured.NestedString(greeter.Object, "spec", "whom")
 	text := fmt.Sprintf("Hello, %s!", whom)
@@ -125,7 +125,7 @@ func Greeting(greeter *unstructured.Unstructured) string {
 	return text
 }
 
-// conditionsOf reads what an earlier pass wrote; what cannot be read is written anew.
+// conditionsOf reads what an earlier pass wrote; what cannot be read is written again.
 func conditionsOf(greeter *unstructured.Unstructured) []metav1.Condition {
 	status := struct {
 		Conditions []metav1.Condition `json:"conditions"`
@@ -143,5 +143,5 @@ func newGreeter() *unstructured.Unstructured {
 	return greeter
 }
 
-// nameOf is the name of the ConfigMap with the greeting.
+// nameOf returns the name of the ConfigMap with the greeting.
 func nameOf(greeter *unstructured.Unstructured) string { return "greeting-" + greeter.GetName() }

@@ -59,7 +59,7 @@ func judgeProof(files map[string]*testFile, cell string) []string {
 	return judgeRow(files, cell)
 }
 
-// missingRows are the lines of upstream's tests that have no row of their own.
+// missingRows returns the lines of upstream's tests that have no row of their own.
 func missingRows(rows map[string]map[int]int) []string {
 	var found []string
 	for section, lines := range checklists {

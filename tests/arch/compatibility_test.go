@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatCompatibilityNamesIsThere(t *testing.T) {
+func TestCompatibility_WhatCompatibilityNamesIsThere(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestCompatibility(t *testing.T) {
 		`"## Integration tests of upstream" has 0 rows for line 7`, `"## End-to-end tests of upstream" has 0 rows for line 7`,
 	} {
 		if !strings.Contains(strings.Join(found, "\n"), want) {
-			t.Errorf("nobody says %q:\n%s", want, strings.Join(found, "\n"))
+			t.Errorf("no one says %q:\n%s", want, strings.Join(found, "\n"))
 		}
 	}
 	if len(found) != 5 {

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// fewestFuzzTargets is how many there have to be at least.
+// fewestFuzzTargets is how many there must be at least.
 const fewestFuzzTargets = 12
 
-func TestEveryFuzzTargetHasSomethingToBeginWith(t *testing.T) {
+func TestFuzz_EveryFuzzTargetHasSomethingToBeginWith(t *testing.T) {
 	const root = "../.."
 	targets := 0
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -51,7 +51,7 @@ func TestEveryFuzzTargetHasSomethingToBeginWith(t *testing.T) {
 	}
 }
 
-// seeds says that a fuzz target adds to its corpus, or has somebody do so.
+// seeds reports whether a fuzz target adds to its corpus, or has a user do so.
 func seeds(f *ast.FuncDecl) (found bool) {
 	if len(f.Type.Params.List) != 1 || len(f.Type.Params.List[0].Names) != 1 {
 		return false

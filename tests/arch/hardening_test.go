@@ -23,7 +23,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/egress"
 )
 
-// bundle is what a kustomization deploys, as far as it decides what somebody who got into a pod could do.
+// bundle is what a kustomization deploys, as far as it decides what a user who got into a pod could do.
 type bundle struct {
 	deployments []appsv1.Deployment
 	policies    []networkingv1.NetworkPolicy
@@ -129,7 +129,7 @@ func read[T any](t *testing.T, data []byte) (value T) {
 	return value
 }
 
-func TestWhatIsDeployedIsRestricted(t *testing.T) {
+func TestHardening_WhatIsDeployedIsRestricted(t *testing.T) {
 	for name, b := range bundles(t) {
 		t.Run(name, func(t *testing.T) {
 			if len(b.deployments) == 0 || len(b.namespaces) == 0 {
@@ -187,7 +187,7 @@ func bounded(t *testing.T, b *bundle) {
 		policy := &b.policies[i]
 		concerned := concernedBy(t, b, policy)
 		if len(concerned) == 0 {
-			t.Errorf("policy %s concerns nobody", policy.Name)
+			t.Errorf("policy %s concerns no one", policy.Name)
 		}
 		for _, name := range concerned {
 			denied[name] = denied[name] || len(policy.Spec.PolicyTypes) == 2 && len(policy.Spec.Ingress)+len(policy.Spec.Egress) == 0
@@ -218,7 +218,7 @@ func bounded(t *testing.T, b *bundle) {
 	}
 }
 
-// concernedBy are the Deployments whose pods a policy is for.
+// concernedBy returns the Deployments whose pods a policy is for.
 func concernedBy(t *testing.T, b *bundle, policy *networkingv1.NetworkPolicy) (names []string) {
 	t.Helper()
 	selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
@@ -287,7 +287,7 @@ func noWildcards(t *testing.T, b *bundle) {
 				t.Errorf("%s has a wildcard", name)
 			}
 			if slices.Contains(rule.Verbs, "impersonate") && !slices.Equal(rule.ResourceNames, []string{"klm-local-installer"}) {
-				t.Errorf("%s lets act as anybody", name)
+				t.Errorf("%s lets act as anyone", name)
 			}
 			if slices.Contains(rule.Verbs, "escalate") || slices.Contains(rule.Verbs, "bind") {
 				t.Errorf("%s lets give oneself rights", name)

@@ -3,7 +3,6 @@ package arch
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -14,65 +13,68 @@ type layer struct {
 	may  []string
 }
 
-// middle is what most of internal/ may import: never each other, setup joins them.
-var middle = []string{
-	"api", "pkg", "internal/module", "internal/shard", "internal/turn", "internal/urgency", "internal/kubeconfig", "internal/hubwatch",
-	"internal/cover",
-	"internal/egress", "internal/userfile",
+// common are the packages that manager and clients have in common: decisions, files of policies, kubeconfigs.
+var common = []string{
+	"api", "pkg", "internal/module", "internal/policy", "internal/kubeconfig", "internal/egress", "internal/signcoverage", "internal/takeover",
 }
 
-// reading is what those may import that work on what a cluster says of modules.
-var reading = append([]string{"internal/view", "internal/gather"}, middle...)
-
-// acting is what the dashboard does its work with.
-var acting = []string{
-	"internal/edit", "internal/follow", "internal/direct", "internal/task", "internal/reach", "internal/collection",
+// inManager is what most of the manager may import: never each other, setup joins them.
+var inManager = []string{
+	"api", "pkg", "internal/module", "internal/kubeconfig", "internal/egress", "internal/signcoverage",
+	"internal/manager/sharding", "internal/manager/workerslot", "internal/manager/priority", "internal/manager/hubwatch",
 }
+
+// ofModules is what those clients may import that work on what a cluster says of modules.
+var ofModules = append([]string{"internal/client/modulestatus", "internal/client/statusreader"}, common...)
 
 // layers holds the direction of imports. The first one that matches counts.
 var layers = []layer{
 	{"api", nil},
 	{"pkg", nil},
-	{"samples/beacon", []string{"pkg"}}, // an operator that embeds the libraries, as one of somebody else does
+	{"samples/beacon", []string{"pkg"}}, // an operator that embeds the libraries, as one of another user does
 	{"samples", nil},
-	{"internal/shard", nil},
-	{"internal/turn", nil},
-	{"internal/egress", nil},
-	{"internal/userfile", nil},
-	{"internal/kubeconfig", []string{"api", "internal/egress"}},
-	{"internal/urgency", nil},
-	{"internal/hubwatch", nil},
-	{"internal/cover", []string{"api", "pkg"}},
-	{"internal/module", []string{"api", "pkg", "internal/shard"}},
-	{"internal/provision", []string{"api", "pkg"}},
-	{"internal/playground", []string{"api", "pkg", "internal/provision", "samples"}},
-	{"internal/cli", append(slices.Clone(reading),
-		"internal/packaging", "internal/edit", "internal/follow", "internal/direct", "internal/login", "internal/sandbox",
-		"internal/operator", "internal/provision", "internal/playground", "internal/policy", "internal/collection", "internal/web",
-		"internal/task", "internal/reach", "internal/takeover", "samples")},
-	{"internal/web", append(slices.Clone(reading), acting...)},
-	{"internal/task", append(slices.Clone(reading), "internal/edit", "internal/follow", "internal/direct", "internal/packaging",
-		"internal/reach", "internal/collection")},
-	{"internal/reach", reading},
-	{"internal/gather", append([]string{"internal/view"}, middle...)},
-	{"internal/follow", reading},
-	{"internal/edit", reading},
-	{"internal/direct", reading},
-	{"internal/operator", append([]string{"config"}, middle...)},
-	{"internal/sandbox", append([]string{"internal/provision", "internal/playground", "samples"}, middle...)},
-	{"internal/setup", []string{"api", "pkg", "internal"}},
 	{"config/crd", nil}, // generated definitions, embedded
 	{"config", nil},     // what installs the operator, embedded
-	{"internal/mirror", []string{"api", "pkg", "config/crd"}},
-	{"internal/controller/*", append([]string{"internal/mirror"}, middle...)},
-	{"internal/*", middle},
+
+	{"internal/egress", nil},
+	{"internal/module", []string{"api", "pkg"}},
+	{"internal/signcoverage", []string{"api", "pkg"}},
+	{"internal/kubeconfig", []string{"api", "internal/egress"}},
+	{"internal/policy", []string{"api", "pkg", "internal/module"}},
+	{"internal/takeover", []string{"api", "pkg", "internal/module", "internal/kubeconfig"}},
+
+	{"internal/manager/sharding", nil},
+	{"internal/manager/workerslot", nil},
+	{"internal/manager/priority", nil},
+	{"internal/manager/hubwatch", nil},
+	{"internal/manager/remotesync", []string{"api", "pkg", "config/crd"}},
+	{"internal/manager/controller/*", append([]string{"internal/manager/remotesync"}, inManager...)},
+	{"internal/manager/setup", append([]string{"internal/manager"}, common...)},
+	{"internal/manager/*", inManager},
+
+	{"internal/client/userfile", nil},
+	{"internal/client/modulestatus", []string{"api", "pkg", "internal/module"}},
+	{"internal/client/statusreader", append([]string{"internal/client/modulestatus"}, common...)},
+	{"internal/client/packaging", append([]string{"internal/client/userfile"}, common...)},
+	{"internal/client/registryauth", append([]string{"internal/client/userfile"}, common...)},
+	{"internal/client/managerinstall", append([]string{"config"}, common...)},
+	{"internal/client/*", ofModules},
+
+	{"internal/devenv/localcluster", []string{"api", "pkg"}},
+	{"internal/devenv/playground", []string{"api", "pkg", "internal/devenv/localcluster", "samples"}},
+	{"internal/devenv/*", []string{"api", "pkg", "internal/devenv", "samples"}},
+
+	{"internal/dashboard/operations", append([]string{"internal/client"}, common...)},
+	{"internal/dashboard/*", append([]string{"internal/client", "internal/dashboard/operations"}, common...)},
+	{"internal/cli", append([]string{"internal/client", "internal/dashboard", "internal/devenv", "samples"}, common...)},
+
 	{"cmd", []string{"api", "pkg", "internal"}},
 	{"hack/*", []string{"api", "pkg", "internal"}},
 	{"tests", []string{"api", "pkg", "internal"}},
 }
 
 // forTests may be imported by every test file: they start real API servers.
-var forTests = []string{"tests/testkit", "internal/provision"}
+var forTests = []string{"tests/testkit", "internal/devenv/localcluster"}
 
 // ImportDirection finds imports of this module that go the wrong way, and packages that have no place in the layers.
 func ImportDirection(tree *Tree) []string {
@@ -89,7 +91,7 @@ func ImportDirection(tree *Tree) []string {
 					continue
 				}
 				found = append(found, fmt.Sprintf("%s: %s must not import %s, but itself%s: "+
-					"declare a small interface where it is needed and let internal/setup join the two", i.At, p.Dir, i.Own, list(from.may)))
+					"declare a small interface where it is needed and let internal/manager/setup join the two", i.At, p.Dir, i.Own, list(from.may)))
 			}
 		}
 	}
@@ -166,7 +168,7 @@ func RestrictedImports(tree *Tree) []string {
 	})
 }
 
-// APIImports finds imports of the API packages beyond the standard library and apimachinery, which everybody who uses the
+// APIImports finds imports of the API packages beyond the standard library and apimachinery, which everyone who uses the
 // types would inherit.
 func APIImports(tree *Tree) []string {
 	return eachImport(tree, func(p *Package, file *File, i Import) string {
@@ -181,7 +183,10 @@ func APIImports(tree *Tree) []string {
 // notInManager are the beginnings of packages that the manager must not link, with who needs them.
 var notInManager = []struct{ prefix, who string }{
 	{ocmLibrary, "pkg/component"},
-	{"sigs.k8s.io/controller-runtime/pkg/envtest", "internal/provision"},
+	{ownModule + "/internal/client", "kyma"},
+	{ownModule + "/internal/dashboard", "kyma"},
+	{ownModule + "/internal/devenv", "kyma"},
+	{"sigs.k8s.io/controller-runtime/pkg/envtest", "internal/devenv/localcluster"},
 	{"github.com/onsi/", "tests"},
 	// Helm's releases would be a second record of what is installed, and its clients bring a WASM runtime.
 	{"helm.sh/helm/v4/pkg/action", "tests"},
@@ -189,6 +194,9 @@ var notInManager = []struct{ prefix, who string }{
 	{"helm.sh/helm/v4/pkg/kube", "nobody"},
 	{"github.com/tetratelabs/wazero", "nobody"},
 }
+
+// ownModule is this module's.
+const ownModule = "github.com/kyma-project/lifecycle-manager"
 
 // ManagerGraph finds what the manager must not link among its dependencies (go list -deps ./cmd).
 func ManagerGraph(dependencies []string) []string {

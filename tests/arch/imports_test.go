@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// importing gives a file that imports the given paths of the fixture's module.
+// importing returns a file that imports the given paths of the fixture's module.
 func importing(paths ...string) string {
 	return "package p\n\nimport (\n\t_ \"" + strings.Join(paths, "\"\n\t_ \"") + "\"\n)\n"
 }
@@ -21,22 +21,25 @@ func TestImportDirection(t *testing.T) {
 		"a library must not use internals":                 {"pkg/a/a.go", "internal/module", "pkg/a/a.go:4"},
 		"the test of a library may start an API server":    {"pkg/a/a_test.go", "tests/testkit", ""},
 		"the test of a library must not use internals":     {"pkg/a/a_test.go", "internal/module", "pkg/a/a_test.go:4"},
-		"only tests may use the test suites":               {"internal/fleet/a.go", "tests/testkit", "internal/fleet/a.go:4"},
+		"only tests may use the test suites":               {"internal/manager/clustercache/a.go", "tests/testkit", "internal/manager/clustercache/a.go:4"},
 		"the decisions may use the API":                    {"internal/module/a.go", "api/v1", ""},
-		"the decisions must not know the controllers":      {"internal/module/a.go", "internal/controller/kyma", "internal/module/a.go:4"},
-		"a controller may use the decisions":               {"internal/controller/kyma/a.go", "internal/module", ""},
-		"a controller may use its own parts":               {"internal/controller/kyma/a.go", "internal/controller/kyma/part", ""},
-		"a controller must not use the fleet":              {"internal/controller/a/a.go", "internal/fleet", "internal/controller/a/a.go:4"},
-		"the fleet must not use a controller":              {"internal/fleet/a.go", "internal/controller/kyma", "internal/fleet/a.go:4"},
-		"a controller must not use the next":               {"internal/controller/a/a.go", "internal/controller/b", "internal/controller/a"},
-		"a controller must not use setup":                  {"internal/controller/a/a.go", "internal/setup", "internal/controller/a/a.go:4"},
-		"setup joins controllers and fleet":                {"internal/setup/a.go", "internal/controller/kyma", ""},
-		"a program uses setup":                             {"cmd/a.go", "internal/setup", ""},
+		"the decisions must not know the controllers":      {"internal/module/a.go", "internal/manager/controller/kyma", "internal/module/a.go:4"},
+		"a controller may use the decisions":               {"internal/manager/controller/kyma/a.go", "internal/module", ""},
+		"a controller may use its own parts":               {"internal/manager/controller/kyma/a.go", "internal/manager/controller/kyma/part", ""},
+		"a controller must not use the connections":        {"internal/manager/controller/a/a.go", "internal/manager/clustercache", "internal/manager/controller/a/a.go:4"},
+		"the connections must not use a controller":        {"internal/manager/clustercache/a.go", "internal/manager/controller/kyma", "internal/manager/clustercache/a.go:4"},
+		"a controller must not use the next":               {"internal/manager/controller/a/a.go", "internal/manager/controller/b", "internal/manager/controller/a"},
+		"a controller must not use setup":                  {"internal/manager/controller/a/a.go", "internal/manager/setup", "internal/manager/controller/a/a.go:4"},
+		"setup joins controllers and connections":          {"internal/manager/setup/a.go", "internal/manager/controller/kyma", ""},
+		"a program uses setup":                             {"cmd/a.go", "internal/manager/setup", ""},
 		"a program must not use the test suites":           {"cmd/a.go", "tests/testkit", "cmd/a.go:4"},
-		"a name that only begins alike is another package": {"internal/fleet/a.go", "internal/module2", "internal/fleet/a.go:4"},
+		"a name that only begins alike is another package": {"internal/manager/clustercache/a.go", "internal/module2", "internal/manager/clustercache/a.go:4"},
 		"another folder at the top has no place":           {"lib/other/a.go", "api/v1", "lib/other: has no place in the layers"},
-		"what stands beside the fleet must not use it":     {"internal/artifact/a.go", "internal/fleet", "internal/artifact/a.go:4"},
-		"the command line may use the status tree":         {"internal/cli/a.go", "internal/view", ""},
+		"what stands beside them must not use them":        {"internal/manager/modulecontent/a.go", "internal/manager/clustercache", "internal/manager/modulecontent/a.go:4"},
+		"the manager must not use what acts as a user":     {"internal/manager/setup/a.go", "internal/client/modulestatus", "internal/manager/setup/a.go:4"},
+		"what acts as a user must not use the manager":     {"internal/client/waitfor/a.go", "internal/manager/sharding", "internal/client/waitfor/a.go:4"},
+		"the dashboard must not use the command line":      {"internal/dashboard/server/a.go", "internal/cli", "internal/dashboard/server/a.go:4"},
+		"the command line may use the status tree":         {"internal/cli/a.go", "internal/client/modulestatus", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ImportDirection(fixture(t, map[string]string{tc.file: importing(own + tc.imports)}))
@@ -67,9 +70,9 @@ func TestRestrictedImports(t *testing.T) {
 		"reading descriptors does without it":             {"pkg/component/descriptor/a.go", ocm, "pkg/component/descriptor/a.go:4"},
 		"the reader's tests compare with it":              {"pkg/component/descriptor/a_test.go", ocm, ""},
 		"test suites may use it":                          {"tests/integration/a.go", ocm, ""},
-		"nobody else may":                                 {"internal/fleet/a.go", ocm, "internal/fleet/a.go:4"},
-		"nor the tests of anybody else":                   {"internal/fleet/a_test.go", ocm, "internal/fleet/a_test.go:4"},
-		"a module whose name begins alike is another one": {"internal/fleet/a.go", "github.com/open-component-modelling/x", ""},
+		"no one else may":                                 {"internal/manager/clustercache/a.go", ocm, "internal/manager/clustercache/a.go:4"},
+		"nor the tests of anyone else":                    {"internal/manager/clustercache/a_test.go", ocm, "internal/manager/clustercache/a_test.go:4"},
+		"a module whose name begins alike is another one": {"internal/manager/clustercache/a.go", "github.com/open-component-modelling/x", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := RestrictedImports(fixture(t, map[string]string{tc.file: importing(tc.imports)}))

@@ -19,7 +19,7 @@ func UniqueNames(tree *Tree) []string {
 	seen := map[string]string{}
 	var found []string
 	for _, p := range tree.Packages {
-		if p.Name == "main" || below(p.Dir, []string{"api", "tests", "internal/controller"}) {
+		if p.Name == "main" || below(p.Dir, []string{"api", "tests", "internal/manager/controller"}) {
 			continue
 		}
 		base := path.Base(p.Dir)

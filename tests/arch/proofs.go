@@ -160,7 +160,7 @@ func fieldsOf(structs map[string]*ast.StructType, name, prefix string) []string 
 	return found
 }
 
-// typeName is the name of a type of the same package, also behind a pointer or in a list.
+// typeName returns the name of a type of the same package, also behind a pointer or in a list.
 func typeName(expression ast.Expr) string {
 	switch e := expression.(type) {
 	case *ast.StarExpr:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatTheProofsNameIsThere(t *testing.T) {
+func TestProofs_WhatTheProofsNameIsThere(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

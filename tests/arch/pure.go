@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Pure are the packages that decide: on what they are given, the same way every time, and without waiting for anybody.
+// Pure are the packages that decide: on what they are given, the same way every time, and without waiting for anyone.
 var Pure = []string{
-	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "internal/module", "internal/shard/allot", "internal/view",
-	"internal/takeover",
+	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "pkg/excerpt", "internal/module", "internal/manager/sharding/assignment",
+	"internal/client/modulestatus", "internal/takeover",
 }
 
 // outside are the imports by which a package reaches the world; a trailing "/" means everything below.

@@ -14,7 +14,7 @@ import (
 var shared = []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup", "golang.org/x/sync/singleflight", "net/http/httptest"}
 
 // Raceless finds goroutines, channels and locks in packages, or in their tests, whose tests the Makefile runs without the race detector,
-// and in single test files that are left out of builds for it. The packages of those have to be in RACE_APART, or no stage runs them.
+// and in single test files that are left out of builds for it. The packages of those must be in RACE_APART, or no stage runs them.
 func Raceless(tree *Tree) []string {
 	makefile := filepath.Join(tree.Root, "Makefile")
 	dirs, err := makeVariable(makefile, "RACELESS")

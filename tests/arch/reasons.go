@@ -19,11 +19,11 @@ const reasonPrefix = "Reason"
 // ownWords are packages that tell reasons where there is no condition: libraries that other operators embed, and what the command line
 // prints. Beside those of the API they have reasons of their own, and a page explains each.
 var ownWords = []struct{ dir, page string }{
-	{"pkg/manifest", "docs/engine.md"}, {"pkg/declarative", "docs/engine.md"},
-	{"internal/direct", "docs/cli.md"}, {"internal/view", "docs/cli.md"},
+	{"pkg/installer", "docs/engine.md"}, {"pkg/declarative", "docs/engine.md"},
+	{"internal/client/directinstall", "docs/cli.md"}, {"internal/client/modulestatus", "docs/cli.md"},
 }
 
-// explained tells whether the page of a package has a word for its reason. A page that is not there has none.
+// explained reports whether the page of a package has a word for its reason. A page that is not there has none.
 func explained(tree *Tree, dir, reason string) bool {
 	for _, own := range ownWords {
 		if !below(dir, []string{own.dir}) {
@@ -63,7 +63,7 @@ func Reasons(tree *Tree, file *File) []Reason {
 	return found
 }
 
-// declared are the values of the constants in reasonsFile, or what is wrong with that file.
+// declared returns the values of the constants in reasonsFile, or what is wrong with that file.
 func declared(tree *Tree) ([]Reason, []string) {
 	for _, p := range tree.Packages {
 		for _, file := range p.Files {

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// granted are the exact rules of the manager's Role on the hub, and nothing else is. Whoever changes internal/setup/rbac.go changes this,
-// and says in docs/compatibility.md why.
+// granted are the exact rules of the manager's Role on the hub, and nothing else is. The one who changes internal/manager/setup/rbac.go
+// changes this, and says in docs/compatibility.md why.
 var granted = map[string]string{
 	"configmaps":                     "get",
 	"secrets":                        "create delete get list update watch",
@@ -47,7 +47,7 @@ var ceiling = map[string]string{
 	"moduletemplates/finalizers.operator.kyma-project.io":    "update",
 }
 
-func TestTheManagerMayDoExactlyThis(t *testing.T) {
+func TestRoles_TheManagerMayDoExactlyThis(t *testing.T) {
 	rules, kinds := rulesOf(t, "../../config/rbac/role.yaml")
 	if diff := cmp.Diff(granted, rules); diff != "" {
 		t.Errorf("config/rbac/role.yaml differs from what is pinned here (-want +got):\n%s", diff)

@@ -19,7 +19,7 @@ func TestPurity(t *testing.T) {
 		"the environment is not":        {"pkg/health/a.go", importing("os"), "pkg/health/a.go:4"},
 		"another process is not":        {"pkg/health/a.go", importing("os/exec"), "pkg/health/a.go:4"},
 		"the network is not":            {"pkg/conditions/a.go", importing("net/http"), "pkg/conditions/a.go:4"},
-		"randomness is not":             {"internal/shard/allot/a.go", importing("math/rand/v2"), "internal/shard/allot/a.go:4"},
+		"randomness is not":             {"internal/manager/sharding/assignment/a.go", importing("math/rand/v2"), "internal/manager/sharding/assignment/a.go:4"},
 		"a client is not":               {"internal/module/a.go", importing("k8s.io/client-go/rest"), "internal/module/a.go:4"},
 		"a parser beside it is":         {"pkg/health/a.go", importing("k8s.io/client-go/util/jsonpath"), ""},
 		"pure packages may use another": {"internal/module/a.go", importing(own + "pkg/inventory"), ""},
@@ -66,15 +66,15 @@ func TestFunctionLength(t *testing.T) {
 
 func TestUniqueNames(t *testing.T) {
 	tree := fixture(t, map[string]string{
-		"api/v1/a.go":                   "package v1\n",
-		"pkg/v1/a.go":                   "package v1\n",
-		"pkg/view/a.go":                 "package view\n",
-		"internal/view/a.go":            "package view\n",
-		"internal/controller/view/a.go": "package view\n",
-		"cmd/view/a.go":                 "package main\n",
-		"tests/view/a.go":               "package view\n",
+		"api/v1/a.go":                           "package v1\n",
+		"pkg/v1/a.go":                           "package v1\n",
+		"pkg/view/a.go":                         "package view\n",
+		"internal/client/view/a.go":             "package view\n",
+		"internal/manager/controller/view/a.go": "package view\n",
+		"cmd/view/a.go":                         "package main\n",
+		"tests/view/a.go":                       "package view\n",
 	})
-	expect(t, UniqueNames(tree), "pkg/view: has the same name as internal/view")
+	expect(t, UniqueNames(tree), "pkg/view: has the same name as internal/client/view")
 }
 
 func TestRefusedNames(t *testing.T) {

@@ -57,7 +57,7 @@ type Import struct {
 	At   string
 }
 
-// programFiles are the kinds of files besides Go that people write and read as programs.
+// programFiles are the kinds of files besides Go that users write and read as programs.
 var programFiles = []string{".sh", ".js", ".ts", ".css", ".html", "Makefile", "Dockerfile"}
 
 // skipped are folders that hold no source of this module.
@@ -199,7 +199,7 @@ func (t *Tree) Imports(file *File) []Import {
 	return imports
 }
 
-// at says where a node stands, as "path:line".
+// at returns where a node stands, as "path:line".
 func (t *Tree) at(node ast.Node) string {
 	position := t.fset.Position(node.Pos())
 	relative, err := filepath.Rel(t.Root, position.Filename)

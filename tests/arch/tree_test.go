@@ -28,6 +28,10 @@ var rules = map[string]func(*Tree) []string{
 	"pages name only targets of the Makefile":               MakeTargets,
 	"the packages that are held to purity are really there": purePackagesExist,
 	"only what shares nothing is tested without -race":      Raceless,
+	"names have the words of the glossary":                  RetiredWords,
+	"what needs a lock says so":                             LockedSuffix,
+	"packages say what they leave to others":                NonGoals,
+	"sentences have a subject":                              PlainWords,
 }
 
 func TestTree(t *testing.T) {
@@ -48,7 +52,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestWhatTheManagerMustNotLink(t *testing.T) {
+func TestTree_WhatTheManagerMustNotLink(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd")
 	command.Dir = "../.."
 	out, err := command.Output()

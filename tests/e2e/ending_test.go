@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -21,7 +21,7 @@ var _ = Describe("A manager that is told to end", func() {
 	It("writes no Error amid installations, whatever else has to end first, and its successor goes on", func() {
 		env := testkit.Start(testkit.Options{Runtimes: 1, Quiet: true})
 		dir := GinkgoT().TempDir()
-		access, err := provision.KubeconfigOf("hub", env.ManagerConfig("config/default"))
+		access, err := localcluster.KubeconfigOf("hub", env.ManagerConfig("config/default"))
 		Expect(err).NotTo(HaveOccurred())
 		kubeconfig, registries := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "registries.yaml")
 		Expect(os.WriteFile(kubeconfig, access, 0o600)).To(Succeed())

@@ -52,7 +52,7 @@ func everythingIn(cluster *testkit.Cluster) []string {
 	return found
 }
 
-// firstIn is what a cluster holds by itself, once nothing more comes.
+// firstIn returns what a cluster holds by itself, once nothing more comes.
 func firstIn(cluster *testkit.Cluster) []string {
 	GinkgoHelper()
 	var found []string

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// line leads to a server, as long as nobody cuts it.
+// line leads to a server, as long as no one cuts it.
 type line struct {
 	address, target string
 
@@ -26,7 +26,7 @@ func layLine(target string) *line {
 	return l
 }
 
-// mend lets connections through, at the address that the line has always had.
+// fix lets connections through, at the address that the line has always had.
 func (l *line) mend() {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", l.address)

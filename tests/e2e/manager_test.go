@@ -88,7 +88,7 @@ func (m *managerProcess) end() {
 	}
 }
 
-// tail is the end of its log.
+// tail returns the end of its log.
 func (m *managerProcess) tail() string {
 	data, err := os.ReadFile(m.log())
 	if err != nil {
@@ -158,7 +158,7 @@ func get(url string) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// freeAddress is one on loopback that nobody listens on.
+// freeAddress returns one on loopback that no one listens on.
 func freeAddress() string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

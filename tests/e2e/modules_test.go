@@ -39,7 +39,7 @@ const (
 	credentials = "credentials"
 )
 
-// ten are the modules of a Kyma. The policies of those with custom resources differ.
+// ten returns the modules of a Kyma. The policies of those with custom resources differ.
 func ten(scalers, meshes v1beta2.CustomResourcePolicy) []v1beta2.Module {
 	return []v1beta2.Module{
 		{Name: maps}, {Name: notes}, {Name: web}, {Name: state},
@@ -49,7 +49,7 @@ func ten(scalers, meshes v1beta2.CustomResourcePolicy) []v1beta2.Module {
 }
 
 // offerAll publishes the first version of all ten and offers it on both channels.
-func (s *scene) offerAll() {
+func (s *environment) offerAll() {
 	GinkgoHelper()
 	s.Offer(maps, first, mapsAt(first, 3), regular, fast)
 	s.Offer(notes, first, notesAt(first, 5), regular, fast)
@@ -75,7 +75,7 @@ func (s *scene) offerAll() {
 }
 
 // offerParts publishes a version that consists of more than a manifest.
-func (s *scene) offerParts(module, version string, content testkit.Content, parts []component.Resource, channels ...string) {
+func (s *environment) offerParts(module, version string, content testkit.Content, parts []component.Resource, channels ...string) {
 	GinkgoHelper()
 	if len(content.Objects) > 0 {
 		parts = append([]component.Resource{testkit.RawManifest(content.YAML())}, parts...)
@@ -85,7 +85,7 @@ func (s *scene) offerParts(module, version string, content testkit.Content, part
 	s.Point(module, version, channels...)
 }
 
-func (s *scene) offerChart(version string, channels ...string) {
+func (s *environment) offerChart(version string, channels ...string) {
 	GinkgoHelper()
 	chart := testkit.Chart(charted, version, testkit.Files{
 		"values.yaml": "colour: grey\n",
@@ -111,7 +111,7 @@ func notesAt(version string, count int) testkit.Content {
 	return content
 }
 
-// webAt is a Deployment under any name, with two images of the build's registry.
+// webAt returns a Deployment under any name, with two images of the build's registry.
 func webAt(name, version string) testkit.Content {
 	content := testkit.Deployment(name, version)
 	for _, object := range content.Objects {
@@ -125,7 +125,7 @@ func webAt(name, version string) testkit.Content {
 	return content
 }
 
-// stateAt is an operator that is a StatefulSet.
+// stateAt returns an operator that is a StatefulSet.
 func stateAt(version string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Operator(state, version)
@@ -147,7 +147,7 @@ spec:
 	return content
 }
 
-// stuckState is one whose pods run nowhere.
+// stuckState returns one whose pods run nowhere.
 func stuckState(version string) testkit.Content {
 	GinkgoHelper()
 	content := stateAt(version)
@@ -159,7 +159,7 @@ func stuckState(version string) testkit.Content {
 	return content
 }
 
-// meshAt is an operator whose custom resources belong to no namespace.
+// meshAt returns an operator whose custom resources belong to no namespace.
 func meshAt(version string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Operator(mesh, version)
@@ -168,7 +168,7 @@ func meshAt(version string) testkit.Content {
 	return content
 }
 
-// scalerAt is a later version, which serves and stores another version of its API beside the old one.
+// scalerAt returns a later version, which serves and stores another version of its API beside the old one.
 func scalerAt(version string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Operator(scaler, version)
@@ -183,7 +183,7 @@ func scalerAt(version string) testkit.Content {
 	return content
 }
 
-// asking is a Secret that is to get its data from the hub's Secret of the same name.
+// asking returns a Secret that is to get its data from the hub's Secret of the same name.
 func asking() testkit.Content {
 	return testkit.Content{Objects: []*unstructured.Unstructured{{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
@@ -232,7 +232,7 @@ func imageIn(m *member, name string) func() (string, error) {
 	}
 }
 
-// mine is a user's custom resource of a module.
+// mine returns a user's custom resource of a module.
 func mine(content testkit.Content, namespace string) *unstructured.Unstructured {
 	cr := content.DefaultCR.DeepCopy()
 	cr.SetName("mine")
@@ -240,7 +240,7 @@ func mine(content testkit.Content, namespace string) *unstructured.Unstructured 
 	return cr
 }
 
-// partsOf are the objects of a module.
+// partsOf returns the objects of a module.
 func partsOf(content testkit.Content) []client.Object {
 	parts := make([]client.Object, 0, len(content.Objects))
 	for _, object := range content.Objects {
@@ -276,7 +276,7 @@ func releaseIn(module string) *v1beta2.ModuleReleaseMeta {
 	return shown
 }
 
-// definitionIn is that of one of our kinds.
+// definitionIn returns that of one of our kinds.
 func definitionIn(plural string) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + v1beta2.GroupVersion.Group}}
 }

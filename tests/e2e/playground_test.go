@@ -141,7 +141,7 @@ var _ = Describe("The playground", Ordered, func() {
 		Expect(first.runtime(light...)).To(Equal("flashing white beacon 1.1.0"))
 		Expect(first.runtime("get", "beacon", "default", "--namespace=kyma-system", "-o", "jsonpath={.status.state}")).To(Equal("Ready"))
 
-		By("another spec makes other content, and what somebody deletes returns")
+		By("another spec makes other content, and what a user deletes returns")
 		first.runtime("patch", "beacon", "default", "--namespace=kyma-system", "--type=merge", `--patch={"spec":{"colour":"red","lamps":2}}`)
 		first.runtime("wait", "--for=jsonpath={.status.readyReplicas}=2", minute, "--namespace=kyma-system", "deployment/beacon-default")
 		first.runtime("delete", "configmap", "beacon-default", "--namespace=kyma-system")
@@ -210,7 +210,7 @@ var _ = Describe("The playground", Ordered, func() {
 	})
 })
 
-// tryAsPrinted runs what the playground printed, one command after the other, as somebody who pastes them.
+// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them.
 func tryAsPrinted(p *program) {
 	GinkgoHelper()
 	groups := p.printedCommands()
@@ -219,7 +219,7 @@ func tryAsPrinted(p *program) {
 	for _, group := range groups {
 		for _, command := range group {
 			line := command
-			if strings.HasSuffix(command, "--watch") { // it goes on until somebody ends it
+			if strings.HasSuffix(command, "--watch") { // it continues until a user ends it
 				line = "timeout --preserve-status 10 " + command
 			}
 			out, err := p.shell(line)
@@ -251,7 +251,7 @@ func tryAsPrinted(p *program) {
 		ContainSubstring("WaitingForObjects"), ContainSubstring("greeter-system/greeter")), "the condition names the object")
 }
 
-// explain shows what a person would look at after a failure.
+// explain shows what a user would look at after a failure.
 func explain(p *program) {
 	for _, command := range []string{"kubectl get kymas -o wide", "kubectl get manifests -o wide"} {
 		out, err := p.shell(command)

@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// processes are all that run on this machine: the parent of each, by id. Those that ended and wait for their parent do not count.
+// processes returns all that run on this machine: the parent of each, by id. Those that ended and wait for their parent do not count.
 func processes() map[int]int {
 	GinkgoHelper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -35,7 +35,7 @@ func processes() map[int]int {
 	return parents
 }
 
-// descendants are what a process started, directly and indirectly: command lines by id.
+// descendants returns what a process started, directly and indirectly: command lines by id.
 func descendants(of int) map[int]string {
 	GinkgoHelper()
 	parents := processes()
@@ -51,14 +51,14 @@ func descendants(of int) map[int]string {
 	return found
 }
 
-// alive tells that a process still runs. The system reuses ids, so the command line counts too.
+// alive reports whether a process still runs. The system reuses ids, so the command line counts too.
 func alive(pid int, line string) bool {
 	GinkgoHelper()
 	_, found := processes()[pid]
 	return found && commandLine(pid) == line
 }
 
-// naming are the command lines that contain a text.
+// naming returns the command lines that contain a text.
 func naming(text string) []string {
 	GinkgoHelper()
 	var found []string

@@ -94,7 +94,7 @@ func (p *program) interrupt() {
 	Expect(filepath.Join(p.state, "env")).NotTo(BeAnExistingFile(), "an env file that leads nowhere")
 }
 
-// printedCommands are the lines that the playground indents as commands, under each of the numbered titles.
+// printedCommands returns the lines that the playground indents as commands, under each of the numbered titles.
 func (p *program) printedCommands() [][]string {
 	GinkgoHelper()
 	_, things, found := strings.Cut(p.out.String(), "Seven things to try")
@@ -138,7 +138,7 @@ func (p *program) kubectl(how string, args []string) string {
 	return out
 }
 
-// run runs a program in the checkout, as a person would, and returns what it printed.
+// run runs a program in the checkout, as a user would, and returns what it printed.
 func run(name string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(name, args...)

@@ -27,7 +27,7 @@ type step struct {
 	output   []string
 }
 
-// steps are those of a section of the README.
+// steps returns those of a section of the README.
 func steps(section string) []step {
 	GinkgoHelper()
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -47,7 +47,7 @@ func steps(section string) []step {
 	return all
 }
 
-// printed says which line of a step's output is missing in what was printed; empty when all are there, in order.
+// printed returns which line of a step's output is missing in what was printed; empty when all are there, in order.
 func (s *step) printed(text string) (missing string) {
 	lines := strings.Split(text, "\n")
 	for _, want := range s.output {
@@ -77,7 +77,7 @@ func pattern(line string) *regexp.Regexp {
 
 func oneSpace(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-// terminal is a shell that goes on: folder and exported variables of one call are those of the next.
+// terminal is a shell that continues: folder and exported variables of one call are those of the next.
 type terminal struct {
 	memory string
 	env    []string
@@ -98,14 +98,14 @@ func openTerminal(dir string) *terminal {
 	return &terminal{memory: filepath.Join(dir, "memory"), env: inherited}
 }
 
-// command is one to be started, from where the terminal is. Nothing that it changes is remembered.
+// command returns one to be started, from where the terminal is. Nothing that it changes is remembered.
 func (t *terminal) command(ctx context.Context, script string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "bash", "-c", `set -eo pipefail; if [ -e "$0" ]; then source "$0"; cd "$PWD"; fi; eval "$1"`, t.memory, script)
 	cmd.Dir, cmd.Env = root, t.env
 	return cmd
 }
 
-// try runs commands and tells how they ended and what they printed, as a person sees it: standard output and standard error.
+// try runs commands and tells how they ended and what they printed, as a user sees it: standard output and standard error.
 func (t *terminal) try(ctx context.Context, script string) (text string, code int) {
 	GinkgoHelper()
 	limited, cancel := context.WithTimeout(ctx, stepTime)

@@ -11,8 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// looked is something to see in a cluster while a sample is installed: arguments of kubectl, and what they print.
-type looked struct {
+// lookup is something to see in a cluster while a sample is installed: arguments of kubectl, and what they print.
+type lookup struct {
 	args []string
 	want string
 }
@@ -22,8 +22,8 @@ type sampleSpec struct {
 	name, shows string
 	local       bool // into the hub
 	resolved    string
-	sees        []looked
-	// leaves are namespaces that are nobody's and stay.
+	sees        []lookup
+	// leaves are namespaces that are no one's and stay.
 	leaves []string
 }
 
@@ -31,7 +31,7 @@ var sampleSpecs = []sampleSpec{
 	{
 		name: "oci-helm-chart", shows: "a Helm chart of an OCI registry with a config layer",
 		resolved: `spec.config= lantern=1.0.0 `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "deployment", "lantern", "--namespace=harbour", "-o", "jsonpath={.status.readyReplicas}"}, "2"},
 			{[]string{"get", "configmap", "lantern-light", "--namespace=harbour", "-o", "jsonpath={.data.colour}"}, "green"},
 		},
@@ -40,7 +40,7 @@ var sampleSpecs = []sampleSpec{
 	{
 		name: "helm-repository", shows: "the newest chart of a range out of a Helm repository",
 		resolved: `harbour-light=1.1.0 `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "deployment", "harbour-light", "-o", "jsonpath={.status.readyReplicas}"}, "1"},
 			{[]string{"get", "configmap", "harbour-light-light", "-o", "jsonpath={.data.colour} {.data.chart}"}, "red 1.1.0"},
 		},
@@ -48,7 +48,7 @@ var sampleSpecs = []sampleSpec{
 	{
 		name: "crds-config-resource", shows: "definitions, config, two charts and a custom resource",
 		resolved: `spec.config= spec.crds= lighthouse= almanac=1.0.0 `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "samplecrd", "sample-crd-from-manifest", "-o", "jsonpath={.spec.randomkey}"}, "samplevalue"},
 			{[]string{"get", "configmap", "lighthouse-light", "-o", "jsonpath={.data.colour}"}, "red"},
 			{[]string{"get", "configmap", "almanac", "-o", "jsonpath={.data.year}"}, "2027"},
@@ -56,13 +56,13 @@ var sampleSpecs = []sampleSpec{
 	},
 	{
 		name: "kustomize", shows: "a kustomization", resolved: `weathervane= `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "deployment", "demo-weathervane", "-o", "jsonpath={.status.readyReplicas}"}, "2"},
 		},
 	},
 	{
 		name: "plain-bundle", shows: "a plain bundle in an image, with a definition and objects of it", resolved: `buoy= `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "buoys", "--namespace=buoys", "-o", "jsonpath={.items[*].spec.depth}"}, "12 30"},
 			{
 				[]string{"get", "configmap", "signal", "--namespace=buoys", "-o", "jsonpath={.data.template}"},
@@ -72,13 +72,13 @@ var sampleSpecs = []sampleSpec{
 	},
 	{
 		name: "plain-bundle-configmaps", shows: "a plain bundle out of ConfigMaps in the hub itself", local: true, resolved: `tide-table= `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "configmap", "tide-table", "--namespace=tides", "-o", "jsonpath={.data.high}"}, "06:12"},
 		},
 	},
 	{
 		name: "plain-bundle-http", shows: "a plain bundle from a web server", resolved: `signpost= `,
-		sees: []looked{
+		sees: []lookup{
 			{[]string{"get", "service", "signpost", "-o", "jsonpath={.spec.ports[0].port}"}, "80"},
 			{[]string{"get", "configmap", "signpost", "-o", "jsonpath={.data.left}"}, "village"},
 		},
@@ -96,7 +96,7 @@ func describeSamples(playground func() *program) {
 		Expect(files).To(HaveLen(len(sampleSpecs)+2), "and the two of v1alpha1")
 	})
 	It("makes the YAML of the first README files work", func() { worksAsInOldDays(playground()) })
-	It("shows what Manifests are made of to whoever may read it", func() { readsContent(playground()) })
+	It("shows what Manifests are made of to the one who may read it", func() { readsContent(playground()) })
 }
 
 // roundTrip applies the sample, looks at what it makes, removes it and finds nothing of it.
@@ -131,7 +131,7 @@ func (p *program) remove(sample string) {
 	p.hub("delete", minute, "--filename="+filepath.Join(p.state, "samples", sample+".yaml"))
 }
 
-// readsContent asks the content server as a person with a token, as one without and as one who may not.
+// readsContent asks the content server as a user with a token, as one without and as one who may not.
 func readsContent(p *program) {
 	GinkgoHelper()
 	p.apply("plain-bundle-http")

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 const foreignFinalizer = "example.com/not-yet"
 
-func (s *scene) access() {
+func (s *environment) access() {
 	GinkgoHelper()
 	s.badKubeconfig(s.members[1])
 	s.lostConnection(s.members[2])
@@ -27,7 +27,7 @@ func (s *scene) access() {
 }
 
 // badKubeconfig is scenario 17.
-func (s *scene) badKubeconfig(m *member) {
+func (s *environment) badKubeconfig(m *member) {
 	GinkgoHelper()
 	By("17: a kubeconfig that is none, and a better one")
 	s.rotate(m, []byte("\x00{not: [a, kubeconfig"))
@@ -38,7 +38,7 @@ func (s *scene) badKubeconfig(m *member) {
 }
 
 // lostConnection is scenario 20.
-func (s *scene) lostConnection(m *member) {
+func (s *environment) lostConnection(m *member) {
 	GinkgoHelper()
 	By("20: a runtime that does not answer, in which things happen meanwhile")
 	m.line.cut()
@@ -52,11 +52,11 @@ func (s *scene) lostConnection(m *member) {
 }
 
 // newLogin is scenario 27.
-func (s *scene) newLogin() {
+func (s *environment) newLogin() {
 	GinkgoHelper()
 	By("27: a registry that wants another login by now")
 	s.Offer(notes, "2.0.0", notesAt("2.0.0", 4))
-	s.Registry.Inject(provision.Only(provision.RequireLogin(robot, "two"), provision.ManifestGet, provision.ManifestHead, provision.BlobGet, provision.Tags))
+	s.Registry.Inject(localcluster.Only(localcluster.RequireLogin(robot, "two"), localcluster.ManifestGet, localcluster.ManifestHead, localcluster.BlobGet, localcluster.Tags))
 	s.Point(notes, "2.0.0", regular, fast)
 	for _, m := range s.members {
 		s.sees(m, tells(v1beta2.StateError, v1beta2.ReasonRegistryUnauthorized, notes), testkit.HaveModule(notes, testkit.HaveVersion(first)))
@@ -69,7 +69,7 @@ func (s *scene) newLogin() {
 }
 
 // fewerRights is scenario 29.
-func (s *scene) fewerRights(m *member) {
+func (s *environment) fewerRights(m *member) {
 	GinkgoHelper()
 	By("29: a user who may only read, and one who may do more")
 	reader := &rbacv1.ClusterRole{
@@ -93,7 +93,7 @@ func (s *scene) fewerRights(m *member) {
 }
 
 // deletion is scenarios 2 and 6: each Kyma is held by something else.
-func (s *scene) deletion() {
+func (s *environment) deletion() {
 	GinkgoHelper()
 	one, two, three := s.members[0], s.members[1], s.members[2]
 	scalers := scalerAt("1.2.0")
@@ -147,7 +147,7 @@ func (s *scene) deletion() {
 
 // nothingLeft compares the clusters with what they held before anything was installed. The namespace kyma-system stays, as upstream leaves
 // it: a user may have put something there.
-func (s *scene) nothingLeft() {
+func (s *environment) nothingLeft() {
 	GinkgoHelper()
 	for _, m := range s.members {
 		m.runtime.Delete(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}})

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-func (s *scene) unmanage() {
+func (s *environment) unmanage() {
 	GinkgoHelper()
 	parts := partsOf(testkit.Operator(scaler, first))
 	manage := func(managed bool) {
@@ -47,7 +47,7 @@ func (s *scene) unmanage() {
 	}
 }
 
-func (s *scene) skip() {
+func (s *environment) skip() {
 	GinkgoHelper()
 	m, whole := s.members[0], s.members[1]
 	manifest := s.manifest(m, web, HaveField("Labels", HaveKeyWithValue(v1beta2.LabelChannel, regular)))
@@ -70,7 +70,7 @@ func (s *scene) skip() {
 	s.whole()
 }
 
-func (s *scene) visibility() {
+func (s *environment) visibility() {
 	GinkgoHelper()
 	By("32: an edit and a deletion in the catalog do not last")
 	m := s.members[0]
@@ -111,7 +111,7 @@ type blockade struct {
 }
 
 // blockades are one for each policy and place.
-func (s *scene) blockades() []blockade {
+func (s *environment) blockades() []blockade {
 	GinkgoHelper()
 	const elsewhere = "elsewhere"
 	for _, m := range s.members[1:] {
@@ -131,7 +131,7 @@ func (s *scene) blockades() []blockade {
 	return all
 }
 
-func (s *scene) blocked() {
+func (s *environment) blocked() {
 	GinkgoHelper()
 	one := s.members[0]
 	blockades, old := s.blockades(), s.manifest(one, scaler)
@@ -180,7 +180,7 @@ func (s *scene) blocked() {
 	s.whole()
 }
 
-func (s *scene) defaultOnly() {
+func (s *environment) defaultOnly() {
 	GinkgoHelper()
 	m, resource := s.members[0], stateAt(first).DefaultCR
 	testkit.Edit(m.runtime, resource.DeepCopy(), func(cr *unstructured.Unstructured) { cr.SetFinalizers([]string{"operator.example.com/cleanup"}) })
@@ -196,7 +196,7 @@ func (s *scene) defaultOnly() {
 	s.whole()
 }
 
-func (s *scene) mandatory() {
+func (s *environment) mandatory() {
 	GinkgoHelper()
 	s.Offer(forced, first, testkit.ConfigMaps(forced, first, 2))
 	release := testkit.ModuleReleaseMeta(forced)

@@ -17,7 +17,7 @@ import (
 // The numbers are those of the end-to-end tests of upstream, see docs/compatibility.md, which also says why 5, 15, 25 and 31 do not exist
 // here. 18, the rules of RBAC, holds all the time: the manager has no other rights than those of config/default.
 var _ = Describe("Three Kymas with ten modules each", Ordered, func() {
-	var s *scene
+	var s *environment
 
 	BeforeAll(func() {
 		s = setScene()
@@ -36,7 +36,7 @@ var _ = Describe("Three Kymas with ten modules each", Ordered, func() {
 
 	It("are installed, but for the module that one of them may not have, which comes with its label (33)", func() { s.install() })
 	It("hold what a runtime needs: pull Secret, images, data of the hub, marks, catalog (6, 23, 28, 30, 34, 35)", func() { s.supplied() })
-	It("are left alone at rest, and put back what somebody changes (1, 4, 7)", func() { s.atRest() })
+	It("are left alone at rest, and put back what a user changes (1, 4, 7)", func() { s.atRest() })
 	It("have the state of their workloads, not of their custom resources (3)", func() { s.stateOfWorkloads() })
 	It("go up with a channel and not down (11)", func() { s.channels() })
 	It("take new versions and drop what these drop; a version that is not there is told (12, 21)", func() { s.rollout() })
@@ -53,7 +53,7 @@ var _ = Describe("Three Kymas with ten modules each", Ordered, func() {
 	It("leave nothing, neither on the hub nor in the runtimes", func() { s.nothingLeft() })
 })
 
-func (s *scene) install() {
+func (s *environment) install() {
 	GinkgoHelper()
 	s.Hub.Create(hubCredentials("one"))
 	last := s.members[2]
@@ -71,7 +71,7 @@ func (s *scene) install() {
 	}
 }
 
-func (s *scene) supplied() {
+func (s *environment) supplied() {
 	GinkgoHelper()
 	for _, m := range s.members {
 		By("Kyma " + m.kyma.Name)
@@ -94,7 +94,7 @@ func (s *scene) supplied() {
 			Eventually(testkit.Gone(m.runtime, releaseIn(module.Name))).WithTimeout(inTime).Should(BeFalse(), module.Name)
 		}
 	}
-	By("34: what is wrong with the hub's Secret is told, nobody else's may be taken, and every change of it gets through")
+	By("34: what is wrong with the hub's Secret is told, no one else's may be taken, and every change of it gets through")
 	secret := hubCredentials("")
 	for label, text := range map[string]string{"": "is missing the required", web: "actual=web"} {
 		s.labelled(secret.DeepCopy(), v1beta2.LabelModuleName, label)
@@ -109,7 +109,7 @@ func (s *scene) supplied() {
 	s.whole()
 }
 
-func (s *scene) atRest() {
+func (s *environment) atRest() {
 	GinkgoHelper()
 	By("4: metrics tell the states")
 	for _, m := range s.members {

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-func (s *scene) stateOfWorkloads() {
+func (s *environment) stateOfWorkloads() {
 	GinkgoHelper()
 	m := s.members[1]
 	resource := stateAt(first).DefaultCR
@@ -46,7 +46,7 @@ func (s *scene) stateOfWorkloads() {
 	s.whole()
 }
 
-func (s *scene) channels() {
+func (s *environment) channels() {
 	GinkgoHelper()
 	s.Offer(maps, "1.1.0", mapsAt("1.1.0", 2), fast)
 	s.offerChart("1.1.0", fast)
@@ -75,7 +75,7 @@ func (s *scene) channels() {
 	s.whole()
 }
 
-func (s *scene) rollout() {
+func (s *environment) rollout() {
 	GinkgoHelper()
 	By("12: another Deployment takes the place of the old one")
 	s.offerParts(web, "1.1.0", webAt("web-next", "1.1.0"), []component.Resource{
@@ -87,7 +87,7 @@ func (s *scene) rollout() {
 		Expect(imageIn(m, "web-next")()).To(Equal("prod.example.com/kyma/operator:1.1.0"))
 		gone(m.runtime, deployment(web))
 	}
-	By("21: a version that nobody published")
+	By("21: a version that no one published")
 	s.Point(web, "9.9.9", regular)
 	for _, m := range s.members {
 		s.sees(m, tells(v1beta2.StateError, v1beta2.ReasonTemplateNotFound, web), testkit.HaveModule(web, testkit.HaveState(v1beta2.StateError), testkit.HaveVersion("1.1.0")))
@@ -98,7 +98,7 @@ func (s *scene) rollout() {
 }
 
 // windows stands between an upgrade with downtime and the Kymas.
-func (s *scene) windows() {
+func (s *environment) windows() {
 	GinkgoHelper()
 	s.Publish(testkit.ComponentName(maps), "2.0.0", testkit.RawManifest(mapsAt("2.0.0", 2).YAML()))
 	s.Hub.Create(testkit.ModuleTemplate(maps, "2.0.0", func(spec *v1beta2.ModuleTemplateSpec) { spec.RequiresDowntime = true }))
@@ -122,7 +122,7 @@ func (s *scene) windows() {
 }
 
 // death kills the manager while three Kymas take four new versions.
-func (s *scene) death() {
+func (s *environment) death() {
 	GinkgoHelper()
 	const next = "3.0.0"
 	s.Offer(notes, next, notesAt(next, 60))
@@ -139,7 +139,7 @@ func (s *scene) death() {
 	Eventually(s.manifests(s.members[0])).WithTimeout(inTime).WithPolling(2 * time.Millisecond).Should(ContainElement(And(
 		HaveField("Spec.Version", next), HaveField("Status.State", Not(Equal(v1beta2.StateReady))))))
 	s.manager.kill()
-	By("while nobody looks, objects are deleted, a module is disabled and an operator is broken")
+	By("while no one looks, objects are deleted, a module is disabled and an operator is broken")
 	s.members[0].runtime.Delete(configMap(maps+"-1"), clusterRole(bare))
 	s.members[1].editThere(without(guarded))
 	s.edit(s.members[2], without(charted))
@@ -166,8 +166,8 @@ func (s *scene) death() {
 // uids are UIDs by name.
 type uids map[string]string
 
-// identities are those of the Deployments of modules.
-func (s *scene) identities(m *member) uids {
+// identities returns those of the Deployments of modules.
+func (s *environment) identities(m *member) uids {
 	GinkgoHelper()
 	found := uids{}
 	for _, name := range []string{"web-next", scaler, mesh, bare} {

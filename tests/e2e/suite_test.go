@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -71,6 +71,6 @@ var _ = SynchronizedAfterSuite(func() {}, func() {
 func findRoot() {
 	GinkgoHelper()
 	var err error
-	root, err = provision.Root()
+	root, err = localcluster.Root()
 	Expect(err).NotTo(HaveOccurred())
 }

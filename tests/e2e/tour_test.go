@@ -146,7 +146,7 @@ func settings(name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: default}\ndata: {module: %s}\n", name, name)
 }
 
-// publishing makes a module and publishes version 1.0.0 of it. What a cluster has to know of it is then in folder offers of the terminal.
+// publishing makes a module and publishes version 1.0.0 of it. What a cluster must know of it is then in folder offers of the terminal.
 func publishing(ctx context.Context, term *terminal, name, manifest string) {
 	GinkgoHelper()
 	term.types(ctx, fmt.Sprintf(`mkdir -p offers %[1]s
@@ -159,7 +159,7 @@ manifest: manifest.yaml
 repository: https://example.com/%[1]s
 documentation: https://example.com/%[1]s/docs
 icons: [{name: module-icon, link: https://example.com/icon.svg}]
-team: nobody
+team: no one
 END
 kyma module create %[1]s --registry $REGISTRY --no-git -o - >offers/%[1]s.yaml`, name, manifest))
 }

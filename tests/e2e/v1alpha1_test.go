@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// worksAsInOldDays applies what the first README files show, looks at what comes of it, in both versions, edits it and removes it.
+// worksAsInOldDays applies what the first README files show, looks at the result, in both versions, edits it and removes it.
 func worksAsInOldDays(p *program) {
 	GinkgoHelper()
 	file := func(kind string) string {

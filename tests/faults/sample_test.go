@@ -117,7 +117,7 @@ func breakThings(t *testing.T, lab *trial.Lab, number uint64, picked []operation
 	}
 }
 
-// strike has a replica stand still in the middle of an installation, so that what it has in its hands has to be refused, and strikes
+// strike has a replica stand still in the middle of an installation, so that what it has in its hands must be refused, and strikes
 // another operation in a way that is drawn. It comes last: while its replicas work, the manager of the others does not run.
 func strike(t *testing.T, lab *trial.Lab, number uint64, picked operation.Operation) {
 	install, err := operation.Named("install")

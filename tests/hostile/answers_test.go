@@ -19,7 +19,7 @@ func setting(b bait) func(target) *trap {
 	return func(target) *trap { return setTrap(b) }
 }
 
-// stream is an answer without end: it begins as given and goes on with the same piece.
+// stream returns an answer without end: it begins as given and continues with the same piece.
 func stream(begin, piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	repeated := []byte(strings.Repeat(piece, max(1, 64<<10/len(piece))))
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
@@ -58,7 +58,7 @@ func drip(t *trap, w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// bombed is a small answer that is large when unpacked.
+// bombed returns a small answer that is large when unpacked.
 func bombed(piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -69,7 +69,7 @@ func bombed(piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// away redirects to another server, which must not be asked for anything.
+// away redirects to another server, which must not be requested anything.
 func away() bait {
 	return func(t *trap, next http.Handler) http.Handler {
 		other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
@@ -99,7 +99,7 @@ func every(n int, match func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-// failing answers with a status that a person is to read.
+// failing answers with a status that a user is to read.
 func failing(code int, reason, message string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "31536000")

@@ -17,7 +17,7 @@ type canary struct {
 	secret string
 	// spelled is it in every spelling in which it might get out.
 	spelled []string
-	// planted says that somebody who is to have it was seen to have it: what is not there cannot be found either.
+	// planted says that a user who is to have it was seen to have it: what is not there cannot be found either.
 	planted atomic.Bool
 }
 
@@ -33,7 +33,7 @@ var (
 	deployerData  = hatch("the data of module deployer", "canary-deployer-e6a41b70")
 	contentSecret = hatch("a Secret of the content", "canary-content-07c9d2fe")
 	valuesSecret  = hatch("the values of a Manifest", "canary-values-b3315a8c")
-	visitorToken  = hatch("the token that somebody shows to the content server", "canary-visitor-60d7f9b4")
+	visitorToken  = hatch("the token that a user shows to the content server", "canary-visitor-60d7f9b4")
 	brokenToken   = hatch("the credentials of a broken kubeconfig", "canary-broken-2ac84e51")
 )
 
@@ -50,7 +50,7 @@ func hatch(what, secret string, further ...string) *canary {
 	return c
 }
 
-// seen takes note that somebody who is to have the canary has it, when the text holds it.
+// seen takes note that a user who is to have the canary has it, when the text holds it.
 func (c *canary) seen(text string) {
 	if c.in(text) {
 		c.planted.Store(true)
@@ -86,7 +86,7 @@ func expectAllPlanted() {
 	GinkgoHelper()
 	suite, _ := GinkgoConfiguration()
 	if len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 || suite.LabelFilter != "" {
-		return // somebody has chosen some specs
+		return // a user has chosen some specs
 	}
 	for _, c := range canaries {
 		Expect(c.planted.Load()).To(BeTrue(), "%s was put where it belongs", c.what)

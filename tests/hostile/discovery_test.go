@@ -37,7 +37,7 @@ func row(w io.Writer, count int, item func(i int)) {
 	_, _ = io.WriteString(w, "]")
 }
 
-// aggregated is a document of everything at once, of so many groups, versions in each, and kinds in each of them.
+// aggregated returns a document of everything at once, of so many groups, versions in each, and kinds in each of them.
 func aggregated(groups, versions, kinds, length int) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
@@ -59,7 +59,7 @@ func aggregated(groups, versions, kinds, length int) func(*trap, http.ResponseWr
 	}
 }
 
-// listed is the older document, of so many groups.
+// listed returns the older document, of so many groups.
 func listed(groups int) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

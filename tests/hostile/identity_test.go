@@ -19,7 +19,7 @@ import (
 // identityAt is where a runtime tells who it is.
 const identityAt = "/api/v1/namespaces/kube-system"
 
-// calling says who the runtime is, anew with every question.
+// calling returns who the runtime is, again with every question.
 func calling(uid func(n int64) string) bait {
 	return on(at(identityAt), func(t *trap, w http.ResponseWriter, _ *http.Request) {
 		answerJSON(w, http.StatusOK, fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":%q}}`, uid(t.met.Load())))
@@ -36,12 +36,12 @@ func posing(target) *trap {
 
 var _ = DescribeTable("A runtime that says that it is", strike,
 	Entry("the neighbour's", attack{synced: true, set: posing, either: true}),
-	Entry("somebody with a name of a megabyte", attack{synced: true, tells: "kube-system",
+	Entry("a user with a name of a megabyte", attack{synced: true, tells: "kube-system",
 		set: setting(calling(func(int64) string { return string(bytes.Repeat([]byte("a"), 1<<20)) }))}),
 	Entry("nobody", attack{set: setting(calling(func(int64) string { return "" })), harmless: true}),
 )
 
-var _ = Describe("A runtime that says that it is somebody else with every question", func() {
+var _ = Describe("A runtime that says that it is another user with every question", func() {
 	It("is served as the one that it was first, and not written to once it is another", func() {
 		var changes atomic.Int64
 		flipping := calling(func(n int64) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) })
@@ -60,7 +60,7 @@ var _ = Describe("A runtime that says that it is somebody else with every questi
 		kyma := testkit.Kyma(testkit.Unique("flipping"), testkit.Unsynced(), testkit.WithModule(module))
 		secret := testkit.NewAccessSecret(kyma.Name, t.kubeconfig())
 		env.Hub.Create(secret, kyma)
-		DeferCleanup(letGo, kyma)
+		DeferCleanup(deleteKyma, kyma)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		first, err := testkit.Live(env.Hub, kyma)()
 		Expect(err).NotTo(HaveOccurred())

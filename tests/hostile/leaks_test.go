@@ -109,7 +109,7 @@ func expectClean(cluster *testkit.Cluster, object *unstructured.Unstructured) {
 	Expect(canaryIn(string(text))).To(BeEmpty(), "secrets in %s %s/%s of %s", object.GetKind(), object.GetNamespace(), object.GetName(), cluster.Name)
 }
 
-// kindsOf is every kind of a cluster that can be listed.
+// kindsOf returns every kind of a cluster that can be listed.
 func kindsOf(cluster *testkit.Cluster) (kinds []schema.GroupVersionKind) {
 	GinkgoHelper()
 	asked, err := discovery.NewDiscoveryClientForConfig(cluster.Config)

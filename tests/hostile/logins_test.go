@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -71,7 +71,7 @@ func byCertificate(t *trap) {
 }
 
 func byPassword(t *trap) {
-	t.user = fmt.Sprintf("username: somebody, password: %q", password.secret)
+	t.user = fmt.Sprintf("username: a user, password: %q", password.secret)
 	t.known = func(req *http.Request) bool {
 		user, got, _ := req.BasicAuth()
 		password.seen(got)
@@ -99,7 +99,7 @@ func heard(t *trap, next http.Handler) http.Handler {
 
 var _ = DescribeTable("A runtime that is spoken to by", strike,
 	Entry("a certificate, and takes it", attack{set: asking(byCertificate, heard), harmless: true}),
-	Entry("a certificate, and says that it is nobody's", attack{
+	Entry("a certificate, and says that it is no one's", attack{
 		set: asking(byCertificate, on(always, failing(401, "Unauthorized", "unknown certificate"))), atMost: 100,
 	}),
 	Entry("a password, and repeats it in warnings", attack{set: asking(byPassword, heard), harmless: true}),
@@ -136,7 +136,7 @@ var _ = Describe("Kubeconfigs that are refused", func() {
 			brokenToken.seen(kubeconfig)
 			kyma := testkit.Kyma(testkit.Unique("broken"), testkit.WithModule(module))
 			env.Hub.Create(testkit.NewAccessSecret(kyma.Name, []byte(kubeconfig)), kyma)
-			DeferCleanup(letGo, kyma)
+			DeferCleanup(deleteKyma, kyma)
 			kymas = append(kymas, kyma)
 		}
 		for _, kyma := range kymas {
@@ -147,17 +147,17 @@ var _ = Describe("Kubeconfigs that are refused", func() {
 	})
 })
 
-// private are the fields of a source that finds its login.
+// private returns the fields of a source that finds its login.
 func private(name string) map[string]any {
 	return map[string]any{"credSecretSelector": map[string]any{"matchLabels": map[string]any{"registry-of": name}}}
 }
 
 // parrot has a registry answer with the password that it was told.
-func parrot(answer func(w http.ResponseWriter, password string)) provision.Fault {
+func parrot(answer func(w http.ResponseWriter, password string)) localcluster.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		_, password, told := req.BasicAuth()
 		if !told {
-			provision.Deny()(w, req, next)
+			localcluster.Deny()(w, req, next)
 			return
 		}
 		sourceLogin.seen(password)
@@ -165,17 +165,17 @@ func parrot(answer func(w http.ResponseWriter, password string)) provision.Fault
 	}
 }
 
-var _ = DescribeTable("The login of a source is told to its registry only", func(fault provision.Fault, state v1beta2.State) {
+var _ = DescribeTable("The login of a source is told to its registry only", func(fault localcluster.Fault, state v1beta2.State) {
 	name := testkit.Unique("private")
 	env.PushImage("private/"+name, "v1", testkit.Files{"manifests/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n"})
 	env.Hub.Create(sourceSecret(name))
-	DeferCleanup(env.Registry.Inject, provision.Fault(nil))
+	DeferCleanup(env.Registry.Inject, localcluster.Fault(nil))
 	env.Registry.Inject(only("private/"+name, fault))
 	manifest := fromImage(name, private(name))
 	Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(state))
 	expectNoLeaks()
 },
-	Entry("which takes it", provision.RequireLogin("reader", sourceLogin.secret), v1beta2.StateReady),
+	Entry("which takes it", localcluster.RequireLogin("reader", sourceLogin.secret), v1beta2.StateReady),
 	Entry("which repeats it in an error of its own", parrot(func(w http.ResponseWriter, password string) {
 		answerJSON(w, http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"`+password+` may not","detail":"`+password+`"}]}`)
 	}), v1beta2.StateError),
@@ -201,7 +201,7 @@ var _ = DescribeTable("The login of a source is told to its registry only", func
 )
 
 // only strikes at one repository.
-func only(repository string, fault provision.Fault) provision.Fault {
+func only(repository string, fault localcluster.Fault) localcluster.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if !strings.Contains(req.URL.Path, repository) {
 			next.ServeHTTP(w, req)
@@ -235,7 +235,7 @@ func fromImage(name string, more map[string]any) *v1beta2.Manifest {
 	return manifest
 }
 
-// mapOf is what a ConfigMap of the healthy runtime holds; nothing when there is none.
+// mapOf returns what a ConfigMap of the healthy runtime holds; nothing when there is none.
 func mapOf(name string) func() (map[string]string, error) {
 	return func() (map[string]string, error) {
 		found := &corev1.ConfigMap{}

@@ -16,7 +16,7 @@ var breath sync.RWMutex
 
 // meter samples what is alive on the heap, right after a collection. A collection counts as alive all that is allocated while it runs: on a
 // busy machine it runs long, and an attack that has the manager allocate much then seems to fill the memory with what is garbage at once.
-// Therefore that is taken off while the attack goes on (what lives on is in the next sample), and in the end the attack holds its breath
+// Therefore that is taken off while the attack continues (what lives on is in the next sample), and in the end the attack holds its breath
 // for a sample of what it has left in memory. The servers of the tests are in this process too, and count.
 type meter struct {
 	mu    sync.Mutex
@@ -56,7 +56,7 @@ func collect() (live, meanwhile uint64) {
 	return samples[1].Value.Uint64(), samples[0].Value.Uint64() - before
 }
 
-// quiet is what is alive while no attacker says anything. What is said already is read during the first collection.
+// quiet returns what is alive while no attacker says anything. What is said already is read during the first collection.
 func quiet() uint64 {
 	breath.Lock()
 	defer breath.Unlock()
@@ -65,7 +65,7 @@ func quiet() uint64 {
 	return live
 }
 
-// sample takes note of what is alive while the attack goes on.
+// sample takes note of what is alive while the attack continues.
 func (m *meter) sample() {
 	live, meanwhile := collect()
 	live -= min(live, meanwhile)
@@ -84,14 +84,14 @@ func (m *meter) begin() uint64 {
 	return live
 }
 
-// samples is how many were taken since begin.
+// samples returns how many were taken since begin.
 func (m *meter) samples() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.taken
 }
 
-// highest is the peak since begin.
+// highest returns the peak since begin.
 func (m *meter) highest() uint64 {
 	left := quiet()
 	m.mu.Lock()

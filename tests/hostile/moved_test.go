@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -30,7 +30,7 @@ func twoImages(name string) (digests map[string]string) {
 }
 
 // tagged answers requests for the tag v1 as if they were for another one.
-func tagged(name string, tag func(head bool) string) provision.Fault {
+func tagged(name string, tag func(head bool) string) localcluster.Fault {
 	return only("private/"+name, func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if strings.HasSuffix(req.URL.Path, "/manifests/v1") {
 			req = req.Clone(req.Context())
@@ -49,7 +49,7 @@ var _ = Describe("A tag that moves", func() {
 	BeforeEach(func() {
 		name = testkit.Unique("moving")
 		digests = twoImages(name)
-		DeferCleanup(env.Registry.Inject, provision.Fault(nil))
+		DeferCleanup(env.Registry.Inject, localcluster.Fault(nil))
 	})
 
 	// expectWhole sees that what is installed is what the status says, all of it.

@@ -52,7 +52,7 @@ func prepare(runtime *testkit.Cluster) {
 	Eventually(testkit.Gone(env.Hub, kyma), "60s").Should(BeTrue())
 }
 
-// manifest is the name of the resident's Manifest.
+// manifest returns the name of the resident's Manifest.
 func (r *resident) manifest() string { return target{kyma: r.kyma.Name, module: r.module}.manifest() }
 
 // expectUntouched sees that everything of the neighbour's is as it was before, and that it is Ready.
@@ -63,9 +63,9 @@ func (r *resident) expectUntouched(before map[string]string) {
 		testkit.HaveState(v1beta2.StateReady), testkit.HaveModule(r.module, testkit.HaveState(v1beta2.StateReady))), "the neighbour")
 }
 
-// snapshot is everything of the neighbour's by its resourceVersion, and what the second runtime has to do with none of. Of its Kyma and its
-// Manifest it has what the manager does not write from moment to moment: on a machine that an attack keeps busy a question to the runtime
-// may be late, which their status tells.
+// snapshot returns everything of the neighbour's by its resourceVersion, and what the second runtime must do with none of. Of its Kyma
+// and its Manifest it has what the manager does not write from moment to moment: on a machine that an attack keeps busy a question to the
+// runtime may be late, which their status tells.
 func (r *resident) snapshot() map[string]string {
 	GinkgoHelper()
 	found := map[string]string{}
@@ -97,7 +97,7 @@ func (r *resident) snapshot() map[string]string {
 	return found
 }
 
-// identity is the neighbour's Kyma without what the manager tells of it from moment to moment, and with the runtime that it is in.
+// identity returns the neighbour's Kyma without what the manager tells of it from moment to moment, and with the runtime that it is in.
 func (r *resident) identity() string {
 	GinkgoHelper()
 	live, err := testkit.Live(env.Hub, r.kyma)()
@@ -110,7 +110,7 @@ func (r *resident) identity() string {
 	return string(text)
 }
 
-// installed is the neighbour's Manifest without its state and conditions, and with all that it has in the runtime.
+// installed returns the neighbour's Manifest without its state and conditions, and with all that it has in the runtime.
 func (r *resident) installed() string {
 	GinkgoHelper()
 	live, err := env.ManifestOf(r.kyma.Name, r.module)()

@@ -13,18 +13,18 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// honest is a runtime that means no harm.
+// honest returns a runtime that means no harm.
 func honest() *trap { return setTrap(func(_ *trap, next http.Handler) http.Handler { return next }) }
 
-// registry has the registry strike at requests of some kinds for the module of the attack, and at nobody else's.
-func registry(strike func(t *trap, w http.ResponseWriter, req *http.Request), kinds ...provision.Kind) func(target) *trap {
+// registry has the registry strike at requests of some kinds for the module of the attack, and at no one else's.
+func registry(strike func(t *trap, w http.ResponseWriter, req *http.Request), kinds ...localcluster.Kind) func(target) *trap {
 	return func(v target) *trap {
 		t := honest()
-		fault := provision.Only(func(w http.ResponseWriter, req *http.Request, _ http.Handler) {
+		fault := localcluster.Only(func(w http.ResponseWriter, req *http.Request, _ http.Handler) {
 			t.met.Add(1)
 			strike(t, w, req)
 		}, kinds...)
@@ -35,15 +35,15 @@ func registry(strike func(t *trap, w http.ResponseWriter, req *http.Request), ki
 			}
 			next.ServeHTTP(w, req)
 		})
-		DeferCleanup(env.Registry.Inject, provision.Fault(nil))
+		DeferCleanup(env.Registry.Inject, localcluster.Fault(nil))
 		return t
 	}
 }
 
-// elsewhere redirects to another server, which nobody may tell our credentials.
-func elsewhere(status int, kinds ...provision.Kind) func(target) *trap {
+// elsewhere redirects to another server, which no one may tell our credentials.
+func elsewhere(status int, kinds ...localcluster.Kind) func(target) *trap {
 	return func(v target) *trap {
-		var other *httptest.Server // there before anybody asks: a request that comes when the spec is over can start nothing any more
+		var other *httptest.Server // there before anyone asks: a request that comes when the spec has ended can start nothing any more
 		t := registry(func(_ *trap, w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, other.URL+req.URL.Path, status)
 		}, kinds...)(v)
@@ -78,7 +78,7 @@ var repeated = `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manife
 	strings.Repeat("0", 64) + `","size":1},"layers":[` + strings.TrimSuffix(strings.Repeat(`{"mediaType":"a","digest":"sha256:`+
 	strings.Repeat("0", 64)+`","size":1},`, 100_000), ",") + `]}`
 
-// unlike answers with bytes that are not what was asked for.
+// unlike answers with bytes that are not what was requested.
 func unlike(body string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
@@ -89,7 +89,7 @@ func unlike(body string) func(*trap, http.ResponseWriter, *http.Request) {
 // echoing answers with what it was told.
 func echoing(t *trap, w http.ResponseWriter, req *http.Request) {
 	if req.Header.Get("Authorization") == "" {
-		provision.Deny()(w, req, nil)
+		localcluster.Deny()(w, req, nil)
 		return
 	}
 	user, password, _ := req.BasicAuth()
@@ -117,7 +117,7 @@ func tarOf(write func(*tar.Writer)) []byte {
 	return out.Bytes()
 }
 
-// entries is an archive with very many files.
+// entries returns an archive with very many files.
 func entries() []byte {
 	return tarOf(func(archive *tar.Writer) {
 		for i := range 100_000 {
@@ -126,21 +126,21 @@ func entries() []byte {
 	})
 }
 
-// links is an archive that leads out of itself.
+// links returns an archive that leads out of itself.
 func links() []byte {
 	return tarOf(func(archive *tar.Writer) {
 		Expect(archive.WriteHeader(&tar.Header{Name: "a.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"})).To(Succeed())
 	})
 }
 
-// climbing is an archive with a file above itself.
+// climbing returns an archive with a file above itself.
 func climbing() []byte {
 	return tarOf(func(archive *tar.Writer) {
 		Expect(archive.WriteHeader(&tar.Header{Name: "../../escaped.yaml", Mode: 0o600})).To(Succeed())
 	})
 }
 
-// bomb is a small archive that is a large one when unpacked.
+// bomb returns a small archive that is a large one when unpacked.
 func bomb() []byte {
 	var out bytes.Buffer
 	packer, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -167,7 +167,7 @@ func yaml(text string) func(target) *trap {
 	}
 }
 
-const manifestGet, blobGet = provision.ManifestGet, provision.BlobGet
+const manifestGet, blobGet = localcluster.ManifestGet, localcluster.BlobGet
 
 var _ = DescribeTable("A registry that", strike,
 	Entry("serves a manifest without end", attack{set: registry(pouring("application/vnd.oci.image.manifest.v1+json", " "), manifestGet)}),
@@ -178,7 +178,7 @@ var _ = DescribeTable("A registry that", strike,
 	Entry("serves a byte in a while", attack{set: registry(drip, manifestGet, blobGet)}),
 	Entry("redirects manifests to a stranger", attack{set: elsewhere(http.StatusTemporaryRedirect, manifestGet)}),
 	Entry("redirects blobs to a stranger", attack{set: elsewhere(http.StatusFound, blobGet)}),
-	Entry("repeats the password that it was sent", attack{set: registry(echoing, manifestGet, blobGet, provision.ManifestHead)}),
+	Entry("repeats the password that it was sent", attack{set: registry(echoing, manifestGet, blobGet, localcluster.ManifestHead)}),
 	Entry("has an archive with a hundred thousand entries", attack{set: packed(entries), tells: "ArchiveRefused"}),
 	Entry("has an archive with a link out of it", attack{set: packed(links), tells: "ArchiveRefused"}),
 	Entry("has an archive with a file above it", attack{set: packed(climbing), tells: "ArchiveRefused"}),

@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// confiding is a Manifest whose chart has three Secrets: of the content, of the values, and of the hub for module deployer.
+// confiding returns a Manifest whose chart has three Secrets: of the content, of the values, and of the hub for module deployer.
 func confiding(name string) *v1beta2.Manifest {
 	GinkgoHelper()
 	secret := func(name, annotations, value string) string {
@@ -43,7 +43,7 @@ func confiding(name string) *v1beta2.Manifest {
 	})
 }
 
-// read is what a Secret of the first runtime holds.
+// read returns what a Secret of the first runtime holds.
 func read(name string) func() (string, error) {
 	return func() (string, error) {
 		secret := &corev1.Secret{}
@@ -90,7 +90,7 @@ var _ = DescribeTable("Secrets of the content, of the values and of the hub stay
 	Entry("when a runtime forbids them and repeats them", status(403, "Forbidden"), `"state":"Error"`),
 	Entry("when a runtime has a conflict and repeats them", status(409, "Conflict"), "it changed at each of several tries"),
 	Entry("when a runtime fails and repeats them", status(500, "InternalError"), `"state":"Error"`),
-	Entry("when a runtime gives a reason that nobody knows and repeats them", status(418, "canary"), `"state":"Error"`),
+	Entry("when a runtime gives a reason that no one knows and repeats them", status(418, "canary"), `"state":"Error"`),
 	Entry("when a runtime repeats them as a text", func(w http.ResponseWriter, body string) { http.Error(w, body, http.StatusBadGateway) }, `"state":"Error"`),
 	Entry("when a runtime accepts them and answers with what cannot be read", func(w http.ResponseWriter, body string) {
 		answerJSON(w, http.StatusCreated, "{"+body)
@@ -105,7 +105,7 @@ var _ = DescribeTable("Secrets of the content, of the values and of the hub stay
 )
 
 var _ = Describe("Secrets of the content, of the values and of the hub", func() {
-	It("are where they belong and nowhere else when all goes well, and the content server shows them to nobody who may not see them", func() {
+	It("are where they belong and nowhere else when all goes well, and the content server shows them to no one who may not see them", func() {
 		name := testkit.Unique("confiding")
 		manifest := confiding(name)
 		env.AccessSecret(name, env.Runtimes[0])
@@ -135,7 +135,7 @@ var _ = Describe("Secrets of the content, of the values and of the hub", func() 
 	})
 })
 
-// statusOf is the status of a Manifest as text.
+// statusOf returns the status of a Manifest as text.
 func statusOf(manifest *v1beta2.Manifest) (string, error) {
 	live, err := testkit.Live(env.Hub, manifest)()
 	if err != nil {
@@ -145,7 +145,7 @@ func statusOf(manifest *v1beta2.Manifest) (string, error) {
 	return string(text), err
 }
 
-// letGoOf deletes a Manifest without waiting, its access Secret first, as letGo does with a Kyma.
+// letGoOf deletes a Manifest without waiting, its access Secret first, as deleteKyma does with a Kyma.
 func letGoOf(manifest *v1beta2.Manifest) {
 	GinkgoHelper()
 	env.Hub.Delete(testkit.NewAccessSecret(manifest.Name, nil), manifest)

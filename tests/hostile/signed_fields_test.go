@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/artifact"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// TestEveryFieldHasARow holds the tables of attacks to the types: a field that is new has to be judged.
-func TestEveryFieldHasARow(t *testing.T) {
+// TestSignedFields_EveryFieldHasARow holds the tables of attacks to the types: a field that is new must be judged.
+func TestSignedFields_EveryFieldHasARow(t *testing.T) {
 	manifest := fieldsOf(reflect.TypeFor[v1beta2.ManifestSpec](), "json")
 	manifest = append(manifest, "metadata.annotations.ocm-component-name", "metadata.labels.module-name", "metadata.labels.kyma-name",
 		"install.source.type", "install.source.path", "install.source.credSecretSelector")
@@ -29,9 +29,9 @@ func TestEveryFieldHasARow(t *testing.T) {
 	expectJudged(t, templateRows)
 	expectJudged(t, descriptorRows)
 	expectJudged(t, chartRows)
-	// Every place that a source can name is one more way to other content, and tried in tests below internal/artifact.
+	// Every place that a source can name is one more way to other content, and tried in tests below internal/manager/modulecontent.
 	var places []string
-	for _, place := range artifact.BuiltinPlaces(nil) {
+	for _, place := range modulecontent.BuiltinPlaces(nil) {
 		places = append(places, place.Keys()[0])
 	}
 	if want := []string{"repo", "image", "url", "git", "http", "configMaps"}; !slices.Equal(places, want) {
@@ -40,7 +40,7 @@ func TestEveryFieldHasARow(t *testing.T) {
 }
 
 // kymaFields are all fields of a Kyma's spec. Nothing is installed but by Manifests, which are attacked in manifestRows: each field says
-// what becomes of it there.
+// what happens to it there.
 var kymaFields = map[string]string{
 	"channel":                         "chooses a version, which is verified",
 	"skipMaintenanceWindows":          "says when signed content is installed",
@@ -103,7 +103,7 @@ func keysOf[T any](rows map[string]fieldRow[T]) []string {
 	return keys
 }
 
-// fieldsOf are the paths of all leaves of a type of this module, by the names of its tag or of the fields themselves.
+// fieldsOf returns the paths of all leaves of a type of this module, by the names of its tag or of the fields themselves.
 func fieldsOf(of reflect.Type, tag string) (paths []string) {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 		of = of.Elem()

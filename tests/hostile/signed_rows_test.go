@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// fieldRow is what somebody can do with one field.
+// fieldRow is what a user can do with one field.
 type fieldRow[T any] struct {
 	// attacks are ways to have something run or created that no signature covers.
 	attacks []func(T)
@@ -46,7 +46,7 @@ func source(key string, value any) func(*sealed) {
 	}
 }
 
-// evilLayer is a layer of a component that nobody signed.
+// evilLayer returns a layer of a component that no one signed.
 func evilLayer(s *sealed) v1beta2.ImageSpec {
 	name := testkit.ComponentName(testkit.Unique("tried"))
 	return env.Publish(name, "1.0.0", testkit.RawManifest([]byte(evilMap(s.module)))).Source
@@ -191,7 +191,7 @@ var templateRows = map[string]fieldRow[*sealed]{
 	}),
 }
 
-// resourceNamed is a resource of a descriptor.
+// resourceNamed returns a resource of a descriptor.
 func resourceNamed(doc map[string]any, name string) map[string]any {
 	for _, r := range doc["component"].(map[string]any)["resources"].([]any) {
 		if r := r.(map[string]any); r["name"] == name {

@@ -42,7 +42,7 @@ const evil = "evil"
 // signaturesFile is what the manager follows.
 var signaturesFile string
 
-// writeSignatures says that components whose names begin so have to be signed by the key, and that no signature is asked of the others.
+// writeSignatures says that components whose names begin so must be signed by the key, and that no signature is asked of the others.
 func writeSignatures(key *rsa.PrivateKey, revoked ...string) {
 	GinkgoHelper()
 	before := env.Log.Times("signatures", "File is in force")
@@ -97,7 +97,7 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// seal publishes a component version, signs it, and has what somebody may do who can write to the registry done to its descriptor then. The
+// seal publishes a component version, signs it, and has what a user may do who can write to the registry done to its descriptor then. The
 // Manifest is what a Kyma would be given, but for a name of its own.
 func seal(key *rsa.PrivateKey, tamper func(doc map[string]any)) *sealed {
 	GinkgoHelper()
@@ -149,7 +149,7 @@ func (s *sealed) localise() {
 	}
 }
 
-// imagesOf are those that the module's CronJob runs.
+// imagesOf returns those that the module's CronJob runs.
 func imagesOf(module string) (images []string) {
 	GinkgoHelper()
 	job := &batchv1.CronJob{}
@@ -169,13 +169,13 @@ func (s *sealed) install() {
 	DeferCleanup(letGoOf, s.manifest)
 }
 
-// struckSeal is an attack that was carried out, and what is to be said of it.
+// struckSeal is an attack that was carried out, and what must be said of it.
 type struckSeal struct {
 	*sealed
 	field, says string
 }
 
-// passed says what is wrong with how an attack ended; empty when it was refused for what it did and nothing of it reached the runtime.
+// passed returns what is wrong with how an attack ended; empty when it was refused for what it did and nothing of it reached the runtime.
 func (s *struckSeal) passed() string {
 	live, err := testkit.Live(env.Hub, s.manifest)()
 	if err != nil {
@@ -255,7 +255,7 @@ func revokeKey(key *rsa.PrivateKey) {
 	writeSignatures(key, descriptor.KeyID(&key.PublicKey))
 }
 
-// gauge is the value of a metric of the manager with some label.
+// gauge returns the value of a metric of the manager with some label.
 func gauge(name, label string) float64 {
 	GinkgoHelper()
 	families, err := managerMetrics.Gather()
@@ -342,7 +342,7 @@ var _ = Describe("Under enforce nothing that a trusted signature does not cover"
 		}
 		env.AccessSecret(kyma.Name, env.Runtimes[0])
 		env.Hub.Create(kyma)
-		DeferCleanup(letGo, kyma)
+		DeferCleanup(deleteKyma, kyma)
 		for module, says := range refused {
 			Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", ContainElement(And(
 				HaveField("Name", module), HaveField("State", v1beta2.StateError), HaveField("Message", ContainSubstring(says))))))

@@ -13,13 +13,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// workload is a module whose Deployment is read in full.
+// workload returns a module whose Deployment is read in full.
 func workload(module string) testkit.Content { return testkit.Deployment(module, "1.0.0") }
 
-// operator is a module with a definition, a Deployment and a custom resource.
+// operator returns a module with a definition, a Deployment and a custom resource.
 func operator(module string) testkit.Content { return testkit.Operator(module, "1.0.0") }
 
-// page is a list with an endless row of pages, each with as many objects as are asked for.
+// page returns a list with an endless row of pages, each with as many objects as are requested.
 func page(item string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, _ *http.Request) {
 		n := t.met.Load()
@@ -153,12 +153,12 @@ var _ = DescribeTable("A runtime that streams", strike,
 	Entry("nothing, and ends at once", attack{set: setting(on(watches("configmaps"), over)), harmless: true, dwell: 2 * time.Second, atMost: 15}),
 )
 
-// discovered is what answers which kinds there are.
+// discovered returns what answers which kinds there are.
 func discovered(req *http.Request) bool {
 	return req.Method == http.MethodGet && (req.URL.Path == "/apis" || req.URL.Path == "/api" || req.URL.Path == "/apis/testkit.kyma-project.io/v1")
 }
 
-// stranger is a module with an object of a kind that nobody has told of.
+// stranger returns a module with an object of a kind that no one has told of.
 func stranger(module string) testkit.Content {
 	object := testkit.ParseYAML(`{apiVersion: testkit.kyma-project.io/v1, kind: Stranger, metadata: {name: ` + module + `, namespace: default}}`)
 	content := testkit.ConfigMaps(module, "1.0.0", 1)
@@ -193,8 +193,9 @@ var laughs = func() string {
 	return text.String()
 }()
 
-// A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for what is taken over. What is written to it is answered
-// by the same Kyma: the API server's own, which is an honest one, would else end the attack with the first write. Only lists are the attack.
+// A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for what is taken over. What is written to it is
+// answered by the same Kyma: the API server's own, which is an honest one, would else end the attack with the first write. Only lists are
+// the attack.
 var asksFor = func(spec string) func(target) *trap {
 	kyma := `{"apiVersion":"operator.kyma-project.io/v1beta2","kind":"Kyma","metadata":` +
 		`{"namespace":"kyma-system","name":"default","uid":"u","resourceVersion":"1"},"spec":` + spec + `}`

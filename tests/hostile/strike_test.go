@@ -18,19 +18,19 @@ import (
 
 // attack is what one spec does to the manager.
 type attack struct {
-	// set sets the trap for somebody.
+	// set sets the trap for a user.
 	set func(target) *trap
 	// content of the module; ConfigMaps without more.
 	content func(module string) testkit.Content
 	// synced makes the runtime a synchronised one, with a Kyma in it.
 	synced bool
-	// harmless says that the Kyma becomes Ready in spite of everything.
+	// harmless reports whether the Kyma becomes Ready in spite of everything.
 	harmless bool
-	// either says that it may become Ready, and need not.
+	// either reports whether it may become Ready, and need not.
 	either bool
 	// tells is what the Kyma or its Manifest says; empty for an attack that is noticed too late for a test to wait for.
 	tells string
-	// lasts is how many samples of the memory are taken at least while it goes on: ten a second at most, so that a
+	// lasts is how many samples of the memory are taken at least while it continues: ten a second at most, so that a
 	// machine that is busy does not end the attack before it was looked at. Zero means short.
 	lasts int
 	// atMost is how often the attack may be met in dwell, which is a second at least; zero means any number.
@@ -46,7 +46,7 @@ const short, long = 3, 8
 // target is who an attack is on.
 type target struct{ kyma, module string }
 
-// manifest is the name of the target's Manifest.
+// manifest returns the name of the target's Manifest.
 func (v target) manifest() string {
 	return module.ManifestName(v.kyma, testkit.ComponentName(v.module), v.module)
 }
@@ -69,7 +69,7 @@ func strike(a attack) {
 		testkit.Unsynced()(victim)
 	}
 	env.Hub.Create(testkit.NewAccessSecret(victim.Name, t.kubeconfig()), victim)
-	DeferCleanup(letGo, victim)
+	DeferCleanup(deleteKyma, victim)
 
 	Eventually(t.met.Load).ShouldNot(BeZero(), "the attack is met")
 	met := make(chan int64, 1)
@@ -92,7 +92,7 @@ func strike(a attack) {
 	expectNoLeaks()
 }
 
-// reconciled is how often Manifests were reconciled so far.
+// reconciled returns how often Manifests were reconciled so far.
 func reconciled() (sum float64) {
 	GinkgoHelper()
 	families, err := metrics.Registry.Gather()
@@ -112,14 +112,14 @@ func reconciled() (sum float64) {
 	return sum
 }
 
-// expectBystander installs a module for somebody else meanwhile.
+// expectBystander installs a module for another user meanwhile.
 func expectBystander() {
 	GinkgoHelper()
 	kyma := testkit.Kyma(testkit.Unique("bystander"), testkit.Unsynced(), testkit.WithModule(offer(nil)))
 	env.AccessSecret(kyma.Name, env.Runtimes[0])
 	begun := time.Now()
 	env.Hub.Create(kyma)
-	DeferCleanup(letGo, kyma)
+	DeferCleanup(deleteKyma, kyma)
 	Eventually(testkit.Live(env.Hub, kyma), quick).Should(testkit.HaveState(v1beta2.StateReady), "another Kyma installs meanwhile")
 	AddReportEntry("bystander", time.Since(begun).Round(time.Millisecond).String())
 }
@@ -141,7 +141,7 @@ func expectVerdict(a attack, victim *v1beta2.Kyma, module string) {
 	Expect(len(text)).To(BeNumerically("<", 16<<10), "a status stays readable: %s", text)
 }
 
-// said is the status of a Kyma and of its Manifest, as text.
+// said returns the status of a Kyma and of its Manifest, as text.
 func said(kyma, module string) (string, error) {
 	ctx := context.Background()
 	live := &v1beta2.Kyma{}
@@ -164,8 +164,8 @@ func said(kyma, module string) (string, error) {
 	return string(text), err
 }
 
-// letGo deletes a Kyma without waiting. Its access Secret goes first: a hostile runtime must not hold the deletion.
-func letGo(kyma *v1beta2.Kyma) {
+// deleteKyma deletes a Kyma without waiting. Its access Secret goes first: a hostile runtime must not hold the deletion.
+func deleteKyma(kyma *v1beta2.Kyma) {
 	GinkgoHelper()
 	env.Hub.Delete(testkit.NewAccessSecret(kyma.Name, nil), kyma)
 	struck = append(struck, kyma)

@@ -20,7 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -35,7 +35,7 @@ var (
 	contentServer net.Addr
 )
 
-// quick is how soon something has to happen that no attack may delay. Test machines are small, and the race detector is slow.
+// quick is how soon something must happen that no attack may delay. Test machines are small, and the race detector is slow.
 const quick = 30 * time.Second
 
 func TestHostile(t *testing.T) {

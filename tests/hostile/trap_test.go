@@ -124,7 +124,7 @@ func (t *trap) spring() {
 	t.server.Close()
 }
 
-// noted remembers the connections of a trap below TLS: a farewell waits seconds for somebody who does not listen.
+// noted remembers the connections of a trap below TLS: a farewell waits seconds for a user who does not listen.
 type noted struct {
 	net.Listener
 	trap *trap
@@ -148,11 +148,11 @@ type breathing struct{ net.Conn }
 // Write implements io.Writer.
 func (b breathing) Write(data []byte) (int, error) {
 	breath.RLock()
-	breath.RUnlock() //nolint:staticcheck // it is enough to have waited: whoever does not read must not keep the meter waiting
+	breath.RUnlock() //nolint:staticcheck // it is enough to have waited: the one who does not read must not keep the meter waiting
 	return b.Conn.Write(data)
 }
 
-// byToken knows whom the runtime is to be spoken to by: nobody else may ever see that token.
+// byToken knows whom the runtime must be spoken to by: no one else may ever see that token.
 func byToken(req *http.Request) bool {
 	got := req.Header.Get("Authorization")
 	token.seen(got)
@@ -186,7 +186,7 @@ users: [{name: x, user: {%s}}]
 `, t.URL, trust, t.user)
 }
 
-// open says whether the attack goes on.
+// open reports whether the attack continues.
 func (t *trap) open(req *http.Request) bool {
 	select {
 	case <-t.closed:

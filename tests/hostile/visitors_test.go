@@ -17,12 +17,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// expectHiddenContent asks the content server for a Manifest as everybody who may not read it, and as somebody who may.
+// expectHiddenContent asks the content server for a Manifest as everyone who may not read it, and as a user who may.
 func expectHiddenContent(manifest string) {
 	GinkgoHelper()
 	at := "/v1/manifests/" + v1beta2.DefaultNamespace + "/" + manifest
 	for _, path := range []string{at, at + "/" + manifest, at + "/" + manifest + "/" + manifest + "/templates/content.yaml", at + "?token=" + visitorToken.secret} {
-		for who, token := range map[string]string{"nobody": "", "somebody unknown": visitorToken.secret, "somebody without rights": account(false)} {
+		for who, token := range map[string]string{"nobody": "", "a user unknown": visitorToken.secret, "a user without rights": account(false)} {
 			code, answer := visit(path, token)
 			Expect(code).To(BeElementOf(http.StatusUnauthorized, http.StatusForbidden), "%s asks for %s: %s", who, path, answer)
 			Expect(canaryIn(answer)).To(BeEmpty(), "secrets that %s was told at %s", who, path)
@@ -62,7 +62,7 @@ func visit(path, token string) (code int, answer string) {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	// Nobody can verify the certificate that it makes for itself.
+	// No one can verify the certificate that it makes for itself.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)

@@ -107,7 +107,7 @@ func old(server *httptest.Server) {
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 }
 
-// unmet is an attack that is over before anybody is asked anything.
+// unmet returns an attack that has ended before anyone is asked anything.
 func unmet(t *trap) *trap {
 	t.met.Add(1)
 	return t
@@ -117,7 +117,7 @@ var _ = DescribeTable("A runtime whose wire carries", strike,
 	Entry("nothing", attack{set: func(target) *trap { return listenRaw(silent) }}),
 	Entry("noise", attack{set: func(target) *trap { return listenRaw(babbling) }}),
 	Entry("a TLS that is no longer good", attack{set: func(target) *trap { return unmet(setTrap(on(always, drip), old)) }, tells: "RuntimeUnreachable"}),
-	Entry("the certificate of somebody else", attack{tells: "is not trusted", set: func(target) *trap {
+	Entry("the certificate of another user", attack{tells: "is not trusted", set: func(target) *trap {
 		t := unmet(setTrap(on(always, drip)))
 		t.CA = env.Hub.Config.CAData
 		return t
@@ -132,7 +132,7 @@ var _ = DescribeTable("A runtime whose wire carries", strike,
 	Entry("farewells without end", attack{set: repeating(func(f *http2.Framer) error {
 		return f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("you sent Bearer "+token.secret))
 	})}),
-	Entry("data that nobody asked for", attack{set: repeating(func(f *http2.Framer) error { return f.WriteData(1, false, make([]byte, 16<<10)) })}),
+	Entry("data that no one asked for", attack{set: repeating(func(f *http2.Framer) error { return f.WriteData(1, false, make([]byte, 16<<10)) })}),
 	Entry("continued headers without end", attack{lasts: long, set: speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
 		block := []byte{0x00, 0x01, 'a', 0x7f, 0x81, 0x1f}
 		block = append(block, make([]byte, 256)...)

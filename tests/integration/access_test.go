@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// goodKubeconfig gives unrestricted access to a runtime.
+// goodKubeconfig returns unrestricted access to a runtime.
 func goodKubeconfig() []byte {
 	GinkgoHelper()
 	kubeconfig, err := env.Runtimes[0].UserKubeconfig("lifecycle-manager", "system:masters")
@@ -27,7 +27,7 @@ func goodKubeconfig() []byte {
 	return kubeconfig
 }
 
-// changedKubeconfig is a good one with something wrong in it.
+// changedKubeconfig returns a good one with something wrong in it.
 func changedKubeconfig(change func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) []byte {
 	GinkgoHelper()
 	config, err := clientcmd.Load(goodKubeconfig())
@@ -45,7 +45,7 @@ func tokenKubeconfig() []byte {
 	GinkgoHelper()
 	config := rest.AnonymousClientConfig(env.Runtimes[0].Config)
 	config.BearerToken = "never-issued"
-	data, err := provision.KubeconfigOf("runtime", config)
+	data, err := localcluster.KubeconfigOf("runtime", config)
 	Expect(err).NotTo(HaveOccurred())
 	return data
 }
@@ -65,7 +65,7 @@ func kymaWith(kubeconfig []byte) (*v1beta2.Kyma, string) {
 	return kyma, module
 }
 
-// install is how long it takes to install a module into a healthy Kyma.
+// install returns how long it takes to install a module into a healthy Kyma.
 func install() time.Duration {
 	GinkgoHelper()
 	module := offerMaps("1.0.0")
@@ -79,10 +79,10 @@ func install() time.Duration {
 func expectQuickInstall(usual time.Duration) {
 	GinkgoHelper()
 	took := install()
-	if took > 4*time.Second { // then the machine may have got slower: by now nobody is dialled any more
+	if took > 4*time.Second { // then the machine may have got slower: by now no one is dialled any more
 		usual = max(usual, install())
 	}
-	Expect(took).To(BeNumerically("<", max(4*time.Second, 3*usual)), "a dial to nobody is given up after 5 s")
+	Expect(took).To(BeNumerically("<", max(4*time.Second, 3*usual)), "a dial to no one is given up after 5 s")
 }
 
 var _ = Describe("The access Secret", func() {
@@ -141,7 +141,7 @@ var _ = Describe("The access Secret", func() {
 		}, v1beta2.ReasonRuntimeUnreachable),
 	)
 
-	DescribeTable("that leads nowhere delays nobody else", func(address func() string) {
+	DescribeTable("that leads nowhere delays no one else", func(address func() string) {
 		dead := changedKubeconfig(func(cluster *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { cluster.Server = "https://" + address() })
 		var kymas []*v1beta2.Kyma
 		modules, usual := map[*v1beta2.Kyma]string{}, install()
@@ -151,7 +151,7 @@ var _ = Describe("The access Secret", func() {
 		}
 		DeferCleanup(func() {
 			for _, kyma := range kymas {
-				remove(kyma) // nothing was ever installed, so nobody has to be reached
+				remove(kyma) // nothing was ever installed, so no one has to be reached
 			}
 		})
 		expectQuickInstall(usual)
@@ -160,13 +160,13 @@ var _ = Describe("The access Secret", func() {
 		}
 		expectQuickInstall(usual)
 	},
-		Entry("where nobody listens", func() string {
+		Entry("where no one listens", func() string {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			Expect(err).NotTo(HaveOccurred())
 			Expect(listener.Close()).To(Succeed())
 			return listener.Addr().String()
 		}),
-		Entry("where nobody answers", func() string {
+		Entry("where no one answers", func() string {
 			listener, err := net.Listen("tcp", "127.0.0.1:0") // what connects stays in its backlog
 			Expect(err).NotTo(HaveOccurred())
 			DeferCleanup(listener.Close)

@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// another is a definition like that of a module, of a kind of its own.
+// another returns a definition like that of a module, of a kind of its own.
 func another(content testkit.Content, suffix string) *unstructured.Unstructured {
 	GinkgoHelper()
 	definition := definitionOf(content)
@@ -27,7 +27,7 @@ func another(content testkit.Content, suffix string) *unstructured.Unstructured 
 	return definition
 }
 
-// objectOf is an object of the kind that a definition defines.
+// objectOf returns an object of the kind that a definition defines.
 func objectOf(definition *unstructured.Unstructured, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")

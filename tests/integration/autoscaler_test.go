@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// autoscaler is one for a Deployment, between 1 and 10.
+// autoscaler returns one for a Deployment, between 1 and 10.
 func autoscaler(name string) string {
 	return fmt.Sprintf(`apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -58,7 +58,7 @@ func imageRun(name string) func() (string, error) {
 
 var _ = Describe("The replicas of a Deployment", func() {
 	for _, theirs := range []bool{false, true} {
-		It("are an autoscaler's that comes "+map[bool]string{false: "with the content", true: "from somebody else"}[theirs]+
+		It("are an autoscaler's that comes "+map[bool]string{false: "with the content", true: "from another user"}[theirs]+
 			": they stay, everything else is put back, and nothing is called at rest", func() {
 			emptyHub()
 			env.FaultFree()
@@ -81,7 +81,7 @@ var _ = Describe("The replicas of a Deployment", func() {
 			scale(name, 4)
 			Consistently(replicasOf(name), "3s").Should(BeEquivalentTo(4))
 
-			By("an image that somebody changed is put back, the replicas stay")
+			By("an image that a user changed is put back, the replicas stay")
 			image, err := imageRun(name)()
 			Expect(err).NotTo(HaveOccurred())
 			testkit.Edit(env.Runtimes[0], deployment(name), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "img.invalid/other:1" })

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
@@ -18,7 +18,8 @@ import (
 // restrictedModule is the one that startManager is told to restrict in the specs of the catalog.
 const restrictedModule = "catalog-restricted"
 
-// shownOf is what a runtime shows of a module: "regular=1.0.0 fast=2.0.0" with the templates behind a bar, empty when it shows nothing.
+// shownOf returns what a runtime shows of a module: "regular=1.0.0 fast=2.0.0" with the templates behind a bar, empty when it shows
+// nothing.
 func shownOf(runtime *testkit.Cluster, module string) func() (string, error) {
 	return func() (string, error) {
 		release, templates := &v1beta2.ModuleReleaseMeta{}, &v1beta2.ModuleTemplateList{}
@@ -42,7 +43,7 @@ func shownOf(runtime *testkit.Cluster, module string) func() (string, error) {
 	}
 }
 
-// catalogCalls are the calls to releases and templates in runtimes, streams left out.
+// catalogCalls returns the calls to releases and templates in runtimes, streams left out.
 func catalogCalls(counts calls.Counts) calls.Counts {
 	return countable(counts).Where(func(c calls.Call) bool {
 		return strings.HasPrefix(c.Resource, "module") && strings.HasSuffix(c.Resource, ".operator.kyma-project.io") && c.Verb != calls.Watch
@@ -96,7 +97,7 @@ var _ = Describe("The catalog in a runtime", Ordered, func() {
 		Eventually(shownOf(runtime, module)).Should(BeEmpty())
 	})
 
-	It("is put back when somebody edits or deletes it, by one read and one write, and nothing of others is touched", func() {
+	It("is put back when a user edits or deletes it, by one read and one write, and nothing of others is touched", func() {
 		module := offerMaps("1.0.0")
 		shown := "regular=1.0.0 fast=1.0.0 |1.0.0"
 		Eventually(shownOf(runtime, module)).Should(Equal(shown))
@@ -122,7 +123,7 @@ var _ = Describe("The catalog in a runtime", Ordered, func() {
 			runtime.Delete(gone)
 			Eventually(shownOf(runtime, module)).Should(Equal(shown))
 		}
-		Expect(testkit.Gone(runtime, own)()).To(BeFalse(), "what somebody else wrote stays")
+		Expect(testkit.Gone(runtime, own)()).To(BeFalse(), "what another user wrote stays")
 	})
 
 	It("shows beta and internal modules to Kymas that are it, as their labels change", func() {

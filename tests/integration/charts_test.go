@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -57,9 +57,9 @@ var _ = Describe("A Helm chart", func() {
 		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(chartOf(chart, "1.5.0").Gzip()))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(resolvedTo(manifest.Name, "1.5.0", digest)))
 		Expect(settings(chart + "-settings")()).To(HaveKeyWithValue("version", "1.5.0"))
-		asked := web.Asked(folder + "/index.yaml")
+		asked := web.Requests(folder + "/index.yaml")
 		expectHealed(env.Runtimes[0], configMap(chart+"-settings"))
-		Expect(web.Asked(folder+"/index.yaml")).To(Equal(asked), "requests for the index once the chart is there")
+		Expect(web.Requests(folder+"/index.yaml")).To(Equal(asked), "requests for the index once the chart is there")
 
 		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = testkit.Raw(source{"url": repository, "chartName": chart, "version": "3.0.0"})
@@ -93,7 +93,7 @@ var _ = Describe("A Helm chart", func() {
 		Eventually(settingsIn(namespace, chart+"-settings")).Should(HaveKeyWithValue("colour", "black"))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
 
-		By("leaving the namespace behind, which is nobody's")
+		By("leaving the namespace behind, which is no one's")
 		remove(manifest)
 		Expect(settingsIn(namespace, chart+"-settings")()).To(BeNil())
 		expectThere(env.Runtimes[0], &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
@@ -139,7 +139,7 @@ var _ = Describe("A Helm chart", func() {
 		env.PushChart("charts/"+chart, "1.0.0", chartOf(chart, "1.0.0"))
 		repository := web.HelmRepository(chart, chart, map[string]testkit.Files{"1.0.0": chartOf(chart, "1.0.0")})
 		web.RequireLogin(chart, user, password)
-		inject(provision.RequireLogin(user, password))
+		inject(localcluster.RequireLogin(user, password))
 		private := installs(source{"url": ociRegistry(), "chartName": chart, "credSecretSelector": selector})
 		Eventually(testkit.Live(env.Hub, private)).Should(tells(v1beta2.StateError, v1beta2.ReasonRegistryUnauthorized, "registry-of="+chart))
 		secret := loginSecret(chart, user, password)

@@ -58,7 +58,7 @@ func fetch(url, token, known string) answer {
 	if known != "" {
 		request.Header.Set("If-None-Match", known)
 	}
-	// Nobody can verify the certificate that it makes for itself.
+	// No one can verify the certificate that it makes for itself.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	response, err := client.Do(request)
@@ -86,7 +86,7 @@ func unpacked(archive string) testkit.Files {
 var _ = Describe("The content server", func() {
 	BeforeEach(emptyHub) // a restart reads the components of every Kyma that there is
 
-	It("shows what a Manifest consists of to whoever may see it, also after a restart, and to nobody else", func() {
+	It("shows what a Manifest consists of to the one who may see it, also after a restart, and to no one else", func() {
 		chart := testkit.Unique("chart")
 		files := chartOf(chart, "1.0.0")
 		manifest := standAlone(env.PushLayer(files.Gzip(), v1beta2.RefTypeHelmChart), also("more", publish(testkit.RawManifest([]byte(mapNamed(chart, "1.0.0"))))))
@@ -115,7 +115,7 @@ var _ = Describe("The content server", func() {
 			Expect(listed.Body).To(And(ContainSubstring(source.Name), ContainSubstring(source.Digest)))
 		}
 
-		By("nobody else")
+		By("no one else")
 		Expect(fetch(url, "", "").Code).To(Equal(http.StatusUnauthorized))
 		Expect(fetch(url, "made-up", "").Code).To(Equal(http.StatusUnauthorized))
 		stranger := fetch(url, reader(false), "")

@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// widget is a module whose custom resources have a size and a colour; change makes another schema of it.
+// widget returns a module whose custom resources have a size and a colour; change makes another schema of it.
 func widget(module, version string, change func(fields map[string]any)) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Operator(module, version)
@@ -35,7 +35,7 @@ func redOrBlue(fields map[string]any) {
 	fields["colour"] = map[string]any{"type": "string", "enum": []any{"red", "blue"}}
 }
 
-// fieldsOf are the fields that the definition of a module has in a cluster.
+// fieldsOf returns the fields that the definition of a module has in a cluster.
 func fieldsOf(cluster *testkit.Cluster, content testkit.Content) func() (map[string]any, error) {
 	return func() (map[string]any, error) {
 		live, err := testkit.Live(cluster, definitionOf(content))()
@@ -52,7 +52,7 @@ func fieldsOf(cluster *testkit.Cluster, content testkit.Content) func() (map[str
 	}
 }
 
-// painted is a custom resource of a user with a colour.
+// painted returns a custom resource of a user with a colour.
 func painted(content testkit.Content, name, colour string) *unstructured.Unstructured {
 	cr := userCR(content, name)
 	cr.Object["spec"] = map[string]any{"size": int64(1), "colour": colour}
@@ -105,7 +105,7 @@ var _ = Describe("A change of a definition", func() {
 		remove(manifest)
 	})
 
-	It("that somebody made by hand is put back, and is no upgrade", func() {
+	It("that a user made by hand is put back, and is no upgrade", func() {
 		name := testkit.Unique("widget")
 		content := widget(name, "1.0.0", nil)
 		manifest := standAlone(publish(testkit.RawManifest(content.YAML())))

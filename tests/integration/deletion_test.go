@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// partsOf are the objects of an operator module, its CRD first.
+// partsOf returns the objects of an operator module, its CRD first.
 func partsOf(content testkit.Content) []client.Object {
 	parts := make([]client.Object, 0, len(content.Objects))
 	for _, object := range content.Objects {
@@ -35,7 +35,7 @@ func expectThere(cluster *testkit.Cluster, objects ...client.Object) {
 	}
 }
 
-// imageOf is the image that a module's Deployment runs in a runtime.
+// imageOf returns the image that a module's Deployment runs in a runtime.
 func imageOf(runtime *testkit.Cluster, module string) func() (string, error) {
 	return func() (string, error) {
 		live, err := testkit.Live(runtime, deployment(module))()
@@ -46,7 +46,7 @@ func imageOf(runtime *testkit.Cluster, module string) func() (string, error) {
 	}
 }
 
-// blockedModule is a module that was disabled while a user's custom resource exists.
+// blockedModule returns a module that was disabled while a user's custom resource exists.
 func blockedModule() (kyma *v1beta2.Kyma, module string, content testkit.Content, mine *unstructured.Unstructured) {
 	GinkgoHelper()
 	module, content = operatorModule(nil)
@@ -92,7 +92,7 @@ var _ = Describe("A module that is disabled", func() {
 		Expect(manifestsOf(kyma)()).To(BeEmpty())
 	})
 
-	It("needs nobody when there is only its default custom resource, and lets the operator finish that one", func() {
+	It("needs no one when there is only its default custom resource, and lets the operator finish that one", func() {
 		env.FaultFree()
 		runtime := env.Runtimes[0]
 		module, content := operatorModule(nil)

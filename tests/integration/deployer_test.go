@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// askingFor is a module with a Secret that is to get its data from the hub's Secret of the same name.
+// askingFor returns a module with a Secret that is to get its data from the hub's Secret of the same name.
 func askingFor(secret string) testkit.Content {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
@@ -29,7 +29,7 @@ func askingFor(secret string) testkit.Content {
 	return testkit.Content{Objects: []*unstructured.Unstructured{object}}
 }
 
-// hubSecret is a Secret of the hub that says which module may have its data.
+// hubSecret returns a Secret of the hub that says which module may have its data.
 func hubSecret(name, module, password string) *corev1.Secret {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name},

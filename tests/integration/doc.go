@@ -2,8 +2,8 @@
 // specification says?
 //
 // Every spec talks to the hub and to the runtimes as a user would and waits for what a user would see. The manager is built by
-// internal/setup and runs as its ServiceAccount, so a missing RBAC rule fails a spec; its calls are counted, so that "nothing at rest" is
-// an assertion. Nothing here is a fake.
+// internal/manager/setup and runs as its ServiceAccount, so a missing RBAC rule fails a spec; its calls are counted, so that "nothing at
+// rest" is an assertion. Nothing here is a fake.
 //
 // `make test-integration` shares the specs among processes, each with a hub, runtimes and a registry of its own; within a process they run
 // one after the other.

@@ -98,7 +98,7 @@ func (d *door) relay(through net.Listener, conn net.Conn) {
 	delete(d.open, inside)
 }
 
-// kubeconfigOf gives unrestricted access to a cluster, with changes.
+// kubeconfigOf returns unrestricted access to a cluster, with changes.
 func kubeconfigOf(cluster *testkit.Cluster, changes ...func(*clientcmdapi.Cluster)) []byte {
 	GinkgoHelper()
 	kubeconfig, err := cluster.UserKubeconfig("lifecycle-manager", "system:masters")

@@ -48,7 +48,7 @@ func addVolume(content *testkit.Content, module string) {
 	}
 }
 
-// claimOf is the claim that addVolume adds.
+// claimOf returns the claim that addVolume adds.
 func claimOf(module string) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: module}}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// notesOf are the notes of the events of a reason that tell of an object.
+// notesOf returns the notes of the events of a reason that tell of an object.
 func notesOf(object client.Object, reason string) func() ([]string, error) {
 	return func() ([]string, error) {
 		list := &eventsv1.EventList{}
@@ -31,7 +31,7 @@ func notesOf(object client.Object, reason string) func() ([]string, error) {
 	}
 }
 
-// keptMap is a ConfigMap that is to outlive its installation.
+// keptMap returns a ConfigMap that is to outlive its installation.
 func keptMap(name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n  annotations: {operator.kyma-project.io/keep: \"true\"}\n", name)
 }
@@ -91,7 +91,7 @@ var _ = Describe("A Namespace of the content", func() {
 		return manifest
 	}
 
-	It("goes with its installation when nobody else has anything in it", func() {
+	It("goes with its installation when no one else has anything in it", func() {
 		env.FaultFree()
 		name := testkit.Unique("space")
 		manifest := install(name)
@@ -100,7 +100,7 @@ var _ = Describe("A Namespace of the content", func() {
 		expectGone(env.Runtimes[0], spaceNamed(name))
 	})
 
-	It("stays when somebody has something in it, which is named, and ours goes", func() {
+	It("stays when a user has something in it, which is named, and ours goes", func() {
 		env.FaultFree()
 		name := testkit.Unique("space")
 		manifest := install(name)
@@ -115,10 +115,10 @@ var _ = Describe("A Namespace of the content", func() {
 })
 
 var _ = Describe("A definition of the content", func() {
-	It("that somebody has objects of blocks the deletion by name, and goes when they are gone", func() {
+	It("that a user has objects of blocks the deletion by name, and goes when they are gone", func() {
 		name := testkit.Unique("widget")
 		content := testkit.Operator(name, "1.0.0")
-		manifest := standAlone(publish(testkit.RawManifest(content.YAML()))) // without a default CR: nobody watches the kind
+		manifest := standAlone(publish(testkit.RawManifest(content.YAML()))) // without a default CR: no one watches the kind
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
 		mine := userCR(content, "mine")
 		env.Runtimes[0].Create(mine)
@@ -132,7 +132,7 @@ var _ = Describe("A definition of the content", func() {
 		expectGone(env.Runtimes[0], definitionOf(content), deployment(name))
 	})
 
-	It("that the content drops while somebody has objects of it stays, and goes with a later pass", func() {
+	It("that the content drops while a user has objects of it stays, and goes with a later pass", func() {
 		name := testkit.Unique("widget")
 		content := testkit.Operator(name, "1.0.0")
 		manifest := standAlone(publish(testkit.RawManifest(content.YAML())))

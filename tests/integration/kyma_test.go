@@ -125,7 +125,7 @@ var _ = Describe("A Kyma", func() {
 				testkit.HaveModule(module.Name, testkit.HaveState(state), HaveField("Message", ContainSubstring(message)))))
 			Expect(manifestsOf(kyma)()).To(BeEmpty())
 		},
-		Entry("a module that nobody offers", v1beta2.Module{Name: "nobody-offers"}, v1beta2.StateWarning,
+		Entry("a module that no one offers", v1beta2.Module{Name: "nobody-offers"}, v1beta2.StateWarning,
 			v1beta2.ReasonReleaseNotFound, "no ModuleReleaseMeta found"),
 		Entry("a module by namespace and name", v1beta2.Module{Name: "kcp-system/template-operator"}, v1beta2.StateWarning,
 			v1beta2.ReasonReleaseNotFound, "no ModuleReleaseMeta found"),

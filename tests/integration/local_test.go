@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// tenantSpace makes a namespace of the hub whose people may write Kymas, Manifests and ConfigMaps.
+// tenantSpace makes a namespace of the hub whose users may write Kymas, Manifests and ConfigMaps.
 func tenantSpace() string {
 	GinkgoHelper()
 	name := testkit.Unique("tenant")
@@ -29,7 +29,7 @@ func everywhere(local ...string) func(*setup.Config) {
 	return func(c *setup.Config) { c.Namespace, c.LocalNamespaces = "", local }
 }
 
-// smuggled is a Manifest for the hub itself, with its content in a ConfigMap beside it: all that a tenant needs.
+// smuggled returns a Manifest for the hub itself, with its content in a ConfigMap beside it: all that a tenant needs.
 func smuggled(space, name, content string) *v1beta2.Manifest {
 	GinkgoHelper()
 	yes := true
@@ -157,7 +157,7 @@ func skipped(m *v1beta2.Manifest) {
 	m.Labels = map[string]string{v1beta2.LabelSkipReconciliation: v1beta2.EnabledValue}
 }
 
-// ofKyma gives a Manifest a controller of a kind of ours that does not exist.
+// ofKyma returns a Manifest a controller of a kind of ours that does not exist.
 func ofKyma(kind string) func(*v1beta2.Manifest) {
 	return func(m *v1beta2.Manifest) {
 		yes := true

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// withImages is a module of one Deployment, which names its image and another one by an environment variable.
+// withImages returns a module of one Deployment, which names its image and another one by an environment variable.
 func withImages(module, version, image string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Deployment(module, version)
@@ -45,12 +45,12 @@ func offerWithImages(module, version string, content testkit.Content, images ...
 	env.Point(module, version, "regular")
 }
 
-// operatorIn is a module's Deployment as it is now.
+// operatorIn returns a module's Deployment as it is now.
 func operatorIn(cluster *testkit.Cluster, module string) func() (*appsv1.Deployment, error) {
 	return testkit.Live(cluster, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: module}})
 }
 
-// containerOf gives the one container of a Deployment.
+// containerOf returns the one container of a Deployment.
 func containerOf(deployment *appsv1.Deployment) corev1.Container {
 	return deployment.Spec.Template.Spec.Containers[0]
 }

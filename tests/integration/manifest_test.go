@@ -101,7 +101,7 @@ var _ = Describe("A Manifest", func() {
 		Entry("an unknown type", func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = testkit.Raw(source{"image": env.Registry.Host + "/x:1", "type": "jsonnet"})
 		}, v1beta2.ReasonSourceUnsupported),
-		Entry("a field that nobody reads", func(m *v1beta2.Manifest) {
+		Entry("a field that no one reads", func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = testkit.Raw(source{"image": env.Registry.Host + "/x:1", "chartName": "y"})
 		}, v1beta2.ReasonSourceInvalid),
 		Entry("two places", func(m *v1beta2.Manifest) {
@@ -111,7 +111,7 @@ var _ = Describe("A Manifest", func() {
 		Entry("two installations of one name", func(m *v1beta2.Manifest) {
 			m.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: m.Spec.Install.Name, Source: m.Spec.Install.Source}}
 		}, v1beta2.ReasonSourceInvalid),
-		Entry("values that nobody takes", func(m *v1beta2.Manifest) {
+		Entry("values that no one takes", func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = testkit.Raw(publish(testkit.RawManifest(testkit.ConfigMaps("unused", "1.0.0", 1).YAML())))
 			withValues(`{"a":1}`)(m)
 		}, v1beta2.ReasonValuesInvalid),
@@ -196,7 +196,7 @@ var _ = Describe("A Manifest", func() {
 			HaveField("Status.ResourceState", v1beta2.StateWarning), testkit.HaveState(v1beta2.StateReady)))
 	})
 
-	It("creates the default CR again when it went with its definition, and not when somebody deleted it", func() {
+	It("creates the default CR again when it went with its definition, and not when a user deleted it", func() {
 		content, runtime := testkit.Operator(testkit.Unique("oper"), "1.0.0"), env.Runtimes[0]
 		manifest := standAlone(publish(testkit.RawManifest(content.YAML())), testkit.WithResource(content.DefaultCR))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
@@ -244,7 +244,7 @@ var _ = Describe("A Manifest", func() {
 	})
 })
 
-// archive is a tar file with one bad entry beside a good one.
+// archive returns a tar file with one bad entry beside a good one.
 func archive(name string, kind byte) []byte {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -264,7 +264,7 @@ func archive(name string, kind byte) []byte {
 	return out.Bytes()
 }
 
-// uidIn is the UID that an object has in a cluster, empty while it is not there.
+// uidIn returns the UID that an object has in a cluster, empty while it is not there.
 func uidIn(cluster *testkit.Cluster, object client.Object) types.UID {
 	live, _ := object.DeepCopyObject().(client.Object)
 	if err := cluster.Client.Get(ctx(), client.ObjectKeyFromObject(object), live); err != nil {

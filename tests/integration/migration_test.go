@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
-// legacy is a Kyma with three modules that upstream runs: two ConfigMaps, a Deployment, and an operator with its custom resource. No
+// legacy returns a Kyma with three modules that upstream runs: two ConfigMaps, a Deployment, and an operator with its custom resource. No
 // manager of ours has ever seen it; one that is not stopped would.
 func legacy(changes ...testkit.KymaOption) *testkit.Upstream {
 	GinkgoHelper()
@@ -57,7 +57,7 @@ func beforeTheSwitch() (takeOver func()) {
 	return takeOver
 }
 
-// objectsOf are all objects of all modules, custom resources included.
+// objectsOf returns all objects of all modules, custom resources included.
 func objectsOf(upstream *testkit.Upstream) []client.Object {
 	var objects []client.Object
 	for _, module := range upstream.Modules {
@@ -69,7 +69,7 @@ func objectsOf(upstream *testkit.Upstream) []client.Object {
 	return objects
 }
 
-// versionsOf are the resource versions of objects in a cluster, by kind and name.
+// versionsOf returns the resource versions of objects in a cluster, by kind and name.
 func versionsOf(cluster *testkit.Cluster, objects ...client.Object) map[string]string {
 	GinkgoHelper()
 	found := map[string]string{}
@@ -81,7 +81,7 @@ func versionsOf(cluster *testkit.Cluster, objects ...client.Object) map[string]s
 	return found
 }
 
-// rollouts are the UIDs and generations of the Deployments of a runtime: a restart would be another generation.
+// rollouts returns the UIDs and generations of the Deployments of a runtime: a restart would be another generation.
 func rollouts(runtime *testkit.Cluster) map[string]any {
 	GinkgoHelper()
 	list := &appsv1.DeploymentList{}
@@ -179,7 +179,7 @@ var _ = Describe("What upstream left", func() {
 		}
 	})
 
-	It("is let go of when it was marked as unmanaged and nobody came to do it", func() {
+	It("is let go of when it was marked as unmanaged and no one came to do it", func() {
 		takeOver := beforeTheSwitch()
 		upstream := legacy(func(k *v1beta2.Kyma) {
 			for i := range k.Spec.Modules {
@@ -219,7 +219,7 @@ var _ = Describe("What upstream left", func() {
 		}
 		atRest()
 		after := versionsOf(upstream.Runtime, copies...)
-		delete(before, "Kyma "+v1beta2.RuntimeKymaName) // its status is told anew
+		delete(before, "Kyma "+v1beta2.RuntimeKymaName) // its status is told again
 		delete(after, "Kyma "+v1beta2.RuntimeKymaName)
 		Expect(after).To(Equal(before))
 		Expect(rollouts(upstream.Runtime)).To(Equal(running), "no workload was restarted")
@@ -283,7 +283,7 @@ func withoutWorkloads(objects []client.Object) []client.Object {
 	return rest
 }
 
-// moduleCalled is the name of the module that begins with a word.
+// moduleCalled returns the name of the module that begins with a word.
 func moduleCalled(word string, upstream *testkit.Upstream) string {
 	GinkgoHelper()
 	for _, module := range upstream.Modules {
@@ -298,7 +298,7 @@ func moduleCalled(word string, upstream *testkit.Upstream) string {
 // runtimeDefinitions are the definitions in a runtime: of ours they have one version, so that they are written once.
 var runtimeDefinitions = []string{"kymas", "moduletemplates", "modulereleasemetas"}
 
-// copiesOf is what upstream keeps in a runtime beside modules and definitions.
+// copiesOf returns what upstream keeps in a runtime beside modules and definitions.
 func copiesOf(upstream *testkit.Upstream) []client.Object {
 	GinkgoHelper()
 	group := v1beta2.GroupVersion.String()

@@ -8,8 +8,8 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -43,10 +43,10 @@ var _ = Describe("The audit of references", func() {
 		By("asking once a round, for both of them")
 		env.Registry.ResetCounts()
 		begun := time.Now()
-		Eventually(func() int { return env.Registry.Count(provision.ManifestHead) }).Should(BeNumerically(">=", 3))
+		Eventually(func() int { return env.Registry.Count(localcluster.ManifestHead) }).Should(BeNumerically(">=", 3))
 		Expect(env.Registry.Counts()).To(HaveLen(1), "only HEADs")
 		rounds := int(time.Since(begun)/(pause*9/10)) + 1
-		Expect(env.Registry.Count(provision.ManifestHead)).To(BeNumerically("<=", rounds))
+		Expect(env.Registry.Count(localcluster.ManifestHead)).To(BeNumerically("<=", rounds))
 
 		By("another image under that tag")
 		second := env.PushImage("bundles/"+name, "v1", files("2.0.0"))
@@ -74,8 +74,8 @@ var _ = Describe("The audit of references", func() {
 		Expect(settings(name)()).To(HaveKeyWithValue("version", "2.0.0"))
 		remove(other)
 
-		By("asking nobody about what names a digest")
-		Eventually(func(g Gomega) { // what was asked for the other one may be under way
+		By("asking no one about what names a digest")
+		Eventually(func(g Gomega) { // what was requested the other one may be under way
 			env.Registry.ResetCounts()
 			g.Consistently(env.Registry.Counts, 4*pause).Should(BeEmpty())
 		}, "1m").Should(Succeed())
@@ -89,7 +89,7 @@ var _ = Describe("The audit of references", func() {
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(resolvedTo(manifest.Name, "1.0.0", "")))
 		newer := env.PushChart("charts/"+chart, "1.1.0", chartOf(chart, "1.1.0"))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(resolvedTo(manifest.Name, "1.0.0", ""), moved(newer)))
-		inject(provision.Down())
+		inject(localcluster.Down())
 		Consistently(testkit.Live(env.Hub, manifest), 3*pause).Should(ready(moved(newer)))
 		remove(manifest)
 	})

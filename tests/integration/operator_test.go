@@ -26,8 +26,8 @@ import (
 const tended = "testkit.kyma-project.io/tended"
 
 // operator does what the operator of a chart does for as long as its Deployment is there, since pods run no programs here. It answers the
-// webhook for its custom resources, without which none can be written. It makes the definition of one more kind while it has custom resources,
-// an object of that kind for each, and lets go of a custom resource when that object is deleted.
+// webhook for its custom resources, without which none can be written. It makes the definition of one more kind while it has custom
+// resources, an object of that kind for each, and lets go of a custom resource when that object is deleted.
 type operator struct {
 	runtime *testkit.Cluster
 	module  string
@@ -75,7 +75,7 @@ webhooks:
 		o.module, o.server.URL, base64.StdEncoding.EncodeToString(ca), group, plural))
 }
 
-// resource is that of its custom resources.
+// resource returns that of its custom resources.
 func (o *operator) resource() (plural, group string) {
 	definition := definitionOf(testkit.Operator(o.module, "1.0.0"))
 	plural, _, _ = unstructured.NestedString(definition.Object, "spec", "names", "plural")
@@ -138,7 +138,7 @@ func (o *operator) tend(ctx context.Context, cr *unstructured.Unstructured) erro
 	return o.runtime.Client.Update(ctx, cr)
 }
 
-// childOf is what the operator makes for a custom resource.
+// childOf returns what the operator makes for a custom resource.
 func (o *operator) childOf(name string) *unstructured.Unstructured {
 	return objectOf(o.made, name+"-child")
 }

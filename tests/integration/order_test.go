@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// stuckDeployment is one whose pods no node can run.
+// stuckDeployment returns one whose pods no node can run.
 func stuckDeployment(name string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Deployment(name, "1.0.0")

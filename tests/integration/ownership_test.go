@@ -23,7 +23,7 @@ func unpause(manifest *v1beta2.Manifest) {
 	testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) { delete(m.Labels, v1beta2.LabelSkipReconciliation) })
 }
 
-// ownerOf is the owner mark of a ConfigMap.
+// ownerOf returns the owner mark of a ConfigMap.
 func ownerOf(cluster *testkit.Cluster, name string) func() (string, error) {
 	return func() (string, error) {
 		live, err := testkit.Live(cluster, configMap(name))()
@@ -44,12 +44,12 @@ func sharing() (first, second, shared string) {
 }
 
 var _ = Describe("Objects in a runtime", func() {
-	It("of a remote Kyma stay there although somebody edits spec.remote of the Manifest to false", func() {
+	It("of a remote Kyma stay there although a user edits spec.remote of the Manifest to false", func() {
 		env.FaultFree()
 		runtime := env.Runtimes[0]
 		module := offerMaps("1.0.0")
 		kyma := readyKyma(runtime, testkit.WithModule(module))
-		// Nobody puts the Manifest back meanwhile.
+		// No one puts the Manifest back meanwhile.
 		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Labels[v1beta2.LabelSkipReconciliation] = v1beta2.EnabledValue })
 		manifest := manifestOf(kyma, module)
 		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) { m.Spec.Remote = false })
@@ -64,7 +64,7 @@ var _ = Describe("Objects in a runtime", func() {
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(And(testkit.HaveState(v1beta2.StateReady), HaveField("Spec.Remote", BeTrue())))
 	})
 
-	It("are not deleted when somebody took the owner mark from them by hand", func() {
+	It("are not deleted when a user took the owner mark from them by hand", func() {
 		runtime := env.Runtimes[0]
 		name := testkit.Unique("maps")
 		manifest := standAlone(publish(testkit.RawManifest(testkit.ConfigMaps(name, "1.0.0", 2).YAML())))
@@ -139,7 +139,7 @@ var _ = Describe("Objects in a runtime", func() {
 			runtime := env.Runtimes[0]
 			name := testkit.Unique("maps")
 			existing := configMap(name + "-0")
-			existing.Data = map[string]string{"version": "somebody else's"}
+			existing.Data = map[string]string{"version": "another user's"}
 			runtime.Create(existing)
 			manifest := standAlone(publish(testkit.RawManifest(testkit.ConfigMaps(name, "1.0.0", 2).YAML())),
 				func(m *v1beta2.Manifest) { m.Spec.Ownership = ownership })

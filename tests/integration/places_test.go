@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -100,7 +100,7 @@ var _ = Describe("Every type of content", func() {
 		manifest := installs(source{"url": ociRegistry(), "chartName": name, "version": "^1"}, withValues(`{"colour":"red"}`))
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
 		atRest()
-		inject(provision.Down())
+		inject(localcluster.Down())
 		hub, far := hubCalls.Snapshot(), runtimeCalls.Snapshot()
 		env.Registry.ResetCounts()
 		whileDown(func() {})

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -27,7 +27,7 @@ func withFlags(changes ...func(*setup.Config)) {
 	startManager(changes...)
 }
 
-// dockerSecret is a docker config Secret of the hub with a login for one registry.
+// dockerSecret returns a docker config Secret of the hub with a login for one registry.
 func dockerSecret(name, host, password string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name},
@@ -92,13 +92,13 @@ var _ = Describe("The login for the registry", func() {
 		second, source := offered()
 		login := dockerSecret(testkit.Unique("login"), env.Registry.Host, "one")
 		env.Hub.Create(login)
-		inject(provision.RequireLogin("robot", "one"))
+		inject(localcluster.RequireLogin("robot", "one"))
 		withFlags(func(c *setup.Config) { c.RegistryHost, c.RegistrySecret = "", login.Name })
 		DeferCleanup(func() { writeRegistries(trust(web)) }) // before the next manager starts
 		kyma := newKyma(env.Runtimes[0], testkit.WithModule(first))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 
-		inject(forLayer(source.Ref, provision.RequireLogin("robot", "two")))
+		inject(forLayer(source.Ref, localcluster.RequireLogin("robot", "two")))
 		enable(kyma, v1beta2.Module{Name: second})
 		refused := tells(v1beta2.StateError, v1beta2.ReasonRegistryUnauthorized, env.Registry.Host)
 		Eventually(env.ManifestOf(kyma.Name, second)).Should(refused)

@@ -20,8 +20,9 @@ import (
 // dashboards are so many that an upgrade of them can be caught in the middle.
 const dashboards = 200
 
-// offerRealChart offers a version of a module whose content is a chart with all that charts of operators have: definitions below crds/, an operator
-// with its rights and a volume, a webhook for its custom resources, a Service, many ConfigMaps, and a kind that the operator defines itself.
+// offerRealChart offers a version of a module whose content is a chart with all that charts of operators have: definitions below crds/, an
+// operator with its rights and a volume, a webhook for its custom resources, a Service, many ConfigMaps, and a kind that the operator
+// defines itself.
 func offerRealChart(o *operator, version string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Operator(o.module, version)

@@ -23,12 +23,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// mapIn is a ConfigMap of a namespace as YAML.
+// mapIn returns a ConfigMap of a namespace as YAML.
 func mapIn(namespace, name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: %s, name: %s}\n", namespace, name)
 }
 
-// accountNamed is a ServiceAccount; answers about it may be repeated, unlike those about objects that hold data.
+// accountNamed returns a ServiceAccount; answers about it may be repeated, unlike those about objects that hold data.
 func accountNamed(name string) *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 }
@@ -114,7 +114,7 @@ func denyByWebhook(prefix, words string) {
 	}).Should(MatchError(ContainSubstring(words)), "the webhook is asked")
 }
 
-// expectQuiet sees that an error that nobody does anything about costs nothing: no writes, no lines of the log.
+// expectQuiet sees that an error that no one does anything about costs nothing: no writes, no lines of the log.
 func expectQuiet(manifest *v1beta2.Manifest) {
 	GinkgoHelper()
 	atRest()
@@ -186,7 +186,7 @@ var _ = Describe("An object that the runtime refuses", func() {
 		remove(manifest)
 	})
 
-	It("because a field cannot be changed is named with what to do, and what runs is kept until somebody does it", func() {
+	It("because a field cannot be changed is named with what to do, and what runs is kept until a user does it", func() {
 		name := testkit.Unique("fixed")
 		fixed := func(version string) v1beta2.ImageSpec {
 			return publish(testkit.RawManifest([]byte(mapNamed(name, version) + "immutable: true\n")))

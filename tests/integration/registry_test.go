@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 // inject makes the registry faulty until the spec ends, or heal is called.
-func inject(fault provision.Fault) (heal func()) {
+func inject(fault localcluster.Fault) (heal func()) {
 	heal = func() { env.Registry.Inject(nil) }
 	env.Registry.Inject(fault)
 	DeferCleanup(heal)
@@ -24,7 +24,7 @@ func inject(fault provision.Fault) (heal func()) {
 }
 
 // forLayer strikes with a fault only where one layer is fetched.
-func forLayer(digest string, fault provision.Fault) provision.Fault {
+func forLayer(digest string, fault localcluster.Fault) localcluster.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if strings.HasSuffix(req.URL.Path, "/"+digest) {
 			fault(w, req, next)
@@ -34,7 +34,7 @@ func forLayer(digest string, fault provision.Fault) provision.Fault {
 	}
 }
 
-// offered is a module of two ConfigMaps, and where its layer is.
+// offered returns a module of two ConfigMaps, and where its layer is.
 func offered() (module string, source v1beta2.ImageSpec) {
 	GinkgoHelper()
 	module = testkit.Unique("maps")
@@ -44,7 +44,7 @@ func offered() (module string, source v1beta2.ImageSpec) {
 var _ = Describe("The registry", func() {
 	It("that is down installs nothing, tells it, and heals by itself when it is back", func() {
 		module, _ := offered()
-		heal := inject(provision.Down())
+		heal := inject(localcluster.Down())
 		kyma := newKyma(env.Runtimes[0], testkit.WithModule(module))
 		down := tells(v1beta2.StateError, v1beta2.ReasonRegistryUnreachable, module, testkit.ComponentName(module))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(down)
@@ -58,7 +58,7 @@ var _ = Describe("The registry", func() {
 
 	It("that goes down before the content is fetched leaves nothing half-applied", func() {
 		module, source := offered()
-		heal := inject(forLayer(source.Ref, provision.Down()))
+		heal := inject(forLayer(source.Ref, localcluster.Down()))
 		kyma := newKyma(env.Runtimes[0], testkit.WithModule(module))
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(And(
 			tells(v1beta2.StateError, v1beta2.ReasonRegistryUnreachable, env.Registry.Host), HaveField("Status.Synced", BeEmpty())))
@@ -71,7 +71,7 @@ var _ = Describe("The registry", func() {
 	It("that is down does not matter to what is installed: Ready stays, also over a restart, and what is deleted comes back", func() {
 		module, _ := offered()
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
-		heal := inject(provision.Down())
+		heal := inject(localcluster.Down())
 		expectHealed(env.Runtimes[0], configMap(module+"-0"))
 		Consistently(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 
@@ -85,7 +85,7 @@ var _ = Describe("The registry", func() {
 		By("keeping what runs while a new version cannot be read")
 		heal()
 		env.Offer(module, "1.1.0", testkit.ConfigMaps(module, "1.1.0", 2))
-		heal = inject(provision.Down())
+		heal = inject(localcluster.Down())
 		env.Point(module, "1.1.0", "regular")
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(tells(v1beta2.StateError, v1beta2.ReasonRegistryUnreachable),
 			testkit.HaveModule(module, testkit.HaveVersion("1.0.0"))))
@@ -100,7 +100,7 @@ var _ = Describe("The registry", func() {
 		module, _ := offered()
 		never, _ := offered()
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
-		inject(provision.Down())
+		inject(localcluster.Down())
 		whileDown(func() { Expect(os.RemoveAll(contentDir)).To(Succeed()) })
 		enable(kyma, v1beta2.Module{Name: never})
 		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonRegistryUnreachable, never))
@@ -110,7 +110,7 @@ var _ = Describe("The registry", func() {
 
 	It("that serves other bytes than the digest names is not believed, and heals by itself", func() {
 		module, source := offered()
-		heal := inject(provision.Corrupt(source.Ref))
+		heal := inject(localcluster.Corrupt(source.Ref))
 		kyma := newKyma(env.Runtimes[0], testkit.WithModule(module))
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(And(
 			tells(v1beta2.StateError, v1beta2.ReasonDigestMismatch, source.Ref), HaveField("Status.Synced", BeEmpty())))
@@ -124,7 +124,7 @@ var _ = Describe("The registry", func() {
 		name, user, password := testkit.Unique("maps"), "puller", "s3cret"
 		source := publish(testkit.RawManifest(testkit.ConfigMaps(name, "1.0.0", 1).YAML()))
 		source.CredSecretSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"registry-of": name}}
-		inject(provision.RequireLogin(user, password))
+		inject(localcluster.RequireLogin(user, password))
 		manifest := standAlone(source)
 		Eventually(testkit.Live(env.Hub, manifest)).Should(
 			tells(v1beta2.StateError, v1beta2.ReasonRegistryUnauthorized, "no private oci registry auth secret found", "registry-of="+name))
@@ -138,7 +138,7 @@ var _ = Describe("The registry", func() {
 		name, user, password := testkit.Unique("maps"), "puller", "s3cret"
 		source := publish(testkit.RawManifest(testkit.ConfigMaps(name, "1.0.0", 1).YAML()))
 		source.CredSecretSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"registry-of": name}}
-		inject(provision.RequireLogin(user, password))
+		inject(localcluster.RequireLogin(user, password))
 		secret := loginSecret(name, user, "mistyped-word")
 		env.Hub.Create(secret)
 		manifest := standAlone(source)
@@ -152,7 +152,7 @@ var _ = Describe("The registry", func() {
 	})
 })
 
-// loginSecret is a login for the registry, labelled for a selector.
+// loginSecret returns a login for the registry, labelled for a selector.
 func loginSecret(name, user, password string) *corev1.Secret {
 	config := `{"auths":{"` + env.Registry.Host + `":{"username":"` + user + `","password":"` + password + `"}}}`
 	return &corev1.Secret{

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -19,7 +19,7 @@ func userOf(runtime *testkit.Cluster, verbs ...string) (kubeconfig []byte, right
 	name := testkit.Unique("user")
 	config, err := runtime.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
-	kubeconfig, err = provision.KubeconfigOf("runtime", config)
+	kubeconfig, err = localcluster.KubeconfigOf("runtime", config)
 	Expect(err).NotTo(HaveOccurred())
 	if len(verbs) == 0 {
 		return kubeconfig, nil
@@ -71,7 +71,7 @@ var _ = Describe("A credential", func() {
 			testkit.HaveModule(module, testkit.HaveVersion("1.1.0"))))
 	})
 
-	It("that may not even read is told at once, because nobody knows what runs any more", func() {
+	It("that may not even read is told at once, because no one knows what runs any more", func() {
 		kyma, module := kymaWith(goodKubeconfig())
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 		none, _ := userOf(env.Runtimes[0])

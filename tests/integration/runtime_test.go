@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// copied is the Kyma in a runtime.
+// copied returns the Kyma in a runtime.
 func copied() *v1beta2.Kyma {
 	return &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName}}
 }
@@ -25,7 +25,7 @@ func definition(plural string) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + v1beta2.GroupVersion.Group}}
 }
 
-// modulesIn are the modules that the Kyma in a runtime asks for.
+// modulesIn returns the modules that the Kyma in a runtime asks for.
 func modulesIn(runtime *testkit.Cluster) func() ([]string, error) {
 	return func() ([]string, error) {
 		kyma, err := testkit.Live(runtime, copied())()
@@ -233,7 +233,7 @@ var _ = Describe("A runtime that two Kymas want in the same moment", func() {
 		expectGone(runtime, definition("kymas"), configMap(kept+"-0"))
 	})
 
-	It("is one's, also when a Kyma that belongs to nobody stands there already", func() {
+	It("is one's, also when a Kyma that belongs to no one stands there already", func() {
 		runtime := env.AddRuntime(testkit.Unique("left"))
 		before := newKyma(runtime)
 		Eventually(testkit.Live(env.Hub, before)).Should(testkit.HaveState(v1beta2.StateReady))
@@ -247,7 +247,7 @@ var _ = Describe("A runtime that two Kymas want in the same moment", func() {
 	})
 })
 
-// markOf says whose the Kyma in a runtime is; empty while there is none.
+// markOf returns whose the Kyma in a runtime is; empty while there is none.
 func markOf(runtime *testkit.Cluster) string {
 	kyma, err := testkit.Live(runtime, copied())()
 	if err != nil {

@@ -60,7 +60,7 @@ func signingKey() *rsa.PrivateKey {
 	return key
 }
 
-// requiring is a rule that a module's component has to be signed with a key.
+// requiring returns a rule that a module's component must be signed with a key.
 func requiring(require, module string, key *rsa.PrivateKey) rule {
 	GinkgoHelper()
 	raw, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
@@ -77,7 +77,7 @@ func sign(module, version string, key *rsa.PrivateKey, chain ...*x509.Certificat
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// offerUnsigned publishes a version that nobody was pointed to yet.
+// offerUnsigned publishes a version that no one was pointed to yet.
 func offerUnsigned(module, version string) {
 	GinkgoHelper()
 	env.Offer(module, version, testkit.ConfigMaps(module, version, 1))
@@ -180,7 +180,7 @@ var _ = Describe("A component that has to be signed", func() {
 		remove(kyma)
 	})
 
-	It("and is signed by somebody else never replaces what runs, until the policy file says otherwise", func() {
+	It("and is signed by another user never replaces what runs, until the policy file says otherwise", func() {
 		kyma, other := runs(), signingKey()
 		offerUnsigned(module, "1.1.0")
 		sign(module, "1.1.0", other)
@@ -267,7 +267,7 @@ func certificateOf(subject string, key *rsa.PrivateKey, issuer *x509.Certificate
 	return made
 }
 
-// repoint is what somebody does who may write to the registry and cannot sign: the descriptor stays as it was signed, but for where a
+// repoint is what a user does who may write to the registry and cannot sign: the descriptor stays as it was signed, but for where a
 // resource lies.
 func repoint(module, version, from string, to []byte) {
 	GinkgoHelper()

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// source is one source of a Manifest, as people write it.
+// source is one source of a Manifest, as users write it.
 type source map[string]any
 
 // installs makes a stand-alone Manifest that installs a source into a runtime.
@@ -38,16 +38,16 @@ func also(name string, from any) func(*v1beta2.Manifest) {
 	}
 }
 
-// ociRegistry is the registry as a chart's url names it.
+// ociRegistry returns the registry as a chart's url names it.
 func ociRegistry() string { return "oci://" + env.Registry.Host + "/charts" }
 
-// chartOf is a chart that tells in one ConfigMap what it was rendered with.
+// chartOf returns a chart that tells in one ConfigMap what it was rendered with.
 func chartOf(name, version string) testkit.Files {
 	return testkit.Chart(name, version, testkit.Files{
 		"values.yaml":         "colour: grey\ncount: 1\n",
 		"values.schema.json":  `{"type": "object", "properties": {"count": {"type": "integer", "maximum": 9}}}`,
 		"templates/_name.tpl": `{{ define "name" }}{{ .Chart.Name }}-settings{{ end }}`,
-		"templates/NOTES.txt": "Nobody reads this.",
+		"templates/NOTES.txt": "No one reads this.",
 		"templates/settings.yaml": `apiVersion: v1
 kind: ConfigMap
 metadata: {name: {{ include "name" . }}}
@@ -91,7 +91,7 @@ func ready(matchers ...types.GomegaMatcher) types.GomegaMatcher {
 	return And(append([]types.GomegaMatcher{testkit.HaveState(v1beta2.StateReady)}, matchers...)...)
 }
 
-// mapNamed is a ConfigMap as YAML.
+// mapNamed returns a ConfigMap as YAML.
 func mapNamed(name, version string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {version: %q}\n", name, version)
 }
@@ -106,7 +106,7 @@ func expectRemoved(manifest *v1beta2.Manifest, names ...string) {
 }
 
 // expectNoCalls sees that the manager comes to rest: six seconds pass in which it calls nothing. What other specs left may call in between,
-// such as for a kind that a runtime does not serve, which is asked for with growing pauses.
+// such as for a kind that a runtime does not serve, which is requested with growing pauses.
 func expectNoCalls() {
 	GinkgoHelper()
 	hub, far := hubCalls.Snapshot(), runtimeCalls.Snapshot()
@@ -115,12 +115,12 @@ func expectNoCalls() {
 	})
 }
 
-// definitionFor is a CRD of a kind that only this spec has.
+// definitionFor returns a CRD of a kind that only this spec has.
 func definitionFor(name string) []byte {
 	return testkit.Content{Objects: testkit.Operator(name, "1.0.0").Objects[:1]}.YAML()
 }
 
-// customFor is a custom resource of that kind.
+// customFor returns a custom resource of that kind.
 func customFor(name, of string) string {
 	return fmt.Sprintf("apiVersion: testkit.kyma-project.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {size: 2}\n", testkit.KindOf(of), name)
 }

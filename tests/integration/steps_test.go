@@ -19,8 +19,8 @@ import (
 // atOnce is what an event may take on a busy machine. Every back-off of a cause that it is used for is longer.
 const atOnce = "10s"
 
-// expectReleased waits until a Kyma is let go of at once, and then until it has gone. With a Kyma that is deleted in the foreground that is for
-// Kubernetes' garbage collector to do, which looks every 30 s for kinds that it does not know yet.
+// expectReleased waits until a Kyma is let go of at once, and then until it has gone. With a Kyma that is deleted in the foreground that is
+// for Kubernetes' garbage collector to do, which looks every 30 s for kinds that it does not know yet.
 func expectReleased(kyma *v1beta2.Kyma) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -83,7 +83,7 @@ func remove(object client.Object) {
 	Eventually(testkit.Gone(env.Hub, object)).Should(BeTrue())
 }
 
-// manifestOf is the one Manifest of a module as it is now.
+// manifestOf returns the one Manifest of a module as it is now.
 func manifestOf(kyma *v1beta2.Kyma, module string) *v1beta2.Manifest {
 	GinkgoHelper()
 	manifest, err := env.ManifestOf(kyma.Name, module)()
@@ -103,14 +103,14 @@ func operatorModule(change func(*testkit.Content)) (string, testkit.Content) {
 	return module, content
 }
 
-// userCR is a custom resource of a module beside its default one.
+// userCR returns a custom resource of a module beside its default one.
 func userCR(content testkit.Content, name string) *unstructured.Unstructured {
 	cr := content.DefaultCR.DeepCopy()
 	cr.SetName(name)
 	return cr
 }
 
-// definitionOf is the CRD of a module that testkit.Operator made.
+// definitionOf returns the CRD of a module that testkit.Operator made.
 func definitionOf(content testkit.Content) *unstructured.Unstructured {
 	return content.Objects[0].DeepCopy()
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
@@ -34,7 +34,7 @@ var (
 	registriesFile string
 	// signaturesFile is what --signatures-file names; specs put the rules for their own components into it.
 	signaturesFile string
-	// contentServer is where the running manager serves content; it is asked for under contentURL.
+	// contentServer is where the running manager serves content; it is requested under contentURL.
 	contentServer net.Addr
 	// stopManager ends the manager that runs.
 	stopManager = func() {}
@@ -103,7 +103,7 @@ func startManager(changes ...func(*setup.Config)) {
 	Eventually(listening, "60s").Should(Receive(&contentServer), "the content server listens")
 }
 
-// trust is a registries file that says how to speak to web servers.
+// trust returns a registries file that says how to speak to web servers.
 func trust(servers ...*testkit.Web) []byte {
 	GinkgoHelper()
 	var entries []any
@@ -123,5 +123,5 @@ func writeRegistries(data []byte) {
 	Expect(os.Rename(draft, registriesFile)).To(Succeed())
 }
 
-// ctx is the context of the running spec.
+// ctx returns the context of the running spec.
 func ctx() context.Context { return context.Background() }

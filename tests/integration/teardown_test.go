@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
@@ -38,7 +38,7 @@ func readySynced(kubeconfig []byte, options ...testkit.KymaOption) *v1beta2.Kyma
 	return kyma
 }
 
-// definitions are those that a runtime holds for its users.
+// definitions returns those that a runtime holds for its users.
 func definitions() []client.Object {
 	return []client.Object{definition("kymas"), definition("moduletemplates"), definition("modulereleasemetas")}
 }
@@ -170,12 +170,12 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		By("what it cost")
 		atRest()
 		spent, there := hubCalls.Since(hub), runtimeCalls.Since(far)
-		// It is told as often as somebody looks while something else is waited for; what must not be is a write for each object.
+		// It is told as often as a user looks while something else is waited for; what must not be is a write for each object.
 		Expect(count(spent, calls.Update, kymas+"/status")).To(BeNumerically("<=", 20), spent.String())
 		Expect(count(spent, calls.Patch, kymas)).To(Equal(1), spent.String())
 		Expect(count(spent, calls.Delete, manifests)).To(Equal(2), spent.String())
 		Expect(count(there, calls.Patch, kymas+"/status")).To(Equal(1), there.String())
-		// Once each, and once more where a list that was under way shows it as it was.
+		// Once each, and again where a list that was under way shows it as it was.
 		for resource, objects := range map[string]int{kymas: 1, "secrets": 1, crds: 4} {
 			Expect(count(there, calls.Delete, resource)).To(And(BeNumerically(">=", objects), BeNumerically("<=", 2*objects)), there.String())
 		}
@@ -246,7 +246,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		expectGone(runtime, configMap(maps+"-0"))
 	})
 
-	It("that never met its runtime waits for nobody", func() {
+	It("that never met its runtime waits for no one", func() {
 		way.shut()
 		DeferCleanup(func() {
 			way.shut()
@@ -287,7 +287,7 @@ var _ = Describe("A Kyma with its runtime", Ordered, func() {
 		Eventually(testkit.Gone(runtime, space)).Should(BeTrue())
 	})
 
-	It("is released of the finalizers that nobody else removes, and waits for those of others, in the runtime as well", func() {
+	It("is released of the finalizers that no one else removes, and waits for those of others, in the runtime as well", func() {
 		kyma := readySynced(way.kubeconfig())
 		stopManager()
 		DeferCleanup(func() { whileDown(func() {}) })

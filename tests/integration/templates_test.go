@@ -41,7 +41,7 @@ func reports(cr *unstructured.Unstructured, state, message string) {
 	Expect(env.Runtimes[0].Client.Status().Patch(ctx(), status, client.Merge)).To(Succeed())
 }
 
-// size is a field of a custom resource that users change.
+// size returns a field of a custom resource that users change.
 func size(cr *unstructured.Unstructured) func() (int64, error) {
 	return func() (int64, error) {
 		live, err := testkit.Live(env.Runtimes[0], cr)()

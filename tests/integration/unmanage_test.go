@@ -25,7 +25,7 @@ func expectLetGo(kyma *v1beta2.Kyma, module string) {
 	Eventually(manifestsOf(kyma)).Should(BeEmpty())
 }
 
-// marks are the values of label managed-by on objects of a runtime.
+// marks returns the values of label managed-by on objects of a runtime.
 func marks(runtime *testkit.Cluster, objects ...client.Object) []string {
 	GinkgoHelper()
 	var found []string
@@ -42,7 +42,7 @@ func serviceAccount(name string) *corev1.ServiceAccount {
 }
 
 var _ = Describe("A module that is no longer managed", func() {
-	DescribeTable("stays as it is, without the mark and without anybody who heals it, and is taken back as it is", func(policy v1beta2.CustomResourcePolicy) {
+	DescribeTable("stays as it is, without the mark and without anyone who heals it, and is taken back as it is", func(policy v1beta2.CustomResourcePolicy) {
 		env.FaultFree()
 		runtime := env.Runtimes[0]
 		module, content := operatorModule(nil)

@@ -23,7 +23,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1alpha1"
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/webhook"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/conversion"
 )
 
 // describeCertificate are the specs about what the webhook identifies itself with.
@@ -37,7 +37,7 @@ func describeCertificate(of func() *days) {
 		leaf := served()[0]
 		Expect(secret.Data[corev1.TLSCertKey]).NotTo(BeEmpty())
 
-		By("somebody deletes it: all follow to the next")
+		By("a user deletes it: all follow to the next")
 		of().env.Hub.Delete(secret)
 		Eventually(func() []string {
 			if now := served(); len(now) == 1 && now[0] != leaf {
@@ -47,7 +47,7 @@ func describeCertificate(of func() *days) {
 		}).Should(HaveLen(1))
 	})
 
-	It("renews the certificate under load, and nobody notices", func() {
+	It("renews the certificate under load, and no one notices", func() {
 		of().stop()
 		Expect(of().env.Hub.Client.Delete(ctx(), of().secret())).To(Succeed())
 		of().start(30 * time.Second)
@@ -75,11 +75,11 @@ func (d *days) secret() *corev1.Secret {
 	return found
 }
 
-// bundle is what the API server trusts.
+// bundle returns what the API server trusts.
 func (d *days) bundle() []byte {
 	GinkgoHelper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	Expect(d.env.Hub.Client.Get(ctx(), client.ObjectKey{Name: webhook.Definitions[0]}, crd)).To(Succeed())
+	Expect(d.env.Hub.Client.Get(ctx(), client.ObjectKey{Name: conversion.Definitions[0]}, crd)).To(Succeed())
 	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle
 }
 
@@ -101,8 +101,8 @@ func (d *days) replicas(secret types.NamespacedName, count int) func() []string 
 	for range count {
 		access, err := dynamic.NewForConfig(d.env.Hub.Config)
 		Expect(err).NotTo(HaveOccurred())
-		w := &webhook.Webhook{
-			Addr: "127.0.0.1:0", Endpoint: webhook.Endpoint{Service: types.NamespacedName{Namespace: "kcp-system", Name: "shared"}}, Secret: secret,
+		w := &conversion.Webhook{
+			Addr: "127.0.0.1:0", Endpoint: conversion.Endpoint{Service: types.NamespacedName{Namespace: "kcp-system", Name: "shared"}}, Secret: secret,
 			Lifetime: time.Hour, Client: apart{access}, Log: d.env.Log.Logger(), Now: time.Now, Listening: func(a net.Addr) { addresses <- a },
 		}
 		go func() { done <- w.Start(running) }()

@@ -17,8 +17,8 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1alpha1"
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
-	"github.com/kyma-project/lifecycle-manager/internal/webhook"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/conversion"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -27,7 +27,7 @@ const (
 	oldManifests = "manifests.v1alpha1.operator.kyma-project.io"
 )
 
-// days is a hub of its own that serves v1alpha1, with a manager outside of it, and the people who use kubectl there.
+// days is a hub of its own that serves v1alpha1, with a manager outside of it, and the users who use kubectl there.
 type days struct {
 	env    *testkit.Env
 	access *rest.Config
@@ -159,7 +159,7 @@ var _ = Describe("v1alpha1", Ordered, func() {
 
 	BeforeAll(func() {
 		d = begin()
-		d.start(webhook.DefaultLifetime)
+		d.start(conversion.DefaultLifetime)
 		DeferCleanup(func() { d.stop() })
 		for _, module := range []string{"istio", "serverless", "eventing"} {
 			d.env.Offer(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", 1), "regular", "fast")
@@ -256,7 +256,7 @@ var _ = Describe("v1alpha1", Ordered, func() {
 		Expect(err).To(MatchError(ContainSubstring("spec.installs")))
 	})
 
-	It("leaves people alone who use v1beta2 while nobody converts, and goes on with the same certificate", func() {
+	It("leaves people alone who use v1beta2 while no one converts, and goes on with the same certificate", func() {
 		before := d.secret()
 		d.stop()
 		_, err := d.kubectl("", "get", oldKymas, "kyma-sample")
@@ -277,7 +277,7 @@ var _ = Describe("v1alpha1", Ordered, func() {
 		Eventually(func() string { return d.do("", "get", "kyma", "kyma-sample", "-o", "jsonpath={.status.activeChannel}") }).Should(Equal("regular"))
 		d.stop()
 
-		d.start(webhook.DefaultLifetime)
+		d.start(conversion.DefaultLifetime)
 		Expect(d.secret().Data).To(Equal(before.Data))
 		wait("kyma-sample")
 	})
@@ -285,7 +285,7 @@ var _ = Describe("v1alpha1", Ordered, func() {
 	describeCertificate(func() *days { return d })
 
 	It("can be taken away again, in one step for each definition", func() {
-		for _, name := range webhook.Definitions {
+		for _, name := range conversion.Definitions {
 			d.do("", "patch", "crd", name, "--type=json", `--patch=[
 				{"op":"test","path":"/spec/versions/0/name","value":"v1alpha1"}, {"op":"remove","path":"/spec/versions/0"},
 				{"op":"replace","path":"/spec/conversion","value":{"strategy":"None"}}]`)

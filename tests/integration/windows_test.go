@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// windowFrom is a policy with one window for Kymas of a plan: an hour from a moment on.
+// windowFrom returns a policy with one window for Kymas of a plan: an hour from a moment on.
 func windowFrom(begin time.Time) []byte {
 	GinkgoHelper()
 	data, err := json.Marshal(map[string]any{"rules": []any{map[string]any{

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// running is an operator module whose operator is a workload of a kind.
+// running returns an operator module whose operator is a workload of a kind.
 func running(kind, module, version string) testkit.Content {
 	GinkgoHelper()
 	content := testkit.Operator(module, version)

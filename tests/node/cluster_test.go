@@ -35,7 +35,7 @@ type cluster struct {
 	done   chan struct{}
 	config *rest.Config
 	client client.WithWatch
-	space  string // its process namespace, once somebody asked
+	space  string // its process namespace, once a user asked
 }
 
 // newCluster prepares a node; what it reaches is "<port>=<address>".
@@ -103,7 +103,7 @@ func (c *cluster) connect() {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// stop ends the node as a power cut would, and checks that nothing of it goes on.
+// stop ends the node as a power cut would, and checks that nothing of it continues.
 func (c *cluster) stop() {
 	GinkgoHelper()
 	Expect(len(c.inside())).To(BeNumerically(">", 7), "the programs of a node are processes of its namespace")
@@ -134,7 +134,7 @@ func (c *cluster) ctr(args ...string) string {
 	return run(nil, "ctr", append([]string{"--address", socket, "--namespace", "k8s.io"}, args...)...)
 }
 
-// inside are the command lines of the processes in the same process namespace as the node's first; pods have further ones below it.
+// inside returns the command lines of the processes in the same process namespace as the node's first; pods have further ones below it.
 func (c *cluster) inside() (found []string) {
 	GinkgoHelper()
 	if c.space == "" {
@@ -159,7 +159,7 @@ func stepf(format string, args ...any) {
 	fmt.Fprintf(GinkgoWriter, "%s %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
 
-// background ends calls that nobody answers.
+// background ends calls that no one answers.
 func background() context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	context.AfterFunc(ctx, cancel)

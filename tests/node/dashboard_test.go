@@ -15,21 +15,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/task"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 const (
-	// people is the namespace of those who look at the dashboard.
+	// users is the namespace of those who look at the dashboard.
 	people = "people"
 	// records is where the dashboard writes down what is under way.
 	records = "klm-dashboard"
 	// late is a version whose image the node gets only when the test says so: its installation lasts that long.
 	late      = "1.4.0"
 	lateImage = "samples.kyma-project.io/greeter:late"
-	// lapse is after how long nobody believes that a dashboard which was killed is at an operation still; see internal/task.
+	// lapse is after how long no one believes that a dashboard which was killed is at an operation still; see internal/dashboard/operations.
 	lapse = 45 * time.Second
-	// atRest is what a dashboard that nobody uses may hold, and atRestCPU what it may use: far less than its pod asks for.
+	// atRest is what a dashboard that no one uses may hold, and atRestCPU what it may use: far less than its pod asks for.
 	atRest    = 128 << 20
 	atRestCPU = 10_000_000
 )
@@ -65,7 +65,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		DeferCleanup(func() { way.close() })
 	})
 
-	It("is reached through its service, and shows nothing but its page to somebody unknown", func() {
+	It("is reached through its service, and shows nothing but its page to a user unknown", func() {
 		Eventually(hub.service).WithArguments("healthz").Should(ContainSubstring("ok"))
 		page, err := stranger.ask(http.MethodGet, "/", nil)
 		Expect(err).NotTo(HaveOccurred())
@@ -96,7 +96,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		Expect(refused.reason()).To(Equal("Forbidden"))
 	})
 
-	It("lets nobody guess tokens", func() {
+	It("lets no one guess tokens", func() {
 		guesser := &person{}
 		guesser.leave()
 		guess := func() int {
@@ -114,7 +114,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		admin.enter()
 	})
 
-	It("is small while nobody does anything", func() {
+	It("is small while no one does anything", func() {
 		var used consumption
 		pod := dashboard()
 		Eventually(func() uint64 {
@@ -125,9 +125,9 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		Expect(used.Memory.WorkingSetBytes).To(BeNumerically("<", atRest))
 	})
 
-	It("goes on with an operation when its pod was deleted, as whoever resumes it", func() {
+	It("goes on with an operation when its pod was deleted, as the one who resumes it", func() {
 		operation = admin.start(adding(greeter, late))
-		admin.awaits(operation, task.Running)
+		admin.awaits(operation, operations.Running)
 		Eventually(func() []v1beta2.Module { return get(local).Spec.Modules }).Should(ContainElement(HaveField("Name", greeter)))
 		old := dashboard()
 		logged += hub.logs(&old)
@@ -139,11 +139,11 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(gone.Status).To(Equal(http.StatusUnauthorized), "sessions end with the process")
 		admin.enter()
-		admin.awaits(operation, task.Interrupted)
+		admin.awaits(operation, operations.Interrupted)
 		stranger.enter()
 		stranger.post("/api/v1/operations/"+operation+"/resume", nil, http.StatusNotFound)
 		admin.post("/api/v1/operations/"+operation+"/resume", nil, http.StatusAccepted)
-		admin.awaits(operation, task.Running)
+		admin.awaits(operation, operations.Running)
 	})
 
 	It("goes on with it when its container was killed", Label(long), func() {
@@ -157,10 +157,10 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		way.close()
 		way = dig()
 		admin.enter()
-		admin.awaits(operation, task.Interrupted)
-		Expect(time.Since(begin)).To(BeNumerically(">", lapse/2), "another dashboard could be at it: nobody said that it has ended")
+		admin.awaits(operation, operations.Interrupted)
+		Expect(time.Since(begin)).To(BeNumerically(">", lapse/2), "another dashboard could be at it: no one said that it has ended")
 		admin.post("/api/v1/operations/"+operation+"/resume", nil, http.StatusAccepted)
-		admin.awaits(operation, task.Running)
+		admin.awaits(operation, operations.Running)
 	})
 
 	It("comes to the end that was asked for", func() {
@@ -168,7 +168,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 		for _, pod := range podsOf(background(), hub, greeter) { // instead of waiting until it is tried again
 			Expect(client.IgnoreNotFound(hub.client.Delete(background(), &pod))).To(Succeed())
 		}
-		admin.awaits(operation, task.Succeeded)
+		admin.awaits(operation, operations.Succeeded)
 		awaitReady(local, late)
 	})
 
@@ -211,7 +211,7 @@ var _ = Describe("The dashboard in a pod", Ordered, func() {
 	})
 })
 
-// adding is the deed of adding one module in a version.
-func adding(module, version string) task.Deed {
-	return task.Deed{Kind: task.Add, Kyma: "kcp-system/local", Modules: []task.Wanted{{Name: module, Version: version}}}
+// adding returns the deed of adding one module in a version.
+func adding(module, version string) operations.Request {
+	return operations.Request{Kind: operations.Add, Kyma: "kcp-system/local", Modules: []operations.Wanted{{Name: module, Version: version}}}
 }

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -97,7 +97,7 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		stepf("a change is served %s after the leader was killed", time.Since(begin).Round(100*time.Millisecond))
 		Expect(time.Since(begin)).To(BeNumerically("<", takeover))
 		seen.awaits(beacon, newer, v1beta2.StateReady)
-		Eventually(throne).ShouldNot(Or(BeEmpty(), HaveSuffix(holder)), "a Kyma may be served before the other replica leads")
+		Eventually(leaderName).ShouldNot(Or(BeEmpty(), HaveSuffix(holder)), "a Kyma may be served before the other replica leads")
 		Eventually(managers).Should(HaveLen(2))
 	})
 
@@ -110,7 +110,7 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		Expect(hub.client.Update(background(), kyma)).To(Succeed())
 		Eventually(func() bool { return absent(hub, "beacon-system") }).Should(BeTrue())
 		stepf("a module is gone %s after the leader's pod was deleted", time.Since(begin).Round(100*time.Millisecond))
-		Eventually(throne).ShouldNot(Or(BeEmpty(), HaveSuffix(holder)), "a Kyma may be served before the other replica leads")
+		Eventually(leaderName).ShouldNot(Or(BeEmpty(), HaveSuffix(holder)), "a Kyma may be served before the other replica leads")
 		Eventually(managers).Should(HaveLen(2))
 	})
 
@@ -148,7 +148,7 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		clean := settled(runtime)
 		config := rest.CopyConfig(runtime.config)
 		config.Host = "https://10.199.0.2:" + runtimePort
-		access, err := provision.KubeconfigOf("runtime", config)
+		access, err := localcluster.KubeconfigOf("runtime", config)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.client.Create(background(), testkit.NewAccessSecret(remote, access))).To(Succeed())
 		Expect(hub.client.Create(background(), testkit.Kyma(remote, testkit.WithModule(greeter)))).To(Succeed())
@@ -208,7 +208,7 @@ func awaitReady(name string, versions ...string) {
 	}).Should(Succeed())
 }
 
-// managers are the pods of the operator that are ready.
+// managers returns the pods of the operator that are ready.
 func managers() (ready []corev1.Pod) {
 	GinkgoHelper()
 	var pods corev1.PodList
@@ -226,7 +226,7 @@ func managers() (ready []corev1.Pod) {
 // leader is who holds the lease, and its pod.
 func leader() (string, *corev1.Pod) {
 	GinkgoHelper()
-	holder, err := throne()
+	holder, err := leaderName()
 	Expect(err).NotTo(HaveOccurred())
 	name := strings.TrimPrefix(holder, "klm-replica-") // <pod>-<random>
 	name = name[:max(strings.LastIndex(name, "-"), 0)]
@@ -235,14 +235,14 @@ func leader() (string, *corev1.Pod) {
 	return filepath.Base(holder), pod
 }
 
-// throne is who holds the lease of the one that assigns; empty while nobody does.
-func throne() (string, error) {
+// leaderName is who holds the lease of the one that assigns; empty while no one does.
+func leaderName() (string, error) {
 	lease := &coordinationv1.Lease{}
 	err := hub.client.Get(background(), client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: leaseName}, lease)
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }
 
-// states are those that were seen with a version.
+// states returns those that were seen with a version.
 func states(seen []sighting, version string) (found []v1beta2.State) {
 	for _, s := range seen {
 		if s.Version == version {

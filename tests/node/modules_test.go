@@ -21,11 +21,11 @@ import (
 const (
 	greeter, beacon = "greeter", "beacon"
 	older, newer    = "1.0.0", "1.1.0"
-	// broken has an image that does not exist, mended has one again.
+	// broken has an image that does not exist, fixed has one again.
 	broken, mended = "1.2.0", "1.3.0"
 )
 
-// edit changes the text of a sample; what it looks for has to be there.
+// edit changes the text of a sample; what it looks for must be there.
 type edit struct{ old, new string }
 
 // rolling lets the old pod serve until the new one has been ready for some seconds: a state that is early shows.

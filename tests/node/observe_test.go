@@ -95,7 +95,7 @@ func (o *observer) movedOn(ctx context.Context, kyma *v1beta2.Kyma, module *v1be
 	})
 }
 
-// contradiction says what speaks against a module being ready in a version.
+// contradiction returns what speaks against a module being ready in a version.
 func (o *observer) contradiction(ctx context.Context, module, version string) string {
 	key := types.NamespacedName{Namespace: module + "-system", Name: module}
 	deployment := &appsv1.Deployment{}
@@ -124,7 +124,7 @@ func readyFor(pod *corev1.Pod, seconds int32) bool {
 	return false
 }
 
-// podsOf are the pods of a module's operator that are not on their way out.
+// podsOf returns the pods of a module's operator that are not on their way out.
 func podsOf(ctx context.Context, where *cluster, module string) []corev1.Pod {
 	var list corev1.PodList
 	if err := where.client.List(ctx, &list, client.InNamespace(module+"-system"), client.MatchingLabels{"app": module}); err != nil {
@@ -146,7 +146,7 @@ func (o *observer) awaits(module, version string, state v1beta2.State) {
 		HaveField("Version", version), HaveField("State", state))), "%s %s never was %s", module, version, state)
 }
 
-// of are all sightings of a module, in order.
+// of returns all sightings of a module, in order.
 func (o *observer) of(module string) []sighting {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,16 +17,16 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kyma-project/lifecycle-manager/internal/task"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
-// person is somebody with a browser and a token.
+// person is a user with a browser and a token.
 type person struct {
 	name, token string
 	browser     *http.Client
 }
 
-// newPerson is a ServiceAccount with the given rights, none where there are no rules.
+// newPerson returns a ServiceAccount with the given rights, none where there are no rules.
 func newPerson(name string, rules ...rbacv1.PolicyRule) *person {
 	GinkgoHelper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: people, Name: name}}
@@ -56,7 +56,7 @@ func (p *person) leave() {
 	GinkgoHelper()
 	jar, err := cookiejar.New(nil)
 	Expect(err).NotTo(HaveOccurred())
-	// The certificate is the dashboard's own, which nobody trusts: kubectl has looked whom it speaks to.
+	// The certificate is the dashboard's own, which no one trusts: kubectl has looked whom it speaks to.
 	p.browser = &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 }
 
@@ -67,7 +67,7 @@ type answered struct {
 	Text   string
 }
 
-// reason is that of an error.
+// reason returns that of an error.
 func (a answered) reason() string {
 	var body struct {
 		Error struct {
@@ -106,7 +106,7 @@ func (p *person) ask(method, path string, body any) (answered, error) {
 	return answered{response.StatusCode, response.Header, string(text)}, err
 }
 
-// get reads a page or an answer of the API, which has to be there.
+// get reads a page or an answer of the API, which must be there.
 func (p *person) get(path string, into any) {
 	GinkgoHelper()
 	got, err := p.ask(http.MethodGet, path, nil)
@@ -115,7 +115,7 @@ func (p *person) get(path string, into any) {
 	Expect(json.Unmarshal([]byte(got.Text), into)).To(Succeed(), got.Text)
 }
 
-// post sends what has to be answered with a status.
+// post sends what must be answered with a status.
 func (p *person) post(path string, body any, status int) answered {
 	GinkgoHelper()
 	got, err := p.ask(http.MethodPost, path, body)
@@ -130,7 +130,7 @@ func (p *person) enter() {
 	p.post("/api/v1/session", map[string]string{"token": p.token}, http.StatusOK)
 }
 
-// cookies are what the browser keeps.
+// cookies returns what the browser keeps.
 func (p *person) cookies() []*http.Cookie {
 	GinkgoHelper()
 	address, err := url.Parse(way.address)
@@ -163,27 +163,27 @@ func (p *person) listed() (is listing) {
 }
 
 // start begins an operation and gives its name.
-func (p *person) start(deed task.Deed) string {
+func (p *person) start(deed operations.Request) string {
 	GinkgoHelper()
 	got := p.post("/api/v1/operations", deed, http.StatusAccepted)
-	var begun task.Operation
+	var begun operations.Operation
 	Expect(json.Unmarshal([]byte(got.Text), &begun)).To(Succeed())
 	Expect(begun.User).To(Equal(p.name))
 	return begun.ID
 }
 
 // awaits waits until the list has an operation in a state.
-func (p *person) awaits(id string, state task.State) {
+func (p *person) awaits(id string, state operations.State) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) map[string]task.State {
+	Eventually(func(g Gomega) map[string]operations.State {
 		got, err := p.ask(http.MethodGet, "/api/v1/operations", nil)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(got.Status).To(Equal(http.StatusOK), got.Text)
 		var list struct {
-			Items []task.Operation `json:"items"`
+			Items []operations.Operation `json:"items"`
 		}
 		g.Expect(json.Unmarshal([]byte(got.Text), &list)).To(Succeed(), got.Text)
-		found := map[string]task.State{}
+		found := map[string]operations.State{}
 		for i := range list.Items {
 			found[list.Items[i].ID] = list.Items[i].State
 		}

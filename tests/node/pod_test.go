@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// dashboards are the pods of the dashboard, once it is available and no other pod of it is left.
+// dashboards returns the pods of the dashboard, once it is available and no other pod of it is left.
 func dashboards() []corev1.Pod {
 	GinkgoHelper()
 	at := types.NamespacedName{Namespace: v1beta2.DefaultNamespace, Name: "klm-dashboard"}
@@ -32,7 +32,7 @@ func dashboards() []corev1.Pod {
 	return pods.Items
 }
 
-// dashboard is the pod of the dashboard, as soon as there is one that is ready.
+// dashboard returns the pod of the dashboard, as soon as there is one that is ready.
 func dashboard() (pod corev1.Pod) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -43,7 +43,7 @@ func dashboard() (pod corev1.Pod) {
 	return pod
 }
 
-// logs are what a pod has said so far.
+// logs returns what a pod has said so far.
 func (c *cluster) logs(pod *corev1.Pod) string {
 	GinkgoHelper()
 	core, err := kubernetes.NewForConfig(c.config)

@@ -12,7 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -38,7 +38,7 @@ var (
 	// assets and programs are what nodes run.
 	assets, programs string
 	// registry has the modules' components.
-	registry *provision.Registry
+	registry *localcluster.Registry
 	// hub is the cluster with the operator.
 	hub *cluster
 )
@@ -58,10 +58,10 @@ var _ = ReportAfterSuite("failures", testkit.TellFailures)
 // Nothing is built in the checkout: two runs at once do not meet.
 var _ = BeforeSuite(func() {
 	var err error
-	root, err = provision.Root()
+	root, err = localcluster.Root()
 	Expect(err).NotTo(HaveOccurred())
 	stepf("building nodes' programs and images")
-	assets, err = provision.Assets(context.Background())
+	assets, err = localcluster.Assets(context.Background())
 	Expect(err).NotTo(HaveOccurred())
 	programs = run(nil, filepath.Join(root, "hack", "node", "build.sh"))
 	state, err = os.MkdirTemp("", "klm-node-")
@@ -80,7 +80,7 @@ var _ = BeforeSuite(func() {
 	run(nil, filepath.Join(root, "hack", "node", "images.sh"), images)
 	run(nil, "go", "build", "-trimpath", "-o", filepath.Join(state, "node"), "./hack/node")
 
-	registry, err = provision.StartRegistry(context.Background(), provision.RegistryOptions{})
+	registry, err = localcluster.StartRegistry(context.Background(), localcluster.RegistryOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(registry.Stop()).To(Succeed()) })
 	hub = newCluster("hub", registryPort+"="+registry.Host, runtimePort+"="+filepath.Join(state, "runtime", "api.sock"))
@@ -88,7 +88,7 @@ var _ = BeforeSuite(func() {
 	DeferCleanup(func() { hub.stop() })
 })
 
-// run runs a program in the checkout, as a person would, and returns what it printed last.
+// run runs a program in the checkout, as a user would, and returns what it printed last.
 func run(env []string, name string, args ...string) string {
 	GinkgoHelper()
 	out, err := try(env, name, args...)

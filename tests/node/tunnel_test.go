@@ -12,14 +12,14 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// tunnel is what docs/dashboard.md tells people to open: a port of this machine that leads to the dashboard.
+// tunnel is what docs/dashboard.md tells users to open: a port of this machine that leads to the dashboard.
 type tunnel struct {
 	address string
 	cmd     *exec.Cmd
 	done    chan struct{}
 }
 
-// dig opens a tunnel, and tries again while there is nobody at its end.
+// dig opens a tunnel, and tries again while there is no one at its end.
 func dig() *tunnel {
 	GinkgoHelper()
 	t := &tunnel{}

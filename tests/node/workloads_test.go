@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// imagesOf are what the pods of a module's operator run.
+// imagesOf returns what the pods of a module's operator run.
 func imagesOf(where *cluster, module string) (images []string) {
 	for _, pod := range podsOf(background(), where, module) {
 		images = append(images, pod.Spec.Containers[0].Image)
@@ -30,7 +30,7 @@ func imagesOf(where *cluster, module string) (images []string) {
 	return images
 }
 
-// waiting are the reasons why containers of a module's operator do not start.
+// waiting returns the reasons why containers of a module's operator do not start.
 func waiting(where *cluster, module string) (reasons []string) {
 	for _, pod := range podsOf(background(), where, module) {
 		for i := range pod.Status.ContainerStatuses {
@@ -49,7 +49,7 @@ func deployment(where *cluster, module string) *appsv1.Deployment {
 	return found
 }
 
-// theGreeter is the default custom resource of the module.
+// theGreeter returns the default custom resource of the module.
 func theGreeter() *unstructured.Unstructured {
 	cr := &unstructured.Unstructured{}
 	cr.SetGroupVersionKind(schema.GroupVersionKind{Group: "samples.kyma-project.io", Version: "v1", Kind: "Greeter"})
@@ -67,7 +67,7 @@ func greet(where *cluster, whom string) {
 	Eventually(func() string { return strings.ToLower(greeting(where)) }).Should(ContainSubstring(whom))
 }
 
-// greeting is what the operator made of the custom resource.
+// greeting returns what the operator made of the custom resource.
 func greeting(where *cluster) string {
 	var list corev1.ConfigMapList
 	if err := where.client.List(background(), &list, client.InNamespace("kyma-system")); err != nil {
@@ -86,7 +86,7 @@ func greeting(where *cluster) string {
 	return text.String()
 }
 
-// absent tells that a namespace is gone.
+// absent reports whether a namespace is gone.
 func absent(where *cluster, namespace string) bool {
 	GinkgoHelper()
 	err := where.client.Get(background(), client.ObjectKey{Name: namespace}, &corev1.Namespace{})
@@ -94,7 +94,7 @@ func absent(where *cluster, namespace string) bool {
 	return apierrors.IsNotFound(err)
 }
 
-// identities are the UIDs of what must survive a restart.
+// identities returns the UIDs of what must survive a restart.
 func identities(where *cluster) map[string]types.UID {
 	GinkgoHelper()
 	found := map[string]types.UID{}
@@ -109,7 +109,7 @@ func identities(where *cluster) map[string]types.UID {
 	return found
 }
 
-// objects are all that a cluster has, of every kind but those that come by themselves.
+// objects returns all that a cluster has, of every kind but those that come by themselves.
 func objects(where *cluster) map[string]bool {
 	GinkgoHelper()
 	discoverer, err := discovery.NewDiscoveryClientForConfig(where.config)
@@ -140,7 +140,7 @@ func objects(where *cluster) map[string]bool {
 	return found
 }
 
-// settled are the objects of a new cluster, once Kubernetes itself adds no more.
+// settled returns the objects of a new cluster, once Kubernetes itself adds no more.
 func settled(where *cluster) map[string]bool {
 	GinkgoHelper()
 	var found map[string]bool
@@ -155,7 +155,7 @@ func settled(where *cluster) map[string]bool {
 	return found
 }
 
-// since are the objects that came and are there still, but for namespace kyma-system, which belongs to the users.
+// since returns the objects that came and are there still, but for namespace kyma-system, which belongs to the users.
 func since(before map[string]bool, where *cluster) (left []string) {
 	GinkgoHelper()
 	for object := range objects(where) {

@@ -2,5 +2,5 @@
 //
 // Three real managers run in one process against a real hub and a real runtime. They are ended, cut off from the hub and stopped in the
 // middle of a request; what each of them sent is recorded by manager and bucket. That no schedule at all leads to two writers is for
-// the simulation in internal/shard; here the parts are the real ones.
+// the simulation in internal/manager/sharding; here the parts are the real ones.
 package shards

@@ -24,8 +24,8 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
-	"github.com/kyma-project/lifecycle-manager/internal/shard/allot"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding/assignment"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	flag.Parse() // before anybody asks whether to be verbose
+	flag.Parse() // before anyone asks whether to be verbose
 	log := testkit.NewLog(io.Discard)
 	if testing.Verbose() {
 		log = testkit.NewLog(os.Stderr)
@@ -172,7 +172,7 @@ func (m *manager) wrapRuntime(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// metric is the sum of a metric of the manager.
+// metric returns the sum of a metric of the manager.
 func (m *manager) metric(name string) int {
 	families, err := m.registry.Gather()
 	if err != nil {
@@ -199,11 +199,11 @@ func shared(t *testing.T, within time.Duration, managers ...*manager) {
 		for _, m := range managers {
 			owned := m.buckets()
 			sum += owned
-			if owned < allot.Buckets/len(managers) || owned > allot.Buckets/len(managers)+1 {
+			if owned < assignment.Buckets/len(managers) || owned > assignment.Buckets/len(managers)+1 {
 				return fmt.Errorf("%s has %d buckets, and there are %d managers", m.name, owned, len(managers))
 			}
 		}
-		if sum != allot.Buckets {
+		if sum != assignment.Buckets {
 			return fmt.Errorf("%d buckets are shared out", sum)
 		}
 		return nil
@@ -245,7 +245,7 @@ func subjects(t *testing.T, count int) (kymas []*v1beta2.Kyma) {
 	return kymas
 }
 
-// removeLast removes Kymas when the test is over, while the managers that were started before still run.
+// removeLast removes Kymas when the test has ended, while the managers that were started before still run.
 func removeLast(t *testing.T, kymas []*v1beta2.Kyma) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -290,7 +290,7 @@ func upgrade(version string, kymas ...*v1beta2.Kyma) {
 	}
 }
 
-// held is the Lease with a name.
+// held returns the Lease with a name.
 func held(t *testing.T, name string) *coordinationv1.Lease {
 	t.Helper()
 	found := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name}}

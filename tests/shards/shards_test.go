@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 )
 
 func TestManagersShareTheKymasAndWriteEachOnce(t *testing.T) {
@@ -87,7 +87,7 @@ func silentAtRest(t *testing.T, managers ...*manager) {
 	})
 }
 
-// anEndIsNoFailover ends a manager, which hands its share on before it goes: nobody waits for its lease.
+// anEndIsNoFailover ends a manager, which hands its share on before it goes: no one waits for its lease.
 func anEndIsNoFailover(t *testing.T, managers []*manager, change, done func()) {
 	t.Helper()
 	change()
@@ -97,11 +97,11 @@ func anEndIsNoFailover(t *testing.T, managers []*manager, change, done func()) {
 	t.Logf("the others had the share of one that ended %s after its end", time.Since(begun).Round(time.Millisecond))
 	done()
 	if holder := held(t, "893110f7.kyma-project.io").Spec.HolderIdentity; holder == nil || *holder == "" {
-		t.Error("nobody stands for the managers that are left")
+		t.Error("no one stands for the managers that are left")
 	}
 }
 
-func TestAManagerThatIsCutOffStopsBeforeOthersTakeOver(t *testing.T) {
+func TestShards_AManagerThatIsCutOffStopsBeforeOthersTakeOver(t *testing.T) {
 	one := start(t, "one")
 	shared(t, longer, one)
 	kymas := subjects(t, 8)
@@ -127,7 +127,7 @@ func TestAManagerThatIsCutOffStopsBeforeOthersTakeOver(t *testing.T) {
 	eventually(t, renew+grace, func() error {
 		taken := two.buckets() // read first: what is seen taken was let go before
 		if owned := one.buckets(); owned > 0 {
-			if taken > shard.Buckets/2 {
+			if taken > sharding.Buckets/2 {
 				t.Fatal("the other one took over before this one had stopped")
 			}
 			return fmt.Errorf("it still works on %d buckets", owned)
@@ -140,7 +140,7 @@ func TestAManagerThatIsCutOffStopsBeforeOthersTakeOver(t *testing.T) {
 		stopped.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond), lease)
 	ready(t, longer, "2.0.0", kymas...)
 
-	// What it had in its hands goes on now, and is not sent.
+	// What it had in its hands continues now, and is not sent.
 	answered := 0
 	one.set(func() { answered = one.runtime; one.hold = nil })
 	close(release)

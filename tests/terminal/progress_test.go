@@ -39,7 +39,7 @@ func TestTroubleIsTold(t *testing.T) {
 	s.await("0 of 1 replicas")
 	s.ends(3)
 	s.await("after 15s")
-	s.await("Hint: it goes on without you")
+	s.await("Hint: it continues in the background")
 }
 
 func TestCtrlCDuringTheWait(t *testing.T) {
@@ -57,7 +57,7 @@ func TestCtrlCDuringTheWait(t *testing.T) {
 	}
 }
 
-func TestANarrowWindow(t *testing.T) {
+func TestProgress_ANarrowWindow(t *testing.T) {
 	h := newHub(t)
 	h.offers("one", "two")
 	s := open(t, window{width: 34, height: 40}, h.line("add", "one", "two", "-o", "name")...)
@@ -79,8 +79,8 @@ func TestANarrowWindow(t *testing.T) {
 	}
 }
 
-// TestMoreThanAWindowHolds has more modules than lines: what is out of reach of the cursor cannot be redrawn.
-func TestMoreThanAWindowHolds(t *testing.T) {
+// TestProgress_MoreThanAWindowHolds has more modules than lines: what is out of reach of the cursor cannot be redrawn.
+func TestProgress_MoreThanAWindowHolds(t *testing.T) {
 	h := newHub(t)
 	var names []string
 	for i := range 15 {

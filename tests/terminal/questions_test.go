@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestAQuestion(t *testing.T) {
+func TestQuestions_AQuestion(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys  []string
 		code  int
@@ -40,7 +40,7 @@ func TestAQuestion(t *testing.T) {
 	}
 }
 
-func TestWhatIsAboutToChangeIsShown(t *testing.T) {
+func TestQuestions_WhatIsAboutToChangeIsShown(t *testing.T) {
 	h := newHub(t, "one")
 	s := h.run("delete", "one", "--wait=false", "--yes")
 	s.ends(0)
@@ -50,7 +50,7 @@ func TestWhatIsAboutToChangeIsShown(t *testing.T) {
 	}
 }
 
-func TestATypedConfirmation(t *testing.T) {
+func TestQuestions_ATypedConfirmation(t *testing.T) {
 	for name, c := range map[string]struct {
 		module    string
 		keys      []string
@@ -85,8 +85,8 @@ func TestATypedConfirmation(t *testing.T) {
 	}
 }
 
-// TestNobodyToAsk has questions that nobody can see or answer: they are refused with the flag that answers them.
-func TestNobodyToAsk(t *testing.T) {
+// TestQuestions_NobodyToAsk has questions that no one can see or answer: they are refused with the flag that answers them.
+func TestQuestions_NobodyToAsk(t *testing.T) {
 	for name, c := range map[string]struct {
 		line string
 		code int

@@ -22,19 +22,19 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
 // scratch is removed at the end.
 var scratch string
 
-// plane is the API server that all tests share, with our kinds and without anybody who looks after them.
+// plane is the API server that all tests share, with our kinds and without anyone who looks after them.
 var (
-	started *provision.ControlPlane
-	plane   = sync.OnceValues(func() (*provision.ControlPlane, error) {
+	started *localcluster.ControlPlane
+	plane   = sync.OnceValues(func() (*localcluster.ControlPlane, error) {
 		var err error
-		if started, err = provision.Start(context.Background(), provision.Options{Name: "terminal"}); err != nil {
+		if started, err = localcluster.Start(context.Background(), localcluster.Options{Name: "terminal"}); err != nil {
 			return nil, err
 		}
 		_, err = envtest.InstallCRDs(started.Config, envtest.CRDInstallOptions{MaxTime: time.Minute,
@@ -169,7 +169,7 @@ func (h *hub) says(modules ...v1beta2.ModuleStatus) {
 	}
 }
 
-// line is a command line of kyma, for this hub.
+// line returns a command line of kyma, for this hub.
 func (h *hub) line(args ...string) []string {
 	return append([]string{h.program, "--kubeconfig", h.kubeconfig, "--namespace", h.namespace}, args...)
 }

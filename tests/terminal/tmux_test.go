@@ -70,7 +70,7 @@ func open(t *testing.T, w window, program ...string) *screen {
 	return s
 }
 
-// command is one of tmux. The server is the screen's own: no other tmux of this machine is touched.
+// command returns one of tmux. The server is the screen's own: no other tmux of this machine is touched.
 func (s *screen) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
 	all := append([]string{"-L", filepath.Base(s.folder), "-f", filepath.Join(s.folder, "conf")}, args...)
 	command := exec.CommandContext(ctx, "tmux", all...)
@@ -100,7 +100,7 @@ func (s *screen) press(keys ...string) {
 	s.tmux(append([]string{"send-keys", "-t", "main"}, keys...)...)
 }
 
-// text is what stands on the screen and what was scrolled out of it.
+// text returns what stands on the screen and what was scrolled out of it.
 func (s *screen) text() string {
 	s.Helper()
 	var lines []string
@@ -112,7 +112,7 @@ func (s *screen) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// painted is the text with its colours.
+// painted returns the text with its colours.
 func (s *screen) painted() string {
 	s.Helper()
 	return s.tmux("capture-pane", "-p", "-e", "-S", "-", "-t", "main")
@@ -149,7 +149,7 @@ func (s *screen) ends(code int) {
 	}
 }
 
-// lines are those of the screen that begin with a word and have another in them.
+// lines returns those of the screen that begin with a word and have another in them.
 func (s *screen) lines(first, word string) []string {
 	s.Helper()
 	var found []string

@@ -31,7 +31,7 @@ func (e *Env) AccessSecret(kyma string, runtime *Cluster) *corev1.Secret {
 	return secret
 }
 
-// NewAccessSecret is an access Secret with any content, such as a broken kubeconfig.
+// NewAccessSecret returns an access Secret with any content, such as a broken kubeconfig.
 func NewAccessSecret(kyma string, kubeconfig []byte) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{

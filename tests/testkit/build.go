@@ -15,7 +15,7 @@ import (
 
 var taken atomic.Int64
 
-// Unique makes a name that no other spec has. It is letters and dashes only, as names of modules have to be.
+// Unique makes a name that no other spec has. It is letters and dashes only, as names of modules must be.
 func Unique(prefix string) string {
 	n := taken.Add(1) - 1
 	suffix := []byte("aaa")
@@ -29,7 +29,7 @@ func Unique(prefix string) string {
 // KymaOption completes a Kyma.
 type KymaOption func(*v1beta2.Kyma)
 
-// Kyma is a remote Kyma on channel regular, unless options say otherwise.
+// Kyma returns a remote Kyma on channel regular, unless options say otherwise.
 func Kyma(name string, options ...KymaOption) *v1beta2.Kyma {
 	kyma := &v1beta2.Kyma{ObjectMeta: inHub(name), Spec: v1beta2.KymaSpec{Channel: v1beta2.DefaultChannel}}
 	for _, option := range options {
@@ -116,10 +116,10 @@ func ModuleReleaseMeta(module string, offers ...string) *v1beta2.ModuleReleaseMe
 	return release
 }
 
-// ComponentName is the OCM component that testkit publishes a module as.
+// ComponentName returns the OCM component that testkit publishes a module as.
 func ComponentName(module string) string { return "kyma-project.io/module/" + module }
 
-// Manifest is a stand-alone Manifest, which installs into the hub unless changes say otherwise.
+// Manifest returns a stand-alone Manifest, which installs into the hub unless changes say otherwise.
 func Manifest(name string, source v1beta2.ImageSpec, changes ...func(*v1beta2.Manifest)) *v1beta2.Manifest {
 	manifest := &v1beta2.Manifest{ObjectMeta: inHub(name), Spec: v1beta2.ManifestSpec{
 		Version: "1.0.0",
@@ -139,12 +139,12 @@ func Remote(kyma string) func(*v1beta2.Manifest) {
 	}
 }
 
-// WithResource gives a Manifest a default CR.
+// WithResource returns a Manifest a default CR.
 func WithResource(resource *unstructured.Unstructured) func(*v1beta2.Manifest) {
 	return func(manifest *v1beta2.Manifest) { manifest.Spec.Resource = resource }
 }
 
-// Raw is a value as the API holds it where any is allowed.
+// Raw returns a value as the API holds it where any is allowed.
 func Raw(value any) runtime.RawExtension {
 	data, err := json.Marshal(value)
 	if err != nil {

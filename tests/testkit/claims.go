@@ -69,7 +69,7 @@ func overclaims(now subject) []string {
 	return append(found, mismatches(asked, now.modules)...)
 }
 
-// mismatches returns where the modules of a Ready status are not those that are asked for.
+// mismatches returns where the modules of a Ready status are not those that are requested.
 func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []string {
 	var found []string
 	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
@@ -99,7 +99,7 @@ func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []stri
 // claim is that a Kyma's status says Ready of a module by a generation of its Manifest.
 type claim struct {
 	revision   uint64
-	text       string // whose it is, for people
+	text       string // whose it is, for users
 	module     string
 	manifest   string
 	generation int64

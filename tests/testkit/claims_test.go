@@ -38,7 +38,7 @@ func (r *recorded) write(objects ...client.Object) {
 // moment is when all that is written here was written.
 var moment = metav1.NewTime(time.Unix(1000, 0))
 
-// kymaAt is a Kyma with one status; of what it asks for, seen was merged with what the runtime asks for.
+// kymaAt returns a Kyma with one status; of what it asks for, seen was merged with what the runtime asks for.
 func kymaAt(generation, observed int64, state v1beta2.State, asked, seen []v1beta2.Module, modules ...v1beta2.ModuleStatus) *v1beta2.Kyma {
 	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "alice", UID: "k", Generation: generation}}
 	kyma.Spec = v1beta2.KymaSpec{Channel: "regular", Modules: asked}
@@ -58,7 +58,7 @@ func kymaAt(generation, observed int64, state v1beta2.State, asked, seen []v1bet
 	return kyma
 }
 
-// manifestAt is the Manifest of a module of that Kyma.
+// manifestAt returns the Manifest of a module of that Kyma.
 func manifestAt(module string, generation, observed int64, state v1beta2.State, hashes ...string) *v1beta2.Manifest {
 	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "kcp-system", Name: "alice-" + module, UID: types.UID(module), Generation: generation,
@@ -75,7 +75,7 @@ func manifestAt(module string, generation, observed int64, state v1beta2.State, 
 	return manifest
 }
 
-// entry is a module of a Kyma's status, by a generation of its Manifest.
+// entry returns a module of a Kyma's status, by a generation of its Manifest.
 func entry(module, version string, state v1beta2.State, generation int64) v1beta2.ModuleStatus {
 	return v1beta2.ModuleStatus{Name: module, Channel: "regular", Version: version, State: state, Manifest: &v1beta2.TrackingObject{
 		PartialMeta: v1beta2.PartialMeta{Namespace: "kcp-system", Name: "alice-" + module, Generation: generation},

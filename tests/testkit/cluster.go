@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
 // fieldOwner is who tests are to the API servers.
@@ -33,7 +33,7 @@ const fieldOwner = client.FieldOwner("testkit")
 
 // Cluster is a control plane with a client of the administrator.
 type Cluster struct {
-	*provision.ControlPlane
+	*localcluster.ControlPlane
 	// Client reads and writes directly, without a cache.
 	Client client.WithWatch
 }
@@ -51,7 +51,7 @@ func Scheme() *runtime.Scheme {
 	return scheme
 }
 
-func newCluster(plane *provision.ControlPlane) (*Cluster, error) {
+func newCluster(plane *localcluster.ControlPlane) (*Cluster, error) {
 	c, err := client.NewWithWatch(plane.Config, client.Options{Scheme: Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client for %s: %w", plane.Name, err)
@@ -60,7 +60,7 @@ func newCluster(plane *provision.ControlPlane) (*Cluster, error) {
 }
 
 // startHub starts a cluster with our CRDs and namespace.
-func startHub(ctx context.Context, opts provision.Options) (*Cluster, error) {
+func startHub(ctx context.Context, opts localcluster.Options) (*Cluster, error) {
 	hub, err := startCluster(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func startHub(ctx context.Context, opts provision.Options) (*Cluster, error) {
 
 // installCRDs installs what `make manifests` generated and waits until it is established.
 func (c *Cluster) installCRDs(ctx context.Context) error {
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (c *Cluster) Delete(objects ...client.Object) {
 // Kustomize returns the objects of a kustomization of this repository, such as "config/local".
 func (c *Cluster) Kustomize(path string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	ctx, cancel := background()
 	defer cancel()

@@ -30,13 +30,13 @@ type Content struct {
 	DefaultCR *unstructured.Unstructured
 	// Manager of the module; nil when it has none.
 	Manager *v1beta2.Manager
-	// Associated are the kinds that people make objects of with the module.
+	// Associated are the kinds that users make objects of with the module.
 	Associated []metav1.GroupVersionKind
 	// AsTar packs the objects into a tar archive, which makes the source an oci-dir.
 	AsTar bool
 }
 
-// YAML is the objects as one stream.
+// YAML returns the objects as one stream.
 func (c Content) YAML() []byte {
 	var out strings.Builder
 	for _, object := range c.Objects {
@@ -57,7 +57,7 @@ func (c Content) layer() component.Resource {
 	return RawManifest(c.YAML())
 }
 
-// ConfigMaps is a module without workload: as many objects as asked for, ready when they exist.
+// ConfigMaps returns a module without workload: as many objects as asked for, ready when they exist.
 func ConfigMaps(module, version string, count int) Content {
 	var content Content
 	for i := range count {
@@ -71,7 +71,7 @@ data: {version: %q}`, name, contentNamespace, version), version))
 	return content
 }
 
-// Deployment is a module that is ready when its pods run, which takes a runtime with workloads.
+// Deployment returns a module that is ready when its pods run, which takes a runtime with workloads.
 func Deployment(module, version string) Content {
 	return Content{Objects: []*unstructured.Unstructured{
 		sample(fmt.Sprintf(`
@@ -82,7 +82,7 @@ metadata: {name: %s, namespace: %s}`, module, contentNamespace), version),
 	}}
 }
 
-// Operator is a module with all that a real one has: a CRD, the operator that serves it, its rights, and a default CR.
+// Operator returns a module with all that a real one has: a CRD, the operator that serves it, its rights, and a default CR.
 func Operator(module, version string) Content {
 	kind := KindOf(module)
 	plural := strings.ToLower(kind) + "s"
@@ -114,7 +114,7 @@ subjects: [{kind: ServiceAccount, name: %[1]s, namespace: %[2]s}]`, module, cont
 	}}
 }
 
-// KindOf is the kind of the custom resources of the module that Operator makes.
+// KindOf returns the kind of the custom resources of the module that Operator makes.
 func KindOf(module string) string {
 	var kind strings.Builder
 	for part := range strings.SplitSeq(module, "-") {

@@ -1,6 +1,6 @@
 // Package testkit answers one question: what does an integration suite stand on?
 //
-// One call starts it all, shared by the whole suite: a hub with our CRDs, runtimes, a registry, and somebody who watches
+// One call starts it all, shared by the whole suite: a hub with our CRDs, runtimes, a registry, and a user who watches
 // every Kyma and Manifest from the first to the last spec and fails the suite when one breaks an invariant.
 //
 //	var env *testkit.Env

@@ -12,7 +12,7 @@ import (
 // TellFailures repeats this many failures, of each this many lines, and of each line this many characters.
 const failuresTold, linesTold, columnsTold = 3, 8, 300
 
-// TellFailures repeats what failed in a suite, and why, for somebody who sees only the last lines of a long output. It is for
+// TellFailures repeats what failed in a suite, and why, for a user who sees only the last lines of a long output. It is for
 // ReportAfterSuite.
 func TellFailures(report types.Report) {
 	_, _ = fmt.Fprint(os.Stdout, failuresOf(report))

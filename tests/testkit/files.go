@@ -19,7 +19,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -31,7 +31,7 @@ const (
 // Files are what a chart, a kustomization or a bundle consists of, by path.
 type Files map[string]string
 
-// Chart is a Helm chart as it is packaged: one folder, with these files beside its Chart.yaml.
+// Chart returns a Helm chart as it is packaged: one folder, with these files beside its Chart.yaml.
 func Chart(name, version string, files Files) Files {
 	chart := files.Below(name)
 	chart[name+"/Chart.yaml"] = fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version)
@@ -47,7 +47,7 @@ func (f Files) Below(folder string) Files {
 	return moved
 }
 
-// Tar is the files as an archive, always the same for the same files.
+// Tar returns the files as an archive, always the same for the same files.
 func (f Files) Tar() []byte {
 	var files []content.File
 	for name, data := range f {
@@ -57,7 +57,7 @@ func (f Files) Tar() []byte {
 	return content.Archive(files)
 }
 
-// Gzip is the archive compressed, as charts are.
+// Gzip returns the archive compressed, as charts are.
 func (f Files) Gzip() []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -159,7 +159,7 @@ func (e *Env) PublishRendered(name, version string, parts ...Rendered) {
 // Objects reads a YAML file of this repository, such as "config/components/content/access.yaml".
 func (c *Cluster) Objects(file string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	data, err := os.ReadFile(filepath.Join(root, file))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())

@@ -20,7 +20,7 @@ func violations(before, now subject) []string {
 	if now.observed > now.generation {
 		add("the status speaks of generation %d of an object at generation %d", now.observed, now.generation)
 	}
-	if now.observed < before.observed {
+	if now.observed < before.observed && now.observed != 0 { // a definition without the field drops it
 		add("the status spoke of generation %d and now speaks of %d", before.observed, now.observed)
 	}
 	for _, cond := range now.conditions {
@@ -32,7 +32,7 @@ func violations(before, now subject) []string {
 	return append(found, lies(now)...)
 }
 
-// foreign says that upstream wrote the status: it has conditions, no Ready among them, and names no generation, as ours always does.
+// foreign reports whether upstream wrote the status: it has conditions, no Ready among them, and names no generation, as ours always does.
 func (s subject) foreign() bool {
 	return s.observed == 0 && len(s.conditions) > 0 && conditions.Find(s.conditions, v1beta2.ConditionReady) == nil
 }

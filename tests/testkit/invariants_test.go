@@ -40,6 +40,8 @@ func TestViolations(t *testing.T) {
 			generation: 1, observed: 2}, want: "generation 2 of an object at generation 1"},
 		"a status that goes back is refused": {
 			before: subject{generation: 3, observed: 3}, now: subject{generation: 3, observed: 2}, want: "now speaks of 2"},
+		"a status whose generation a definition without that field drops is not ours to judge": {
+			before: subject{generation: 3, observed: 3}, now: subject{generation: 3}},
 		"a transition time that moves with the status is fine": {
 			before: subject{conditions: ready(metav1.ConditionFalse, then)}, now: subject{conditions: ready(metav1.ConditionTrue, later)}},
 		"a transition time that moves without the status is refused": {
@@ -74,7 +76,7 @@ func TestUniqueNamesAreNamesOfModules(t *testing.T) {
 	}
 }
 
-func TestWhatCrossedOnItsWayIsNoFault(t *testing.T) {
+func TestInvariants_WhatCrossedOnItsWayIsNoFault(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	failed := func(reason, message string) subject {
 		return subject{state: v1beta2.StateError, conditions: []metav1.Condition{

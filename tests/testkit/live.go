@@ -17,7 +17,7 @@ import (
 // insistent is for an object that a manager writes meanwhile.
 var insistent = wait.Backoff{Steps: 20, Duration: 10 * time.Millisecond, Factor: 1.3, Jitter: 0.2}
 
-// Edit changes an object as it is now, as often as somebody else is faster, and leaves the result in object.
+// Edit changes an object as it is now, as often as another user is faster, and leaves the result in object.
 func Edit[T client.Object](c *Cluster, object T, change func(T)) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()

@@ -25,13 +25,13 @@ type Log struct {
 // NewLog passes on to out, such as GinkgoWriter, which shows it for specs that failed.
 func NewLog(out io.Writer) *Log { return &Log{out: out} }
 
-// Logger is what to give to a manager.
+// Logger returns what to give to a manager.
 func (l *Log) Logger() logr.Logger {
 	formatter := funcr.NewFormatter(funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"})
 	return logr.New(&logSink{Formatter: formatter, log: l})
 }
 
-// Errors are the error lines so far. That the last events of a manager that was ended did not get through is none.
+// Errors returns the error lines so far. That the last events of a manager that was ended did not get through is none.
 func (l *Log) Errors() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,14 +40,14 @@ func (l *Log) Errors() []string {
 	})
 }
 
-// Count is how many lines were logged so far.
+// Count returns how many lines were logged so far.
 func (l *Log) Count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lines
 }
 
-// Times is how often a logger said something: name and message as they stand in the log.
+// Times returns how often a logger said something: name and message as they stand in the log.
 func (l *Log) Times(name, message string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ type logSink struct {
 	log *Log
 }
 
-// Enabled is true for what people turn on when they look for a fault, and false for client-go's details.
+// Enabled is true for what users turn on when they look for a fault, and false for client-go's details.
 func (s *logSink) Enabled(level int) bool { return level <= 1 }
 
 // Info logs a line.

@@ -79,7 +79,7 @@ func (s subject) says(before subject) bool {
 		!equality.Semantic.DeepEqual(s.modules, before.modules) || !slices.Equal(s.planned, before.planned)
 }
 
-// current tells whether the status speaks of the current spec.
+// current reports whether the status speaks of the current spec.
 func (s subject) current() bool { return s.observed == s.generation }
 
 func subjectOf(actual any) (subject, error) {
@@ -99,7 +99,7 @@ func subjectOf(actual any) (subject, error) {
 	return subject{}, fmt.Errorf("a *Kyma, a *Manifest or a ModuleStatus is expected, not %T", actual)
 }
 
-// plannedOf are the objects that a Manifest's inventory names and that are not applied, or not gone yet.
+// plannedOf returns the objects that a Manifest's inventory names and that are not applied, or not gone yet.
 func plannedOf(manifest *v1beta2.Manifest) []string {
 	var planned []string
 	for i := range manifest.Status.Synced {
@@ -110,7 +110,7 @@ func plannedOf(manifest *v1beta2.Manifest) []string {
 	return planned
 }
 
-// String is what a person needs to see why a matcher failed.
+// String returns what a user needs to see why a matcher failed.
 func (s subject) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "state %q, observed generation %d of %d", s.state, s.observed, s.generation)

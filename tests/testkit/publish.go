@@ -23,17 +23,17 @@ type Published struct {
 	Source v1beta2.ImageSpec
 }
 
-// RawManifest is a layer that is plain YAML.
+// RawManifest returns a layer that is plain YAML.
 func RawManifest(data []byte) component.Resource {
 	return component.Resource{Name: rawManifest, MediaType: component.MediaTypeYAML, Data: data}
 }
 
-// RawManifestDir is a layer that is a tar archive with one YAML file.
+// RawManifestDir returns a layer that is a tar archive with one YAML file.
 func RawManifestDir(data []byte) component.Resource {
 	return RawManifestTar(component.Tar("manifest.yaml", data))
 }
 
-// RawManifestTar is a layer that is any tar archive, such as one that has to be refused.
+// RawManifestTar returns a layer that is any tar archive, such as one that must be refused.
 func RawManifestTar(archive []byte) component.Resource {
 	return component.Resource{Name: rawManifest, MediaType: component.MediaTypeTar, Data: archive}
 }

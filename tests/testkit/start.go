@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
@@ -48,7 +48,7 @@ type Env struct {
 	// Runtimes are as many as Options asked for.
 	Runtimes []*Cluster
 	// Registry is empty at first; Publish and Offer fill it.
-	Registry *provision.Registry
+	Registry *localcluster.Registry
 	// Mapping is how Publish makes repositories of the names of components; empty means as usual.
 	Mapping descriptor.Mapping
 	// Log records what a manager logs that is given Log.Logger(), and what controller-runtime and client-go log.
@@ -76,7 +76,7 @@ func Start(opts Options) *Env {
 
 // Launch is Start for those who are not a Ginkgo suite, such as benches; they call Stop themselves.
 func Launch(ctx context.Context, opts Options) (*Env, error) {
-	assets, err := provision.Assets(ctx)
+	assets, err := localcluster.Assets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,18 +87,18 @@ func Launch(ctx context.Context, opts Options) (*Env, error) {
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		env.Hub, err = startHub(groupCtx, provision.Options{Name: "hub", Assets: assets, Workloads: opts.HubWorkloads})
+		env.Hub, err = startHub(groupCtx, localcluster.Options{Name: "hub", Assets: assets, Workloads: opts.HubWorkloads})
 		return err
 	})
 	for i := range opts.Runtimes {
 		group.Go(func() (err error) {
 			name := fmt.Sprintf("runtime-%d", i+1)
-			env.Runtimes[i], err = startCluster(groupCtx, provision.Options{Name: name, Assets: assets, Workloads: opts.Workloads})
+			env.Runtimes[i], err = startCluster(groupCtx, localcluster.Options{Name: name, Assets: assets, Workloads: opts.Workloads})
 			return err
 		})
 	}
 	group.Go(func() (err error) {
-		env.Registry, err = provision.StartRegistry(groupCtx, provision.RegistryOptions{})
+		env.Registry, err = localcluster.StartRegistry(groupCtx, localcluster.RegistryOptions{})
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -128,8 +128,8 @@ func (e *Env) Stop() error {
 }
 
 // FaultFree declares that the running spec meets no faults: it fails when a Kyma or Manifest turns to state Error before
-// the spec is over, or when an error is logged. What was there before it was called is not the spec's: an earlier one's Kyma may follow its
-// Manifest late.
+// the spec has ended, or when an error is logged. What was there before it was called is not the spec's: an earlier one's Kyma may follow
+// its Manifest late.
 func (e *Env) FaultFree() {
 	ginkgo.GinkgoHelper()
 	gomega.Expect(e.Watch.CatchUp()).To(gomega.Succeed()) // with what the spec before caused
@@ -143,11 +143,11 @@ func (e *Env) FaultFree() {
 }
 
 // startCluster starts one control plane and a client for it.
-func startCluster(ctx context.Context, opts provision.Options) (*Cluster, error) {
+func startCluster(ctx context.Context, opts localcluster.Options) (*Cluster, error) {
 	if logs := os.Getenv(logsVariable); logs != "" {
 		opts.Dir = filepath.Join(logs, fmt.Sprintf("%s-%d", opts.Name, os.Getpid()))
 	}
-	plane, err := provision.Start(ctx, opts)
+	plane, err := localcluster.Start(ctx, opts)
 	if err != nil {
 		return nil, err
 	}

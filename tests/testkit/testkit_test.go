@@ -162,7 +162,7 @@ var _ = Describe("watching and matching", func() {
 		log := testkit.NewLog(&out)
 		logger := log.Logger().WithName("manager").WithValues("kyma", "alice")
 		logger.Info("all is well", "modules", 3)
-		logger.V(5).Info("a detail that nobody asked for")
+		logger.V(5).Info("a detail that no one asked for")
 		logger.Error(errors.New("the registry is down"), "cannot fetch")
 		Expect(log.Errors()).To(ConsistOf(And(
 			ContainSubstring("cannot fetch"), ContainSubstring("the registry is down"), ContainSubstring("alice"), ContainSubstring("manager"))))

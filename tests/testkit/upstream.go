@@ -168,7 +168,7 @@ func upstreamCondition(kind, message string) map[string]any {
 	}
 }
 
-// bare is an object with nothing but its name.
+// bare returns an object with nothing but its name.
 func bare(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(apiVersion)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
 // upstreamDisclaimer is the text on every object of a module, as upstream writes it.
@@ -38,7 +38,8 @@ func (e *Env) AddRuntime(name string) *Cluster {
 	return cluster
 }
 
-// SecondRuntime is one of the suite's, with workloads, that the first spec starts that needs a second: most processes run none of those.
+// SecondRuntime returns one of the suite's, with workloads, that the first spec starts that needs a second: most processes run none of
+// those.
 func (e *Env) SecondRuntime() *Cluster {
 	ginkgo.GinkgoHelper()
 	if len(e.Runtimes) == 1 {
@@ -51,9 +52,9 @@ func startRuntime(name string) *Cluster {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
 	defer cancel()
-	assets, err := provision.Assets(ctx)
+	assets, err := localcluster.Assets(ctx)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	cluster, err := startCluster(ctx, provision.Options{Name: name, Assets: assets, Workloads: true})
+	cluster, err := startCluster(ctx, localcluster.Options{Name: name, Assets: assets, Workloads: true})
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	return cluster
 }
@@ -144,7 +145,7 @@ func (u *Upstream) leaveCopies() {
 	}
 }
 
-// RuntimeKyma is the Kyma in the runtime, without a spec.
+// RuntimeKyma returns the Kyma in the runtime, without a spec.
 func (u *Upstream) RuntimeKyma() *v1beta2.Kyma {
 	return &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName}}
 }
@@ -192,7 +193,7 @@ func (u *Upstream) leaveModule(module UpstreamModule) {
 	}).Should(gomega.Succeed())
 }
 
-// dressed is a module's object with what upstream adds.
+// dressed returns a module's object with what upstream adds.
 func dressed(object *unstructured.Unstructured, component, owner string) *unstructured.Unstructured {
 	made := object.DeepCopy()
 	labels, annotations := made.GetLabels(), made.GetAnnotations()
@@ -271,7 +272,7 @@ webhooks:
   rules: [{apiGroups: [operator.kyma-project.io], apiVersions: ["*"], operations: [CREATE, UPDATE, DELETE], resources: [kymas]}]
 `
 
-// UpstreamWebhook are the objects of upstream's watcher in a runtime, by their names there: what a migration removes.
+// UpstreamWebhook returns the objects of upstream's watcher in a runtime, by their names there: what a migration removes.
 func UpstreamWebhook() []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
 	objects, err := decode([]byte(upstreamWebhook))

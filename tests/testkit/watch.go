@@ -50,7 +50,7 @@ type sighting struct {
 // own, and a busy machine has one of them wait.
 const crossing = 2 * time.Second
 
-// next takes note of what became of an object in error, until it is not in error any more.
+// next takes note of what happened to an object in error, until it is not in error any more.
 func (s *sighting) next(now subject, at time.Time) {
 	switch {
 	case now.state == v1beta2.StateError:
@@ -60,7 +60,7 @@ func (s *sighting) next(now subject, at time.Time) {
 	}
 }
 
-// misses says that an access Secret or a template is told to be missing, by an object itself or by its modules.
+// misses reports whether an access Secret or a template is told to be missing, by an object itself or by its modules.
 func (s subject) misses() bool {
 	ready := conditions.Find(s.conditions, v1beta2.ConditionReady)
 	if ready == nil {
@@ -88,7 +88,7 @@ func follow(ctx context.Context, hub client.WithWatch, out io.Writer) (*Watch, e
 	return w, nil
 }
 
-// Violations are the invariants that were violated so far, as sentences.
+// Violations returns the invariants that were violated so far, as sentences.
 func (w *Watch) Violations() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,7 +204,7 @@ func (w *Watch) record(object client.Object) {
 	defer w.mu.Unlock()
 	before, known := w.last[object.GetUID()]
 	if known && now.revision <= before.revision {
-		return // a stream that began anew
+		return // a stream that began again
 	}
 	kept := now
 	kept.kyma = nil // thousands of them are followed

@@ -27,7 +27,7 @@ import (
 type Web struct {
 	// Host is host:port, URL is https://host:port.
 	Host, URL string
-	// CA is the certificate that clients have to trust, in PEM.
+	// CA is the certificate that clients must trust, in PEM.
 	CA []byte
 
 	server *httptest.Server
@@ -103,8 +103,8 @@ func (w *Web) Commit(name string, files Files) (url, commit string) {
 	return w.URL + "/" + name, hash.String()
 }
 
-// Asked counts the requests for a path.
-func (w *Web) Asked(path string) int {
+// Requests counts the requests for a path.
+func (w *Web) Requests(path string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.asked["/"+path]

@@ -9,7 +9,7 @@ export async function begin(request: APIRequestContext, deed: Deed): Promise<Ope
   return (await answer.json()) as Operation
 }
 
-/** done starts an operation and waits until it is over. */
+/** done starts an operation and waits until it has ended. */
 export async function done(request: APIRequestContext, deed: Deed): Promise<Operation> {
   const { id } = await begin(request, deed)
   const path = '/api/v1/operations/' + encodeURIComponent(id)

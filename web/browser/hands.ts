@@ -1,4 +1,4 @@
-// What a person does over and over: go through the wizard, watch an operation.
+// What a user does over and over: go through the wizard, watch an operation.
 import { expect, type Page } from '@playwright/test'
 
 /** patience is for what a cluster does; a page has less. */

@@ -1,4 +1,4 @@
-// Pages follow the cluster: at once, in every tab, and what was begun goes on without any.
+// Pages follow the cluster: at once, in every tab, and what was begun continues without any.
 import type { Page } from '@playwright/test'
 import { apply, kubectl, kyma } from './cluster'
 import type { Operation } from '../src/api'
@@ -27,7 +27,7 @@ function shown(page: Page, text: string, there = true): Promise<number> {
   )
 }
 
-/** loadedOnce says that nobody loads a page anew. */
+/** loadedOnce says that nobody loads a page again. */
 async function loadedOnce(page: Page) {
   await page.evaluate(() => Object.assign(window, { loadedOnce: true }))
   return async () => expect(await page.evaluate(() => 'loadedOnce' in window)).toBe(true)

@@ -1,4 +1,4 @@
-// Looking at a page as a person would, and as somebody who uses a screen reader would.
+// Looking at a page as a user would, and as somebody who uses a screen reader would.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, type Page } from '@playwright/test'

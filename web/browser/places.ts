@@ -1,4 +1,4 @@
-// Where things are: the checkout, its programs, and what a run leaves for people to look at.
+// Where things are: the checkout, its programs, and what a run leaves for users to look at.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

@@ -80,7 +80,7 @@ test.describe('loading and error', () => {
 
   test('a server that is away is told, and what was seen stays', async ({ page, watch }) => {
     watch.allow(/ERR_FAILED|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED/)
-    // Both pages are there before the server goes: neither their code nor what they showed can be had after that.
+    // Both pages are there before the server goes: neither their code nor what they showed can be obtained after that.
     await page.goto('/kymas')
     await settled(page)
     await page.getByRole('link', { name: 'Modules', exact: true }).click()
@@ -178,7 +178,7 @@ test.describe('forbidden: somebody who may see nothing', () => {
 
   test('pages say what may not be seen, and never that there is nothing', async ({ page }) => {
     await page.goto(board.found[0])
-    await settled(page) // the login is over
+    await settled(page) // the login has ended
     const base = board.found[1] ?? ''
     for (const path of ['/', '/kymas', '/modules', '/releases', '/catalog', '/upgrade']) {
       await page.goto(base + path)

@@ -1,8 +1,8 @@
-// What the mock answers: the endpoints of internal/web, as small as they can be.
+// What the mock answers: the endpoints of internal/dashboard/server, as small as they can be.
 import type { Deed, Module, Offer, Operation, Problem, Session, Unread } from '../src/api'
 import * as fixtures from './fixtures'
 import { previewOf } from './previews'
-import type { World } from './world'
+import type { World } from './state'
 
 export interface Reply {
   status: number
@@ -20,14 +20,14 @@ export function answerTo(world: World, method: string, url: URL, body: unknown):
   const path = url.pathname.replace(/^\/api\/v1/, '')
   const parts = path.split('/').filter(Boolean).map(decodeURIComponent)
   if (parts[0] === 'session') return session(world, method, body)
-  if (!world.loggedIn) return wrong(401, 'Unauthorized', 'nobody is logged in, or the session has ended: log in')
+  if (!world.loggedIn) return wrong(401, 'Unauthorized', 'not logged in, or the session has expired: log in')
   if (world.scenario === 'error')
     return wrong(502, 'ClusterUnreachable', 'the cluster does not answer: connection refused; check that it runs and can be reached')
   if (world.scenario === 'forbidden' && parts[0] !== 'settings') {
     return wrong(
       403,
       'Forbidden',
-      `system:serviceaccount:default:guest may not list ${parts[0] ?? 'this'}: ask whoever runs the cluster for the right`,
+      `system:serviceaccount:default:guest may not list ${parts[0] ?? 'this'}: ask an administrator of the cluster for permission`,
     )
   }
   return method === 'GET' ? read(world, parts, url) : write(world, method, parts, body)

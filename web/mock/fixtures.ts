@@ -104,7 +104,7 @@ export const modules: Module[] = [
   module_('serverless', {
     state: 'Unmanaged',
     managed: false,
-    installation: { state: 'Unmanaged', reason: 'Unmanaged', message: 'nobody looks after its objects, which run on' },
+    installation: { state: 'Unmanaged', reason: 'Unmanaged', message: 'its objects keep running unmanaged' },
   }),
   module_('warden', { mandatory: true, channel: undefined }),
   module_('connectivity-proxy', {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Plugin } from 'vite'
 import { answerTo, type Reply } from './answers'
-import { scenarios, World, type Scenario } from './world'
+import { scenarios, World, type Scenario } from './state'
 
 const worlds = new Map<string, World>()
 
@@ -50,7 +50,7 @@ function stream(world: World, queries: string[], response: ServerResponse) {
   response.on('close', forget)
 }
 
-// The headers of internal/web: what is built has to work with them.
+// The headers of internal/dashboard/server: what is built must work with them.
 function guard(response: ServerResponse, nonce: string) {
   response.setHeader(
     'Content-Security-Policy',
@@ -86,7 +86,7 @@ export function mock(): Plugin {
       server.middlewares.use(answer)
     },
     configurePreviewServer(server) {
-      const index = readFileSync(new URL('../../internal/web/assets/dist/index.html', import.meta.url), 'utf8')
+      const index = readFileSync(new URL('../../internal/dashboard/server/assets/dist/index.html', import.meta.url), 'utf8')
       server.middlewares.use(answer)
       server.middlewares.use((request, response, next) => {
         const nonce = randomBytes(16).toString('base64url')

@@ -1,6 +1,6 @@
 // What the mock says would happen, for each kind of deed.
 import type { Deed, Preview } from '../src/api'
-import type { World } from './world'
+import type { World } from './state'
 
 const kymaRef = { apiVersion: 'operator.kyma-project.io/v1beta2', kind: 'Kyma', namespace: 'kcp-system', name: 'demo' }
 const greeting = (name: string, uid: string, over = {}) => ({

@@ -1,4 +1,4 @@
-// What the server answers, as types. The names are a contract: those of internal/view, internal/web and internal/task.
+// What the server answers, as types. The names are those of client/modulestatus, dashboard/server and dashboard/operations (internal/).
 
 export type State = 'Ready' | 'Unmanaged' | 'NotConfigured' | 'Processing' | 'Deleting' | 'Unknown' | 'Warning' | 'Error'
 export type Phase =
@@ -67,6 +67,7 @@ export interface Version {
   installed?: string
   available?: string
   outdated: boolean
+  running?: string
   mismatch: boolean
 }
 export interface Signed {
@@ -230,7 +231,7 @@ export interface Resource {
   editable: boolean
   reason?: string
 }
-/** OfferedResource is what a version that can be had would be configured by. */
+/** OfferedResource is what a version that are available would be configured by. */
 export interface OfferedResource {
   version: string
   default: JsonObject | null

@@ -1,4 +1,4 @@
-// The words of the page: what a state, a phase or a kind is called, and what it means for somebody who never used kubectl.
+// The words of the page: what a state, a phase or a kind is called, and what it means for users who never used kubectl.
 import type { ModuleType, OperationState, Phase, State } from './api'
 
 export type Tone = 'ok' | 'busy' | 'warn' | 'bad' | 'idle'
@@ -18,8 +18,8 @@ export const states: Record<State, Word> = {
   Deleting: { label: 'Deleting', tone: 'busy', means: 'It is being removed.' },
   Warning: { label: 'Warning', tone: 'warn', means: 'It runs, but not as it was asked for.' },
   Error: { label: 'Error', tone: 'bad', means: 'It does not work. The reason says what to do.' },
-  Unknown: { label: 'Unknown', tone: 'idle', means: 'Nobody can tell from here. The reason says why.' },
-  Unmanaged: { label: 'Unmanaged', tone: 'idle', means: 'It runs on, but nobody upgrades or repairs it.' },
+  Unknown: { label: 'Unknown', tone: 'idle', means: 'It cannot be determined from here. The reason says why.' },
+  Unmanaged: { label: 'Unmanaged', tone: 'idle', means: 'It keeps running, but is neither upgraded nor repaired.' },
   NotConfigured: { label: 'Not configured', tone: 'idle', means: 'It is there and waits for a configuration.' },
 }
 
@@ -30,7 +30,7 @@ export const phases: Record<Phase, Word> = {
   Upgrading: { label: 'Upgrading', tone: 'busy', means: 'It is being brought to another version.' },
   Deleting: { label: 'Deleting', tone: 'busy', means: 'It is being removed.' },
   Failed: { label: 'Failed', tone: 'bad', means: 'It could not be set up.' },
-  Unmanaged: { label: 'Unmanaged', tone: 'idle', means: 'Its parts run on, and nobody looks after them.' },
+  Unmanaged: { label: 'Unmanaged', tone: 'idle', means: 'Its objects keep running, unmanaged.' },
   Orphaned: { label: 'Orphaned', tone: 'warn', means: 'Its parts are there, but what describes them is gone.' },
   Unknown: { label: 'Unknown', tone: 'idle', means: 'It could not be read.' },
 }
@@ -46,15 +46,15 @@ export const operationStates: Record<OperationState, Word> = {
   Succeeded: { label: 'Done', tone: 'ok', means: 'Everything was done.' },
   Failed: { label: 'Failed', tone: 'bad', means: 'It stopped. What was done so far stays, and it can be started again.' },
   Interrupted: { label: 'Interrupted', tone: 'warn', means: 'The dashboard that ran it is gone. Resume to go on where it stopped.' },
-  Cancelled: { label: 'Cancelled', tone: 'idle', means: 'Somebody stopped it. What was done so far stays.' },
+  Cancelled: { label: 'Cancelled', tone: 'idle', means: 'A user stopped it. Completed steps stay.' },
 }
 
-/** severity orders states from good to bad, as internal/view does. */
+/** severity orders states from good to bad, as internal/client/modulestatus does. */
 export const severity: State[] = ['Error', 'Warning', 'Unknown', 'Deleting', 'Processing', 'NotConfigured', 'Unmanaged', 'Ready']
 
 const unknown: Word = { label: 'Unknown', tone: 'idle', means: 'A state that this page does not know.' }
 
-/** stateWord is the word for a state; one that nobody knows keeps its own name. */
+/** stateWord returns the label of a state; an unknown state keeps its own name. */
 export function stateWord(state: string | undefined): Word {
   if (state && Object.hasOwn(states, state)) return states[state as State]
   return { ...unknown, label: state || unknown.label }

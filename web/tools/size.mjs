@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 
-const dist = new URL('../../internal/web/assets/dist/', import.meta.url)
+const dist = new URL('../../internal/dashboard/server/assets/dist/', import.meta.url)
 const index = readFileSync(new URL('index.html', dist), 'utf8')
 const first = [...index.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map((found) => found[1])
 let total = 0

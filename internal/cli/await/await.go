@@ -7,14 +7,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/follow"
+	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
-// Follow waits as follow.Wait does and shows every line on standard error. The error has the exit code: none for Ready, 1 for Error,
+// Follow waits as waitfor.Wait does and shows every line on standard error. The error has the exit code: none for Ready, 1 for Error,
 // 2 for Warning, 3 for a timeout, 130 when it was interrupted.
-func Follow(ctx context.Context, c *console.Console, cluster client.WithWatch, ask follow.Ask) error {
+func Follow(ctx context.Context, c *console.Console, cluster client.WithWatch, ask waitfor.Options) error {
 	progress := c.Progress()
-	outcome, err := follow.Wait(ctx, cluster, ask, func(line follow.Line) {
+	outcome, err := waitfor.Wait(ctx, cluster, ask, func(line waitfor.Progress) {
 		progress.Set(line.Key, string(line.State), line.Text)
 	})
 	progress.End()
@@ -25,29 +25,29 @@ func Follow(ctx context.Context, c *console.Console, cluster client.WithWatch, a
 }
 
 // ended returns the error of an outcome. Why a module failed stands in its line above already; it is said again where that was cut.
-func ended(outcome follow.Outcome, ask follow.Ask, again bool) error {
+func ended(outcome waitfor.Outcome, ask waitfor.Options, again bool) error {
 	end, why, _ := outcome.End()
 	if !again {
-		why = outcome.Standing()
+		why = outcome.Summary()
 	}
 	switch end {
-	case follow.Failed:
+	case waitfor.Failed:
 		return &console.Failure{Code: console.CodeError, Err: errors.New(why)}
-	case follow.Warned:
+	case waitfor.Warned:
 		return &console.Failure{Code: console.CodeWarning, Err: errors.New(why)}
-	case follow.Open:
+	case waitfor.Open:
 		return console.TimedOut("%s after %s", why, ask.Timeout).
-			With("it goes on without you: kyma status shows how it stands, --timeout waits longer")
-	case follow.Done:
+			With("it continues in the background: kyma status shows its state, --timeout waits longer")
+	case waitfor.Done:
 	}
 	return nil
 }
 
 // Gone waits until objects are gone and shows every line on standard error.
-func Gone(ctx context.Context, c *console.Console, cluster client.WithWatch, objects []follow.Object) error {
+func Gone(ctx context.Context, c *console.Console, cluster client.WithWatch, objects []waitfor.Object) error {
 	progress := c.Progress()
 	defer progress.End()
-	return follow.AwaitGone(ctx, cluster, objects, func(line follow.Line) {
+	return waitfor.AwaitGone(ctx, cluster, objects, func(line waitfor.Progress) {
 		progress.Set(line.Key, string(line.State), line.Text)
 	})
 }

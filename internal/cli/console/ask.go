@@ -72,7 +72,7 @@ func (c *Console) read(ctx context.Context, prompt string) (string, error) {
 		return "", ctx.Err()
 	case got := <-lines:
 		if errors.Is(got.err, io.EOF) {
-			fmt.Fprintln(c.Err) // nobody pressed Enter
+			fmt.Fprintln(c.Err) // the user did not press Enter
 		}
 		if got.err != nil && !errors.Is(got.err, io.EOF) {
 			return "", got.err

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// colours of states: what is well, what is under way, what needs somebody.
+// Colours of states: good, in progress, needs attention.
 var colours = map[string]string{
 	"Ready": "32", "Installed": "32", "True": "32",
 	"Processing": "36", "Installing": "36", "Upgrading": "36", "Deleting": "36",
@@ -25,7 +25,7 @@ func (c *Console) paint(text string, columns []Column) string {
 	return head + "\n" + word.ReplaceAllStringFunc(body, c.State)
 }
 
-// State is a state, coloured where that may be.
+// State returns a state, coloured where that may be.
 func (c *Console) State(state string) string {
 	if colour := colours[state]; c.Color && colour != "" {
 		return "\x1b[" + colour + "m" + state + "\x1b[0m"

@@ -14,19 +14,19 @@ type Console struct {
 	In io.Reader
 	// Out takes data, Err everything else.
 	Out, Err io.Writer
-	// Asks says that somebody can answer questions: In and Err are a terminal.
+	// Asks reports whether prompts are possible: In and Err are a terminal.
 	Asks bool
-	// Live says that lines on Err can be redrawn.
+	// Live reports whether lines on Err can be redrawn.
 	Live bool
-	// Color says that Out may be coloured.
+	// Color reports whether Out may be coloured.
 	Color bool
 	// Yes answers every question that --yes is allowed to answer.
 	Yes bool
-	// Width is how many columns a line of Err may have, and Height how many lines can be redrawn; 0 means that nobody knows.
+	// Width is how many columns a line of Err may have, and Height how many lines can be redrawn; 0 means unknown.
 	Width, Height int
 }
 
-// Of is the console of this process. NO_COLOR and TERM=dumb are honoured.
+// Of returns the console of this process. NO_COLOR and TERM=dumb are honoured.
 func Of(in, out, err *os.File) *Console {
 	dumb := os.Getenv("TERM") == "dumb"
 	live := term.IsTerminal(int(err.Fd())) && !dumb
@@ -40,7 +40,7 @@ func Of(in, out, err *os.File) *Console {
 	}
 }
 
-// Sayf writes one line for people.
+// Sayf writes one line for users.
 func (c *Console) Sayf(format string, args ...any) {
 	fmt.Fprintf(c.Err, format+"\n", args...)
 }

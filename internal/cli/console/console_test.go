@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// recorded is a console that writes into buffers.
+// recorded returns a console that writes into buffers.
 func recorded(in string) (c *Console, out, err *bytes.Buffer) {
 	out, err = &bytes.Buffer{}, &bytes.Buffer{}
 	return &Console{In: strings.NewReader(in), Out: out, Err: err}, out, err
@@ -30,7 +30,7 @@ func TestExitCodes(t *testing.T) {
 		"no error is 0 and says nothing":                 {nil, 0, ""},
 		"any error is 1":                                 {errors.New("boom"), 1, "Error: boom\n"},
 		"a wrapped failure keeps its code":               {fmt.Errorf("add notes: %w", NotFound("no module notes")), 4, "Error: add notes: no module notes\n"},
-		"a usage error is 64 and has its hint on a line": {Usage("which Kyma?").With("say --kyma"), 64, "Error: which Kyma?\nHint: say --kyma\n"},
+		"a usage error is 64 and has its hint on a line": {Usage("which Kyma?").With("use --kyma"), 64, "Error: which Kyma?\nHint: use --kyma\n"},
 		"a timeout is 3":                                 {TimedOut("not ready within 1 s"), 3, "Error: not ready within 1 s\n"},
 		"a deadline is a timeout":                        {fmt.Errorf("get kyma: %w", context.DeadlineExceeded), 3, "Error: get kyma: context deadline exceeded\n"},
 		"Ctrl-C is 130 and no error":                     {fmt.Errorf("watch: %w", context.Canceled), 130, "Interrupted.\n"},
@@ -87,7 +87,7 @@ func TestQuestions(t *testing.T) {
 		"Enter alone is no":                         {asks: true, answer: "\n", code: 1},
 		"the end of input is no":                    {asks: true, answer: "", code: 1},
 		"--yes is not asked":                        {yes: true, code: 0},
-		"without a terminal nobody waits for input": {answer: "y\n", code: 64},
+		"without a terminal no one waits for input": {answer: "y\n", code: 64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			console, _, _ := recorded(c.answer)
@@ -139,7 +139,7 @@ func TestInterruptedQuestion(t *testing.T) {
 	}
 }
 
-// items is a document as commands have them.
+// items returns a document as commands have them.
 func items() Document {
 	type item struct {
 		Name  string `json:"name"`

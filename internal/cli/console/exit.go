@@ -32,7 +32,7 @@ type Failure struct {
 	Hint string
 }
 
-// Error is the text without the hint.
+// Error returns the text without the hint.
 func (f *Failure) Error() string {
 	if f.Err == nil {
 		return fmt.Sprintf("exit code %d", f.Code)
@@ -40,10 +40,10 @@ func (f *Failure) Error() string {
 	return f.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Usage is a command line that makes no sense.
+// Usage returns a command line that makes no sense.
 func Usage(format string, args ...any) *Failure {
 	return &Failure{Code: CodeUsage, Err: fmt.Errorf(format, args...)}
 }
@@ -92,7 +92,7 @@ func (f *Failure) Known(noun string, similar, all []string) *Failure {
 	return f.With("known %s: %s", noun, text)
 }
 
-// Code is the exit code of an error:
+// Code returns the exit code of an error:
 //
 //  1. 4 for a file that does not exist, whatever the file was for
 //  2. that of the first Failure that it wraps
@@ -119,7 +119,7 @@ func Code(err error) int {
 	return CodeError
 }
 
-// Fail tells what went wrong and returns the exit code.
+// Fail returns what went wrong and returns the exit code.
 func (c *Console) Fail(err error) int {
 	code := Code(err)
 	var failure *Failure

@@ -32,7 +32,7 @@ type Formats struct {
 	Allowed []Format
 }
 
-// OutputFlag is a Formats for a command that can write these; none means AllFormats.
+// OutputFlag returns a Formats for a command that can write these; none means AllFormats.
 func OutputFlag(allowed ...Format) *Formats {
 	if len(allowed) == 0 {
 		allowed = AllFormats
@@ -40,10 +40,10 @@ func OutputFlag(allowed ...Format) *Formats {
 	return &Formats{Format: allowed[0], Allowed: allowed}
 }
 
-// String is the format, for package pflag.
+// String returns the format, for package pflag.
 func (f *Formats) String() string { return string(f.Format) }
 
-// Type is the word of the help text.
+// Type returns the word of the help text.
 func (f *Formats) Type() string { return "format" }
 
 // Set takes a format.
@@ -70,7 +70,7 @@ type Column struct {
 	Name string
 	// Wide columns are shown by -o wide only.
 	Wide bool
-	// State says that cells are states, which have colours.
+	// State reports whether cells are states, which have colours.
 	State bool
 }
 
@@ -83,7 +83,7 @@ type Document struct {
 	Rows    [][]string
 	// Names are for name, one a line, such as module/beacon.
 	Names []string
-	// Empty is said to people, on standard error, when there are no rows.
+	// Empty is said to users, on standard error, when there are no rows.
 	Empty string
 }
 

@@ -60,7 +60,7 @@ func (p *Progress) End() {
 	p.drawn = 0
 }
 
-// Cut reports whether a line that stands on the screen was too long for the terminal, so that its text has to be said again.
+// Cut reports whether a line that stands on the screen was too long for the terminal, so that its text must be said again.
 func (p *Progress) Cut() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -15,7 +15,7 @@ const SignaturesVariable = "KYMA_SIGNATURES_FILE"
 // AddSignaturesFile adds the flag for the policy that modules which are installed without the manager are held to.
 func AddSignaturesFile(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "signatures-file", os.Getenv(SignaturesVariable),
-		"file that says which components must be signed, and by whom: the one that the manager follows (default: $"+SignaturesVariable+")")
+		"signature policy file, as the manager uses it: which components must be signed by which keys (default: $"+SignaturesVariable+")")
 }
 
 // ReadSignatures reads that file. Without a path nothing has to be signed.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/kyma-project/lifecycle-manager/internal/userfile"
+	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
 )
 
 // Within returns the console with streams that do not outlast a context: a read without input and a write to a pipe that is full end soon

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAConsoleWithinAContext(t *testing.T) {
+func TestWithin_AConsoleWithinAContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	reader, writer := io.Pipe() // nothing takes what is written, and nothing is written to read
 	var out bytes.Buffer

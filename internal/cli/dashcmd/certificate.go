@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// certificatesOf gives the certificate of two files, read again when they change, or one that was made for this run and that nobody
+// certificatesOf returns the certificate of two files, read again when they change, or a self-signed one for this run that no client
 // trusts: enough for kubectl port-forward, and for a proxy that does not look.
 func certificatesOf(cert, key string, hosts []string) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
 	if cert == "" {
@@ -29,7 +29,7 @@ func certificatesOf(cert, key string, hosts []string) (func(*tls.ClientHelloInfo
 	return files.get, nil
 }
 
-// pair is a certificate in files. Who renews it writes them anew.
+// pair is a certificate in files. Who renews it writes them again.
 type pair struct {
 	cert, key string
 

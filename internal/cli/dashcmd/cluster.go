@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -20,9 +19,10 @@ import (
 	ctrlzap "sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/task"
-	"github.com/kyma-project/lifecycle-manager/internal/web"
-	"github.com/kyma-project/lifecycle-manager/internal/web/assets"
+	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server/assets"
 )
 
 // clusterFlags are those that count with --in-cluster only.
@@ -43,10 +43,10 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	own.StringVar(&f.key, "tls-key", "", "file with its key")
 	own.StringVar(&f.publicURL, "public-url", "", "address that browsers use, such as https://kyma.example.com; no other name is answered")
 	own.StringVar(&f.name, "cluster-name", "", "what pages call the cluster")
-	own.StringVar(&f.namespace, "own-namespace", task.HistoryNamespace,
+	own.StringVar(&f.namespace, "own-namespace", operations.HistoryNamespace,
 		"namespace that operations are recorded in; dashboards with another one do not see them")
 	own.BoolVar(&f.plainHTTP, "plain-http", false, "listen without TLS, behind something that ends it")
-	own.StringVar(&f.issuer, "oidc-issuer", "", "identity provider that the cluster trusts; people can log in there")
+	own.StringVar(&f.issuer, "oidc-issuer", "", "identity provider that the cluster trusts; users can log in there")
 	own.StringVar(&f.clientID, "oidc-client-id", "", "what the dashboard is called there")
 	own.StringVar(&f.clientSecretFile, "oidc-client-secret-file", "", "file with its secret, if it has one")
 	own.StringVar(&f.caFile, "oidc-ca-file", "", "file with the certificates that the provider's is signed by")
@@ -57,7 +57,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	})
 }
 
-// unused is an error where one of them was given without --in-cluster.
+// unused returns an error where one of them was given without --in-cluster.
 func (f *clusterFlags) unused() error {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
@@ -82,7 +82,7 @@ func (f *clusterFlags) check() (public *url.URL, err error) {
 	case f.issuer != "" && (f.clientID == "" || f.publicURL == ""):
 		return nil, console.Usage("--oidc-issuer needs --oidc-client-id and --public-url, where the provider sends browsers back to")
 	case f.issuer != "" && !strings.HasPrefix(f.issuer, "https://"):
-		return nil, console.Usage("--oidc-issuer is %q: it has to begin with https://", f.issuer)
+		return nil, console.Usage("--oidc-issuer is %q: it must begin with https://", f.issuer)
 	case f.publicURL == "":
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (f *clusterFlags) check() (public *url.URL, err error) {
 	return public, nil
 }
 
-// runInCluster serves people who log in.
+// runInCluster serves users who log in.
 func (d *dashboard) runInCluster(ctx context.Context, version string) error {
 	public, err := d.cluster.check()
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *dashboard) runInCluster(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	server, err := web.New(options)
+	server, err := server.New(options)
 	if err != nil {
 		return err
 	}
@@ -123,14 +123,14 @@ func (d *dashboard) runInCluster(ctx context.Context, version string) error {
 	return server.Run(ctx, tls.NewListener(listener, secured))
 }
 
-func (d *dashboard) inClusterOptions(ctx context.Context, version string, public *url.URL) (web.Options, error) {
+func (d *dashboard) inClusterOptions(ctx context.Context, version string, public *url.URL) (server.Options, error) {
 	f := &d.cluster
 	config, err := d.clusterConfig()
 	if err != nil {
-		return web.Options{}, err
+		return server.Options{}, err
 	}
-	options := web.Options{
-		Mode: web.ModeCluster, Config: config, Cluster: f.name, Version: cmp.Or(version, "dev"), Assets: assets.Files(),
+	options := server.Options{
+		Mode: server.ModeCluster, Config: config, Cluster: f.name, Version: cmp.Or(version, "dev"), Assets: assets.Files(),
 		Log: ctrlzap.New(ctrlzap.WriteTo(d.console.Err)),
 	}
 	if options.Cluster == "" {
@@ -140,7 +140,7 @@ func (d *dashboard) inClusterOptions(ctx context.Context, version string, public
 		options.Hosts = []string{public.Host}
 	}
 	if f.issuer != "" {
-		if options.OIDC, err = f.oidc(public); err != nil {
+		if options.OIDC, err = f.oidc(ctx, public); err != nil {
 			return options, err
 		}
 	}
@@ -148,7 +148,7 @@ func (d *dashboard) inClusterOptions(ctx context.Context, version string, public
 	return options, err
 }
 
-// clusterConfig is that of the pod's ServiceAccount, and where there is no pod that of the kubeconfig, for trying it out.
+// clusterConfig returns that of the pod's ServiceAccount, and where there is no pod that of the kubeconfig, for trying it out.
 func (d *dashboard) clusterConfig() (*rest.Config, error) {
 	config, err := rest.InClusterConfig()
 	if errors.Is(err, rest.ErrNotInCluster) {
@@ -160,19 +160,19 @@ func (d *dashboard) clusterConfig() (*rest.Config, error) {
 	return config, err
 }
 
-func (f *clusterFlags) oidc(public *url.URL) (*web.OIDC, error) {
-	provider := &web.OIDC{
+func (f *clusterFlags) oidc(ctx context.Context, public *url.URL) (*server.OIDC, error) {
+	provider := &server.OIDC{
 		Issuer: f.issuer, ClientID: f.clientID, Scopes: f.scopes, Redirect: strings.TrimRight(public.String(), "/") + "/auth/callback",
 	}
 	if f.clientSecretFile != "" {
-		secret, err := os.ReadFile(f.clientSecretFile)
+		secret, err := userfile.Read(ctx, f.clientSecretFile)
 		if err != nil {
 			return nil, fmt.Errorf("--oidc-client-secret-file: %w", err)
 		}
 		provider.ClientSecret = strings.TrimSpace(string(secret))
 	}
 	if f.caFile != "" {
-		data, err := os.ReadFile(f.caFile)
+		data, err := userfile.Read(ctx, f.caFile)
 		if err != nil {
 			return nil, fmt.Errorf("--oidc-ca-file: %w", err)
 		}

@@ -12,12 +12,12 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
-	"github.com/kyma-project/lifecycle-manager/internal/collection"
-	"github.com/kyma-project/lifecycle-manager/internal/direct"
-	"github.com/kyma-project/lifecycle-manager/internal/login"
-	"github.com/kyma-project/lifecycle-manager/internal/task"
-	"github.com/kyma-project/lifecycle-manager/internal/web"
-	"github.com/kyma-project/lifecycle-manager/internal/web/assets"
+	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
+	"github.com/kyma-project/lifecycle-manager/internal/client/registryauth"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server/assets"
 )
 
 // dashboard is one call of `kyma dashboard`.
@@ -32,12 +32,12 @@ type dashboard struct {
 	cluster        clusterFlags
 	registry       string
 	signatures     string
-	login          login.Options
+	login          registryauth.Options
 	// opener opens a file in the browser, for tests.
 	opener func(path string) error
 }
 
-// Commands are the verbs of this package, for the root command. version is that of kyma, empty for builds from a checkout.
+// Commands returns the verbs of this package, for the root command. version is that of kyma, empty for builds from a checkout.
 func Commands(c *console.Console, t *target.Target, version string) []*cobra.Command {
 	d := &dashboard{console: c, target: t, opener: openFile}
 	command := &cobra.Command{
@@ -45,7 +45,7 @@ func Commands(c *console.Console, t *target.Target, version string) []*cobra.Com
 		Short: "Show modules in the browser, and install, upgrade and delete them there",
 		Long: "Serves the dashboard on this machine, for you alone: it listens on loopback, works with your kubeconfig, and lets in who\n" +
 			"has the code in the link that it prints. It runs until Ctrl-C.\n\n" +
-			"With --in-cluster it is what config/components/dashboard runs: people log in with a token, or at an identity provider.",
+			"With --in-cluster it is what config/components/dashboard runs: users log in with a token, or at an identity provider.",
 		Example: "  kyma dashboard\n  kyma dashboard --open\n  kyma dashboard --port 8080 --context staging",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -59,7 +59,7 @@ func Commands(c *console.Console, t *target.Target, version string) []*cobra.Com
 	flags.IntVar(&d.port, "port", 0, "port on loopback; 0 takes a free one")
 	flags.BoolVar(&d.open, "open", false, "open the link in the browser")
 	flags.BoolVar(&d.privateSources, "allow-private-catalogs", false, "let catalogs of community modules be at private and loopback addresses")
-	flags.BoolVar(&d.inCluster, "in-cluster", false, "run in a cluster, where people log in")
+	flags.BoolVar(&d.inCluster, "in-cluster", false, "run in a cluster, where users log in")
 	flags.StringVar(&d.registry, "registry", "",
 		"registry with the components of modules that are installed directly: [oci://|http://]HOST[:PORT][/PATH]")
 	d.login.AddFlagsFor(flags, "registry-")
@@ -68,7 +68,7 @@ func Commands(c *console.Console, t *target.Target, version string) []*cobra.Com
 	return []*cobra.Command{command}
 }
 
-// runHere serves on loopback with the kubeconfig of whoever called.
+// runHere serves on loopback with the kubeconfig of the caller.
 func (d *dashboard) runHere(ctx context.Context, version string) error {
 	if err := d.cluster.unused(); err != nil {
 		return err
@@ -76,17 +76,17 @@ func (d *dashboard) runHere(ctx context.Context, version string) error {
 	if d.port < 0 || d.port > 65535 {
 		return console.Usage("--port is %d: give one from 0 to 65535", d.port)
 	}
-	options, err := d.options(ctx, web.ModeLocal, version)
+	options, err := d.options(ctx, server.ModeLocal, version)
 	if err != nil {
 		return err
 	}
-	server, err := web.New(options)
+	server, err := server.New(options)
 	if err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(d.port)))
 	if err != nil {
-		return fmt.Errorf("cannot listen on port %d: %w; say another --port, or 0 for a free one", d.port, err)
+		return fmt.Errorf("cannot listen on port %d: %w; set another --port, or 0 for a free one", d.port, err)
 	}
 	link := "http://" + listener.Addr().String() + "/#code=" + server.Code()
 	// The link is data: it goes to standard output, and nothing else does.
@@ -102,13 +102,13 @@ func (d *dashboard) runHere(ctx context.Context, version string) error {
 	return server.Run(ctx, listener)
 }
 
-// options are what both ways of running have in common.
-func (d *dashboard) options(ctx context.Context, mode web.Mode, version string) (web.Options, error) {
+// options returns what both ways of running have in common.
+func (d *dashboard) options(ctx context.Context, mode server.Mode, version string) (server.Options, error) {
 	config, err := d.target.Config()
 	if err != nil {
-		return web.Options{}, err
+		return server.Options{}, err
 	}
-	options := web.Options{
+	options := server.Options{
 		Mode: mode, Config: config, Cluster: config.Host, Version: cmp.Or(version, "dev"), Assets: assets.Files(),
 	}
 	if namespace, _, err := d.target.Namespace(); err == nil && namespace != "" {
@@ -118,8 +118,8 @@ func (d *dashboard) options(ctx context.Context, mode web.Mode, version string) 
 	return options, err
 }
 
-// tasks carries out what people ask for. Registries are read with the logins of whoever started the dashboard.
-func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engine, error) {
+// tasks carries out operations. Registries are read with the logins of the user who started the dashboard.
+func (d *dashboard) tasks(ctx context.Context, options *server.Options) (*operations.Engine, error) {
 	signatures, err := console.ReadSignatures(d.signatures, options.Log)
 	if err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ func (d *dashboard) tasks(ctx context.Context, options *web.Options) (*task.Engi
 	for _, scheme := range []string{"oci://", "https://", "http://"} {
 		registry = strings.TrimPrefix(registry, scheme)
 	}
-	return task.New(task.Options{
-		Records: options.Config, Namespace: d.cluster.namespace, Access: direct.Access(access), Registry: registry,
+	return operations.New(operations.Options{
+		Records: options.Config, Namespace: d.cluster.namespace, Access: directinstall.Access(access), Registry: registry,
 		Signatures: signatures.For,
-		Catalogs:   collection.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == web.ModeCluster, Log: options.Log,
+		Catalogs:   communitycatalog.Limits{AllowPrivate: d.privateSources}, Shared: options.Mode == server.ModeCluster, Log: options.Log,
 	})
 }

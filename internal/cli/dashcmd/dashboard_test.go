@@ -83,7 +83,7 @@ func start(t *testing.T, d *dashboard, run func(context.Context) error) *running
 	return r
 }
 
-func TestTheLinkLetsIn(t *testing.T) {
+func TestDashboard_TheLinkLetsIn(t *testing.T) {
 	d := &dashboard{}
 	opened := make(chan string, 1)
 	d.open, d.opener = true, func(path string) error { opened <- path; return nil }
@@ -130,7 +130,7 @@ func TestTheLinkLetsIn(t *testing.T) {
 	}
 }
 
-func TestInAClusterItSpeaksTLS(t *testing.T) {
+func TestDashboard_InAClusterItSpeaksTLS(t *testing.T) {
 	d := &dashboard{}
 	command := &cobra.Command{}
 	d.cluster.add(command.Flags())

@@ -1,7 +1,7 @@
-// Package dashcmd answers one question: how is the dashboard started, on somebody's machine or in a cluster?
+// Package dashcmd answers one question: how is the dashboard started, on a workstation or in a cluster?
 //
-// On a machine it listens on loopback, works with the kubeconfig of whoever starts it, and prints a link with a code that lets the
-// browser in. In a cluster it listens with TLS and lets people log in with a token or at an identity provider.
+// On a machine it listens on loopback, works with the kubeconfig of its user, and prints a link with a code that logs the
+// browser in. In a cluster it listens with TLS and lets users log in with a token or at an identity provider.
 //
-// What it refuses to do: it listens on no other address than loopback with somebody's kubeconfig, and never prints a token.
+// Non-goals: with a user's kubeconfig it listens on loopback only, and it never prints a token.
 package dashcmd

@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// openLink opens a link in the browser without letting others on the machine read it: the programs of everybody are listed with their
-// arguments, so that the browser gets a file that only its owner can read, and the file leads on. closed deletes it.
+// openLink opens a link in the browser without disclosing it to other users of the machine: process lists show
+// arguments, so the browser gets a file that only its owner can read, which redirects. closed deletes it.
 func openLink(link string, opener func(string) error) (closed func(), err error) {
 	dir, err := os.MkdirTemp("", "kyma-dashboard-")
 	if err != nil {

@@ -28,7 +28,7 @@ var ErrNoCluster = errors.New("no kubeconfig names a cluster")
 const usualServer = "http://localhost:8080"
 
 // sayWhich is the hint where no cluster is found.
-const sayWhich = "set KUBECONFIG, or say --kubeconfig and --context"
+const sayWhich = "set KUBECONFIG, or use --kubeconfig and --context"
 
 // unusable returns the error of a kubeconfig that leads to no cluster: the file is missing, the context is, or something else is wrong.
 func (t *Target) unusable(err error) error {
@@ -44,7 +44,7 @@ func (t *Target) unusable(err error) error {
 	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the kubeconfig cannot be used: %w", err)}).With(sayWhich)
 }
 
-// files are the kubeconfigs that are read.
+// files returns the kubeconfigs that are read.
 func (t *Target) files() []string {
 	if t.flags.KubeConfig != nil && *t.flags.KubeConfig != "" {
 		return []string{*t.flags.KubeConfig}
@@ -97,7 +97,7 @@ func (t *Target) nowhere(config *rest.Config) error {
 // noClusterError is why a file could not be read, and an ErrNoCluster too.
 type noClusterError struct{ error }
 
-// Error is the reason without the file, which stands in front of it.
+// Error returns the reason without the file, which stands in front of it.
 func (e noClusterError) Error() string {
 	if file, is := errors.AsType[*fs.PathError](e.error); is {
 		return file.Err.Error()
@@ -105,13 +105,13 @@ func (e noClusterError) Error() string {
 	return e.error.Error()
 }
 
-// Is says that it is an ErrNoCluster.
+// Is reports whether it is an ErrNoCluster.
 func (e noClusterError) Is(err error) bool { return err == ErrNoCluster }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e noClusterError) Unwrap() error { return e.error }
 
-// context is the name of the one that counts.
+// context returns the name of the one that counts.
 func (t *Target) context(raw *clientcmdapi.Config) string {
 	if t.flags.Context != nil && *t.flags.Context != "" {
 		return *t.flags.Context
@@ -172,7 +172,7 @@ func (t *Target) user() string {
 	return " (user " + name + ")"
 }
 
-// Where names the cluster for people: its address, and the context that leads there.
+// Where names the cluster for users: its address, and the context that leads there.
 func (t *Target) Where() (string, error) {
 	config, err := t.Config()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// flagged is a target with flags, and what its kubeconfig is: a file with that text in a folder of its own.
+// flagged returns a target with flags, and what its kubeconfig is: a file with that text in a folder of its own.
 func flagged(t *testing.T, text string, args ...string) (to *Target, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "config.yaml")
@@ -43,7 +43,7 @@ func kubeconfig(server string) string {
 		"clusters: [{name: a, cluster: {server: '" + server + "'}}], users: [{name: ro, user: {token: x}}]}"
 }
 
-func TestAKubeconfigThatLeadsNowhere(t *testing.T) {
+func TestExplain_AKubeconfigThatLeadsNowhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, variable string
 		args           []string

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// Kyma is the Kyma that a command is about:
+// Kyma returns the Kyma that a command is about:
 //
 //  1. where a name is given as NAMESPACE/NAME, that one
 //  2. where a name is given, the one of that name in the namespace of --namespace, or the only one of that name in the cluster
@@ -54,7 +54,7 @@ func (t *Target) Kyma(ctx context.Context, reader client.Reader, name string) (*
 	return only(candidates, name)
 }
 
-// only is the single candidate.
+// only returns the single candidate.
 func only(candidates []v1beta2.Kyma, name string) (*v1beta2.Kyma, error) {
 	switch {
 	case len(candidates) == 1:
@@ -71,10 +71,10 @@ func only(candidates []v1beta2.Kyma, name string) (*v1beta2.Kyma, error) {
 	slices.Sort(names)
 	shown := names[:min(len(names), 10)]
 	return nil, console.Usage("there are %d Kymas, and none is named: %s", len(names), strings.Join(shown, ", ")).
-		With("say --kyma NAMESPACE/NAME")
+		With("use --kyma NAMESPACE/NAME")
 }
 
-// explain says what a cluster without our kinds is.
+// explain returns what a cluster without our kinds is.
 func explain(err error) error {
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return console.NotFound("this cluster has no Kymas: the lifecycle manager is not installed").

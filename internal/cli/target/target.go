@@ -18,13 +18,13 @@ type Target struct {
 	config   *rest.Config
 	client   client.WithWatch
 	requests atomic.Int64
-	// given says that the connection does not come from the flags.
+	// given reports whether the connection does not come from the flags.
 	given bool
 	// rejected says that the cluster answered Unauthorized.
 	rejected atomic.Bool
 }
 
-// New is a target without a connection yet.
+// New returns a target without a connection yet.
 func New() *Target {
 	flags := genericclioptions.NewConfigFlags(true)
 	flags.CacheDir = nil // nothing is cached between two commands
@@ -32,7 +32,7 @@ func New() *Target {
 	return &Target{flags: flags}
 }
 
-// Of is a target with a given connection, for programs and tests that have one.
+// Of returns a target with a given connection, for programs and tests that have one.
 func Of(config *rest.Config) *Target {
 	t := New()
 	t.config, t.given = t.counted(config), true
@@ -52,8 +52,8 @@ func (t *Target) AddFlags(flags *pflag.FlagSet) {
 	})
 }
 
-// Config is the connection. It has no client-side rate limit: API servers have their own. The error is ErrNoCluster where no kubeconfig
-// names a cluster.
+// Config returns the connection. It has no client-side rate limit: API servers have their own. The error is ErrNoCluster where no
+// kubeconfig names a cluster.
 func (t *Target) Config() (*rest.Config, error) {
 	if t.config != nil {
 		return t.config, nil
@@ -72,7 +72,7 @@ func (t *Target) Config() (*rest.Config, error) {
 	return t.config, nil
 }
 
-// counted is a copy of a connection whose requests are counted, and whose refusals of the credentials are noticed.
+// counted returns a copy of a connection whose requests are counted, and whose refusals of the credentials are noticed.
 func (t *Target) counted(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -93,7 +93,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// Requests is how many requests were sent so far.
+// Requests returns how many requests were sent so far.
 func (t *Target) Requests() int { return int(t.requests.Load()) }
 
 // Client reads, writes and watches without a cache. The kinds of mapper.go need no discovery; others are found by it.
@@ -119,7 +119,7 @@ func (t *Target) Client() (client.WithWatch, error) {
 	return t.client, err
 }
 
-// Namespace is what --namespace or the kubeconfig's context says; explicit says that it was the flag.
+// Namespace returns what --namespace or the kubeconfig's context says; explicit says that it was the flag.
 func (t *Target) Namespace() (namespace string, explicit bool, err error) {
 	if err = t.checkFiles(); err == nil {
 		if namespace, _, err = t.flags.ToRawKubeConfigLoader().Namespace(); err != nil {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-func TestOnly(t *testing.T) {
+func TestTarget_Only(t *testing.T) {
 	kyma := func(namespace, name string) v1beta2.Kyma {
 		return v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
@@ -51,10 +51,10 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// start gives a target on a fresh API server.
+// start returns a target on a fresh API server.
 func start(t *testing.T) *Target {
 	t.Helper()
-	plane, err := provision.Start(t.Context(), provision.Options{Dir: t.TempDir()})
+	plane, err := localcluster.Start(t.Context(), localcluster.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"unicode/utf16"
 )
 
-// canonical writes a JSON value by RFC 8785 (JCS): keys in the order of their UTF-16 code units, numbers as ECMAScript writes them, and
-// of characters only those escaped that must be.
+// canonical encodes a JSON value by RFC 8785 (JCS): keys sorted by their UTF-16 code units, numbers as ECMAScript writes them, and only
+// those characters escaped that must be.
 func canonical(value any) []byte {
 	switch value := value.(type) {
 	case map[string]any:
@@ -34,7 +34,7 @@ func canonical(value any) []byte {
 	return leaf(value)
 }
 
-// entries writes a JSON value as OCM's first normalisation does: an object is the list of its fields, by name, each an object of its own.
+// entries encodes a JSON value by OCM's first normalisation: an object is a sorted list of its fields, each an object of its own.
 func entries(value any) []byte {
 	switch value := value.(type) {
 	case map[string]any:
@@ -59,7 +59,7 @@ func list(open, end byte, length int, item func(int) []byte) []byte {
 	return append(written, end)
 }
 
-// leaf is Go's own JSON of a value without structure. Its numbers are ECMAScript's.
+// leaf returns Go's JSON of a scalar value. Its numbers have ECMAScript's notation.
 func leaf(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -68,7 +68,7 @@ func leaf(value any) []byte {
 	return text
 }
 
-// canonicalText is a string by RFC 8785.
+// canonicalText encodes a string by RFC 8785.
 func canonicalText(text string) []byte {
 	written := []byte{'"'}
 	for _, r := range text {
@@ -94,8 +94,8 @@ func canonicalText(text string) []byte {
 	return append(written, '"')
 }
 
-// checkKeys refuses two keys of one object that differ in nothing but case: decoders of Go take either for the other, so that a reader
-// could see another thing than was signed.
+// checkKeys refuses two keys of one object that differ only in case: Go's decoders treat them as the same key, so that a reader could see
+// something else than what was signed.
 func checkKeys(value any) error {
 	switch value := value.(type) {
 	case map[string]any:
@@ -120,7 +120,7 @@ func checkKeys(value any) error {
 	return nil
 }
 
-// fold is equal for texts that encoding/json takes for the same key.
+// fold returns equal results for texts that encoding/json treats as the same key.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		lowest := r

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// check is the check of one signature.
+// check verifies one signature.
 type check struct {
 	document  *signedDocument
 	signature *Signature
@@ -21,12 +21,12 @@ type check struct {
 
 	hash crypto.Hash
 	sum  []byte
-	// digest is the sum as text.
+	// digest is the sum in hex.
 	digest string
 }
 
-// run checks in this order: the digest is that of the descriptor, else the descriptor was changed; the signature is that of the digest,
-// by a key or certificate that is trusted and not revoked.
+// run verifies in this order: the signature's digest is that of the descriptor, otherwise the descriptor was changed; the signature is
+// valid for the digest, by a key or certificate that is trusted and not revoked.
 func (c *check) run() (signer Signer, reason string, err error) {
 	if err := c.sumUp(); err != nil {
 		return signer, ReasonSignatureInvalid, err
@@ -40,7 +40,7 @@ func (c *check) run() (signer Signer, reason string, err error) {
 	return signer, reason, err
 }
 
-// sumUp makes the hash that has to be signed, and compares it with the one that the signature says.
+// sumUp computes the hash to be signed, and compares it with the one in the signature.
 func (c *check) sumUp() (err error) {
 	hash, known := hashes[c.signature.Digest.HashAlgorithm]
 	if !known {
@@ -65,7 +65,7 @@ func (c *check) sumUp() (err error) {
 	return nil
 }
 
-// value is the signature's bytes, and the certificates that come with it: that of the signer first.
+// value returns the signature's bytes, and the certificates that come with it: the signer's first.
 func (c *check) value() (value []byte, chain []*x509.Certificate, err error) {
 	signature := &c.signature.Signature
 	switch signature.MediaType {
@@ -110,11 +110,11 @@ func fromPEM(text, algorithm string) (value []byte, chain []*x509.Certificate, e
 	return value, chain, nil
 }
 
-// findSigner looks for who made the signature:
+// findSigner returns the signer, which is one of:
 //
-//  1. A public key that is trusted.
-//  2. A certificate that came along, if it is or was issued by one that is trusted, and is valid now.
-//  3. A certificate that is trusted itself, and valid now.
+//  1. A trusted public key.
+//  2. The certificate in the signature, if it is trusted or was issued by a trusted one, and is valid now.
+//  3. A trusted certificate that is valid now.
 func (c *check) findSigner(value []byte, chain []*x509.Certificate) (signer Signer, reason string, err error) {
 	for _, key := range c.trust.PublicKeys {
 		if c.made(key, value) {
@@ -142,7 +142,7 @@ func (c *check) made(key crypto.PublicKey, value []byte) bool {
 func (c *check) unlessRevoked(signer Signer) (Signer, string, error) {
 	if slices.Contains(c.trust.Revoked, signer.Key) {
 		return Signer{}, ReasonSignatureRevoked, fmt.Errorf("the key %s that made it was revoked: sign with another key, and publish a new "+
-			"version if the old one may be from somebody else", signer.Key)
+			"version if the old one may come from another party", signer.Key)
 	}
 	return signer, "", nil
 }
@@ -158,13 +158,13 @@ func (c *check) byCertificate(certificate *x509.Certificate, others []*x509.Cert
 	if _, reason, err := c.unlessRevoked(signer); err != nil {
 		return Signer{}, reason, err
 	}
-	if signer.Until, reason, err = c.vouched(certificate, others); err != nil {
+	if signer.Until, reason, err = c.validUntil(certificate, others); err != nil {
 		return Signer{}, reason, err
 	}
 	return signer, "", nil
 }
 
-// bound tells whether a certificate is of a subject that may sign.
+// bound reports whether the subject of a certificate may sign.
 func (c *check) bound(certificate *x509.Certificate) bool {
 	if len(c.trust.Subjects) == 0 {
 		return true
@@ -177,8 +177,8 @@ func (c *check) bound(certificate *x509.Certificate) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(c.trust.Subjects, name) })
 }
 
-// vouched tells until when a certificate is good for signatures, by the certificates that are trusted and a chain without a revoked key.
-func (c *check) vouched(certificate *x509.Certificate, others []*x509.Certificate) (until time.Time, reason string, err error) {
+// validUntil returns until when a certificate is valid for signatures, by the trusted certificates and a chain without a revoked key.
+func (c *check) validUntil(certificate *x509.Certificate, others []*x509.Certificate) (until time.Time, reason string, err error) {
 	roots, between := x509.NewCertPool(), x509.NewCertPool()
 	for _, trusted := range c.trust.Certificates {
 		roots.AddCert(trusted)
@@ -207,7 +207,7 @@ func (c *check) vouched(certificate *x509.Certificate, others []*x509.Certificat
 	return until, "", nil
 }
 
-// holdsUntil is when the first certificate of a chain expires; ok is false when the key of one is revoked.
+// holdsUntil returns when the first certificate of a chain expires; ok is false if the key of one is revoked.
 func (c *check) holdsUntil(chain []*x509.Certificate) (ends time.Time, ok bool) {
 	ends = chain[0].NotAfter
 	for _, link := range chain {

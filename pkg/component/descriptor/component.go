@@ -8,7 +8,7 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// The access types of which we read more than the type. Each may also be written with "/v1".
+// The access types of which more than the type is read. Each may also be written with "/v1".
 const (
 	accessLocalBlob    = "localBlob"
 	accessLocalOCIBlob = "localOciBlob"
@@ -23,18 +23,18 @@ const (
 	relationExternal = "external"
 )
 
-// directoryMediaTypes are those of layers that hold a directory.
+// directoryMediaTypes are the media types of layers that hold a directory.
 var directoryMediaTypes = []string{
 	"application/x-tar", "application/x-tar+gzip", "application/tar", "application/tar+gzip", "application/x-tgz",
 }
 
-// Component is one component version as its descriptor tells it.
+// Component is the content of one component version's descriptor.
 type Component struct {
 	// Name is the OCM component name, such as kyma-project.io/module/template-operator.
 	Name string
 	// Version is the version as the descriptor writes it; a "+" in it is a "+" here.
 	Version string
-	// Provider is the name of who provides the component.
+	// Provider is the name of the component's provider.
 	Provider string
 	// Schema is the descriptor's schema: SchemaV2 or SchemaV3Alpha1.
 	Schema string
@@ -43,21 +43,21 @@ type Component struct {
 	// Resources are the component's resources in the descriptor's order.
 	Resources []Resource
 
-	// Repository is where the component was read: "host[/sub]/component-descriptors", or "host[/sub]" with SHA256 mapping.
-	// Together with RepositoryName it is the repository that holds the layers. Decode leaves it empty.
+	// Repository is where the component was read: "host[/sub]/component-descriptors", or "host[/sub]" with SHA256 mapping. Joined with
+	// RepositoryName it is the repository that holds the layers. Decode leaves it empty.
 	Repository string
-	// RepositoryName is the rest of the repository's path: the component's name, or the sha256 of it.
+	// RepositoryName is the rest of the repository's path: the component's name, or its sha256.
 	RepositoryName string
-	// Digest is the digest of the OCI manifest that was read.
+	// Digest is the digest of the OCI manifest that was read; Decode leaves it empty.
 	Digest string
 
-	// Signatures are those that the descriptor carries; Verify says what they are worth.
+	// Signatures are the descriptor's signatures, unverified; call Verify.
 	Signatures []Signature
-	// document is the descriptor as JSON, which is what was signed; kept only where there is a signature.
+	// document is the descriptor as JSON, the input of the signed digest; kept only if there is a signature.
 	document json.RawMessage
 }
 
-// Resource is one thing that a component version holds or points to.
+// Resource is content that a component version holds or points to.
 type Resource struct {
 	Name     string
 	Version  string
@@ -65,25 +65,25 @@ type Resource struct {
 	Relation string
 	Labels   []Label
 	Access   Access
-	// Digest is what the descriptor says about the resource's content; nil when it says nothing.
+	// Digest is the digest of the resource's content; nil if the descriptor has none.
 	Digest *DigestSpec
 }
 
-// Access says how to get at a resource. Only the fields that its Type has are set.
+// Access is where the content of a resource is. Only the fields that its Type has are set.
 type Access struct {
 	// Type is the access type as written, such as localBlob, localOciBlob/v1, ociArtifact.
 	Type string
 	// LocalReference is the digest of a layer of the component version's own manifest.
 	LocalReference string
-	// MediaType is the media type of a local blob. When the descriptor does not tell, Get takes it from the manifest's layer.
+	// MediaType is the media type of a local blob. If the descriptor has none, Get takes it from the manifest's layer.
 	MediaType string
-	// ReferenceName is the name under which a local blob would be published on its own.
+	// ReferenceName is the name for publishing a local blob on its own.
 	ReferenceName string
 	// ImageReference is the reference of an OCI artifact.
 	ImageReference string
 }
 
-// DigestSpec is a digest together with how it was made.
+// DigestSpec is a digest with the algorithms that it was made by.
 type DigestSpec struct {
 	HashAlgorithm          string `json:"hashAlgorithm"`
 	NormalisationAlgorithm string `json:"normalisationAlgorithm"`
@@ -94,21 +94,21 @@ type DigestSpec struct {
 type Label struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
-	// Version is that of the value's format, for whoever writes labels; Decode leaves it empty.
+	// Version is the version of the value's format, for writers of labels; Decode leaves it empty.
 	Version string `json:"-"`
-	// Signing says that signatures cover the label.
+	// Signing reports whether signatures cover the label.
 	Signing bool `json:"signing,omitempty"`
 }
 
-// Layer says which layer of the component's repository holds the resource of that name: its digest, its media type, and
-// whether it is a directory (a tar) rather than a single file. The layer is fetched by that digest.
+// Layer returns the layer of the component's repository that holds the named resource: its digest, its media type, and whether it is a
+// directory (a tar) rather than a single file. Fetch the layer by that digest. The error is an *Error with ReasonInvalid.
 func (c *Component) Layer(name string) (layer, mediaType string, dir bool, err error) {
 	found := slices.IndexFunc(c.Resources, func(r Resource) bool { return r.Name == name })
 	if found < 0 {
 		return "", "", false, invalid("component %s:%s has no resource %s: publish it with one", c.Name, c.Version, name)
 	}
 	if slices.ContainsFunc(c.Resources[found+1:], func(r Resource) bool { return r.Name == name }) {
-		return "", "", false, invalid("component %s:%s has several resources %s: which one is meant cannot be told", c.Name, c.Version, name)
+		return "", "", false, invalid("component %s:%s has several resources %s: it is ambiguous", c.Name, c.Version, name)
 	}
 	access := c.Resources[found].Access
 	if !access.isLayer() {
@@ -122,8 +122,8 @@ func (c *Component) Layer(name string) (layer, mediaType string, dir bool, err e
 	return access.LocalReference, access.MediaType, slices.Contains(directoryMediaTypes, access.MediaType), nil
 }
 
-// Images returns the references of the images that the component lists, in its order: all resources with access type
-// ociArtifact. The older ociRegistry does not count, as it does not in the public lifecycle manager.
+// Images returns the references of the images that the component lists, in its order: all resources with access type ociArtifact. The older
+// ociRegistry does not count, which is compatible with the public lifecycle manager.
 func (c *Component) Images() []string {
 	var references []string
 	for _, r := range c.ImageResources() {
@@ -132,7 +132,7 @@ func (c *Component) Images() []string {
 	return references
 }
 
-// ImageResources are the resources that Images names.
+// ImageResources returns the resources of Images.
 func (c *Component) ImageResources() []*Resource {
 	var images []*Resource
 	for i := range c.Resources {
@@ -143,13 +143,13 @@ func (c *Component) ImageResources() []*Resource {
 	return images
 }
 
-// isLayer tells whether the resource lies in the component version's own manifest.
+// isLayer reports whether the resource is a layer of the component version's own manifest.
 func (a Access) isLayer() bool {
 	base := strings.TrimSuffix(a.Type, "/v1")
 	return base == accessLocalBlob || base == accessLocalOCIBlob
 }
 
-// check holds a decoded component to what OCM demands of the fields that this package hands out.
+// check validates the fields that this package returns by the rules of OCM.
 func (c *Component) check() error {
 	if err := CheckIdentity(c.Name, c.Version); err != nil {
 		return invalid("component descriptor says what it is of in a way that OCM does not allow: %w", err)

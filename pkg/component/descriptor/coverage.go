@@ -15,32 +15,32 @@ const (
 	ResourceTemplate  = "moduletemplate"
 )
 
-// imageTypes are the resource types of images. The type of a resource is signed, its access is not.
+// imageTypes are the resource types of images. The type of a resource is signed, but its access is not.
 var imageTypes = []string{"ociImage", "ociImage/v1", "ociArtifact", "ociArtifact/v1"}
 
-// Coverage is what the signature of a component version covers, as far as a module is made of it.
+// Coverage is the part of a component version that its signature covers, as far as it concerns the module.
 type Coverage struct {
-	// Contents are installed, each in its format and under the digest that was signed.
+	// Contents are the installed layers, each with its format and its signed digest.
 	Contents Contents
-	// DefaultCR and Template are the layers of the resources default-cr and moduletemplate; nil where there is none.
+	// DefaultCR and Template are the layers of the resources default-cr and moduletemplate; nil if there is no such resource.
 	DefaultCR, Template *Layer
-	// Images are the resources that are images by their type.
+	// Images are the resources with the type of an image.
 	Images []CoveredImage
 }
 
 // CoveredImage is an image resource.
 type CoveredImage struct {
-	// Resource is its name, and Version its version.
+	// Resource and Version are the name and the version of the resource.
 	Resource, Version string
-	// Digest of its manifest: "sha256:...".
+	// Digest is the digest of its manifest: "sha256:...".
 	Digest string
-	// Reference with that digest; empty where the component says none, or one that is not bound to Resource and Version.
+	// Reference is the reference with that digest; empty if the component has none, or one that is not bound to Resource and Version.
 	Reference string
-	// Unbound is the reference that is not: a signature does not cover it, and it names another image or tag than the resource.
+	// Unbound is a reference that is not bound: no signature covers it, and it names another image or tag than the resource.
 	Unbound string
 }
 
-// Localized are the references of all images that have one.
+// Localized returns the references of all images that have one.
 func (c *Coverage) Localized() []string {
 	var references []string
 	for _, image := range c.Images {
@@ -51,14 +51,14 @@ func (c *Coverage) Localized() []string {
 	return references
 }
 
-// Coverage holds a component version whose signature was verified to what that signature covers. A signature does not cover where something
-// lies, so that whoever may write to the registry can change every access:
+// Coverage checks a component version, whose signature was verified, and returns what that signature covers. A signature does not cover
+// the location of content, so that a user with write access to the registry can change every access:
 //
-//  1. What is installed or describes the module lies under the digest that was signed.
-//  2. A label that says how something is rendered is signed.
-//  3. What is an image by its type has a digest that was signed, and its reference no other.
-//  4. The reference of an image belongs to it where its last segment and its tag are name and version of the resource, which are signed.
-//     Without that it could be put in the place of another image.
+//  1. What is installed or describes the module has the digest that was signed.
+//  2. A label that determines how something is rendered is signed.
+//  3. A resource with the type of an image has a signed digest, and its reference has no other.
+//  4. The reference of an image is bound to it if the reference's last segment and tag are the name and the version of the resource, which
+//     are signed. Otherwise it could replace another image.
 //
 // The error is an *Error with reason SignatureInvalid.
 func (c *Component) Coverage() (*Coverage, error) {
@@ -85,7 +85,7 @@ func (c *Component) Coverage() (*Coverage, error) {
 	return found, nil
 }
 
-// Unsigned is the Coverage of a component version that nobody has to sign: what its descriptor says, as it says it.
+// Unsigned returns the Coverage of a component version that needs no signature: what its descriptor says.
 func (c *Component) Unsigned() (*Coverage, error) {
 	found, err := c.listed()
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Component) Unsigned() (*Coverage, error) {
 	return found, nil
 }
 
-// listed is what the descriptor says of content.
+// listed returns the contents and images of the descriptor.
 func (c *Component) listed() (found *Coverage, err error) {
 	found = &Coverage{}
 	if found.Contents, err = c.Contents(); err != nil {
@@ -112,7 +112,7 @@ func (c *Component) listed() (found *Coverage, err error) {
 	return found, err
 }
 
-// describes tells the resources that have a meaning by their name.
+// describes reports whether the resource's name has a meaning.
 func (r *Resource) describes() bool {
 	return slices.Contains([]string{ResourceManifest, ResourceConfig, ResourceDefinitions, ResourceDefaultCR, ResourceTemplate}, r.Name)
 }
@@ -155,12 +155,12 @@ func (c *Component) coveredImage(r *Resource) (CoveredImage, error) {
 
 var (
 	unnamable = regexp.MustCompile(`[^a-z0-9]+`)
-	// distinct is what follows the name of a resource, where several images have the same.
+	// distinct matches the suffix of a resource name where several images have the same name.
 	distinct = regexp.MustCompile(`^(-[0-9a-f]{8,64})*$`)
 )
 
-// Binds tells whether a reference without digest names the image that the resource is by its name and version. Both may be written as OCM
-// wants names and versions: docs/packaging.md says how.
+// Binds reports whether a reference without digest names the same image as the resource's name and version. Both may be adapted to OCM's
+// rules for names and versions, as docs/packaging.md describes.
 func (i *CoveredImage) Binds(text string) bool {
 	named, err := reference.ParseNormalizedNamed(text)
 	if err != nil {
@@ -175,12 +175,12 @@ func (i *CoveredImage) Binds(text string) bool {
 	return !ok || plainVersion(tagged.Tag()) == plainVersion(i.Version)
 }
 
-// plainName is a name in the characters that names of resources and of images have in common.
+// plainName reduces a name to the characters that names of resources and of images have in common.
 func plainName(name string) string {
 	return strings.Trim(unnamable.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// plainVersion makes a tag and the version that stands for it equal: v1.2.3 and 1.2.3, latest and 0.0.0-latest.
+// plainVersion maps a tag and the equivalent version to the same text: v1.2.3 and 1.2.3, latest and 0.0.0-latest.
 func plainVersion(version string) string {
 	version, _, _ = strings.Cut(version, "+sha256.")
 	version = strings.TrimPrefix(strings.TrimPrefix(version, "0.0.0-"), "tag-")

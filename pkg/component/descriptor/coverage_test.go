@@ -35,7 +35,7 @@ func TestReferencesBelongToTheirResources(t *testing.T) {
 	}
 }
 
-func TestADigestWithoutAccessIsAnybodys(t *testing.T) {
+func TestCoverage_ADigestWithoutAccessIsAnybodys(t *testing.T) {
 	digest := &DigestSpec{HashAlgorithm: "SHA-256", NormalisationAlgorithm: DigestBlob, Value: strings.Repeat("0", 64)}
 	for access, signed := range map[string]bool{"none": false, "None": false, "NONE": false, "localBlob": true, "gitHub": true} {
 		resource := Resource{Access: Access{Type: access}, Digest: digest}
@@ -45,8 +45,8 @@ func TestADigestWithoutAccessIsAnybodys(t *testing.T) {
 	}
 }
 
-// TestWhatOneMayWriteToARegistryCoversNothing changes everything of an image that no signature covers.
-func TestWhatOneMayWriteToARegistryCoversNothing(t *testing.T) {
+// TestCoverage_WhatOneMayWriteToARegistryCoversNothing changes everything of an image that no signature covers.
+func TestCoverage_WhatOneMayWriteToARegistryCoversNothing(t *testing.T) {
 	const digest = "0000000000000000000000000000000000000000000000000000000000000000"
 	for name, c := range map[string]struct {
 		change    func(*Resource)

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The descriptor schemas that Decode understands.
+// The descriptor schemas that Decode supports.
 const (
 	// SchemaV2 is OCM's older schema and still its default.
 	SchemaV2 = "v2"
@@ -15,10 +15,10 @@ const (
 	SchemaV3Alpha1 = "ocm.software/v3alpha1"
 )
 
-// kindV3 is the only kind that SchemaV3Alpha1 has.
+// kindV3 is the only kind of SchemaV3Alpha1.
 const kindV3 = "ComponentVersion"
 
-// header is what a descriptor of any schema has in the same place.
+// header holds the fields that descriptors of all schemas have in common.
 type header struct {
 	Meta struct {
 		SchemaVersion string `json:"schemaVersion"`
@@ -28,7 +28,7 @@ type header struct {
 	Signatures []Signature `json:"signatures"`
 }
 
-// identity is what both schemas write about the component itself.
+// identity holds the fields about the component itself, which both schemas have.
 type identity struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version"`
@@ -36,7 +36,7 @@ type identity struct {
 	Labels   []Label  `json:"labels"`
 }
 
-// documentV2 is a descriptor of schema v2, as far as we read it.
+// documentV2 holds the fields of a descriptor of schema v2 that are read.
 type documentV2 struct {
 	Component struct {
 		identity
@@ -44,7 +44,7 @@ type documentV2 struct {
 	} `json:"component"`
 }
 
-// documentV3 is a descriptor of schema ocm.software/v3alpha1, as far as we read it.
+// documentV3 holds the fields of a descriptor of schema ocm.software/v3alpha1 that are read.
 type documentV3 struct {
 	Metadata identity `json:"metadata"`
 	Spec     struct {
@@ -67,7 +67,7 @@ type resource struct {
 // the JSON of such an object when the provider has labels.
 type provider string
 
-// UnmarshalJSON takes all three forms.
+// UnmarshalJSON accepts all three forms.
 func (p *provider) UnmarshalJSON(data []byte) error {
 	var object struct {
 		Name string `json:"name"`
@@ -87,8 +87,8 @@ func (p *provider) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Decode reads a component descriptor of either schema, in YAML or JSON, and checks everything that this package hands out.
-// A key that occurs twice is refused, since two readers could then read two different things out of one signed text.
+// Decode reads a component descriptor of either schema, in YAML or JSON, and validates everything that this package returns. It refuses a
+// duplicate key, since two readers could read different content from one signed text. The error is an *Error with ReasonInvalid.
 func Decode(data []byte) (*Component, error) {
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
@@ -96,7 +96,7 @@ func Decode(data []byte) (*Component, error) {
 	}
 	var head header
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, invalid("component descriptor does not tell its schema: %w", err)
+		return nil, invalid("component descriptor does not name its schema: %w", err)
 	}
 	component, err := decode(text, head)
 	if err != nil {
@@ -111,7 +111,7 @@ func Decode(data []byte) (*Component, error) {
 	return component, nil
 }
 
-// decode chooses the schema and reads the descriptor by it.
+// decode reads the descriptor by its schema.
 func decode(text []byte, head header) (*Component, error) {
 	schema := head.Meta.SchemaVersion + head.APIVersion
 	switch {
@@ -136,7 +136,7 @@ func decode(text []byte, head header) (*Component, error) {
 	}
 }
 
-// assemble makes a Component out of what either schema wrote.
+// assemble makes a Component from the fields of either schema.
 func assemble(schema string, about identity, resources []resource) (*Component, error) {
 	component := &Component{
 		Name: about.Name, Version: about.Version, Provider: string(about.Provider), Schema: schema, Labels: about.Labels,
@@ -154,7 +154,7 @@ func assemble(schema string, about identity, resources []resource) (*Component, 
 	return component, nil
 }
 
-// decodeAccess reads the fields that belong to the access's type and no others: those may have any shape.
+// decodeAccess reads only the fields that belong to the access's type: others may have any shape.
 func decodeAccess(data json.RawMessage) (Access, error) {
 	var kind struct {
 		Type string `json:"type"`

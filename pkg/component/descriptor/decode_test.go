@@ -16,7 +16,7 @@ const (
 	threes = "sha256:3333333333333333333333333333333333333333333333333333333333333333"
 )
 
-// harbour is what testdata/v2.yaml and testdata/v3alpha1.yaml both say.
+// harbour returns what testdata/v2.yaml and testdata/v3alpha1.yaml both say.
 func harbour(schema string) *Component {
 	return &Component{
 		Name: "example.org/module/harbour", Version: "1.4.0", Provider: "example.org", Schema: schema,
@@ -98,8 +98,8 @@ func TestDecodeRefusesWhatItCannotVouchFor(t *testing.T) {
 	for name, test := range map[string]struct{ data, message string }{
 		"nothing at all has no schema":       {"", `has schema ""`},
 		"bytes that are no text are no YAML": {"\x00\x01\xff", "no YAML"},
-		"a list is no descriptor":            {"- a\n- b\n", "does not tell its schema"},
-		"an HTML page is no descriptor":      {"<html><body>404</body></html>", "does not tell its schema"},
+		"a list is no descriptor":            {"- a\n- b\n", "does not name its schema"},
+		"an HTML page is no descriptor":      {"<html><body>404</body></html>", "does not name its schema"},
 		"an unknown schema is named":         {swap(good, "schemaVersion: v2", "schemaVersion: v7"), `schema "v7"`},
 		"two schemas at once are refused": {
 			good + "\napiVersion: ocm.software/v3alpha1\n", "both meta.schemaVersion and apiVersion",

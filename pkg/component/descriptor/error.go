@@ -17,48 +17,48 @@ import (
 	lmcontent "github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// The reasons an Error can have. They are the words that conditions show.
+// The reasons of an Error. They are used as condition reasons.
 const (
-	// ReasonNotFound: the registry answers and does not have that component version.
+	// ReasonNotFound: the registry responds and does not have that component version.
 	ReasonNotFound = "ComponentNotFound"
-	// ReasonInvalid: what the registry has under that name is no component version that can be read.
+	// ReasonInvalid: the registry's content under that name is not a readable component version.
 	ReasonInvalid = "ComponentInvalid"
-	// ReasonUnreachable: the registry does not answer, or answers that it cannot serve now.
+	// ReasonUnreachable: the registry does not respond, or responds that it is unavailable.
 	ReasonUnreachable = "RegistryUnreachable"
-	// ReasonUnauthorized: the registry wants other credentials than it was given.
+	// ReasonUnauthorized: the registry rejects the credentials, or requires some.
 	ReasonUnauthorized = "RegistryUnauthorized"
-	// ReasonSignatureMissing: the component version has no signature of a name that counts.
+	// ReasonSignatureMissing: the component version has no signature with a trusted name.
 	ReasonSignatureMissing = "SignatureMissing"
-	// ReasonSignatureInvalid: the signature is not one of this component version, or cannot be checked.
+	// ReasonSignatureInvalid: the signature does not match this component version, or cannot be checked.
 	ReasonSignatureInvalid = "SignatureInvalid"
-	// ReasonSignatureUntrusted: nobody who is trusted made the signature, or the certificate is not valid now.
+	// ReasonSignatureUntrusted: no trusted signer made the signature, or the certificate is not valid now.
 	ReasonSignatureUntrusted = "SignatureUntrusted"
-	// ReasonSignatureRevoked: a key made the signature that is revoked.
+	// ReasonSignatureRevoked: a revoked key made the signature.
 	ReasonSignatureRevoked = "SignatureRevoked"
 )
 
 var (
 	// ErrTooLarge is wrapped by an Error about content that exceeds its cap.
 	ErrTooLarge = errors.New("larger than allowed")
-	// ErrDigestMismatch is wrapped by an Error about bytes that are not those that their digest promised.
+	// ErrDigestMismatch is wrapped by an Error about bytes that do not match their digest.
 	ErrDigestMismatch = errors.New("content does not match its digest")
 )
 
-// Error tells why a component version could not be read, or does not hold what is asked of it.
+// Error reports why a component version could not be read or verified.
 type Error struct {
 	// Reason is one of the Reason constants of this package.
 	Reason string
-	// Err says what happened, where, and what to do.
+	// Err describes what happened, where, and what to do.
 	Err error
 }
 
-// Error returns the message alone: the reason is shown beside it wherever it is shown.
+// Error returns the message without the reason, which is shown beside it.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap gives errors.Is and errors.As the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ReasonOf returns the Reason of the first Error that err wraps, and "" when there is none.
+// ReasonOf returns the Reason of the first Error that err wraps, and "" if there is none.
 func ReasonOf(err error) string {
 	if typed, ok := errors.AsType[*Error](err); ok {
 		return typed.Reason
@@ -66,13 +66,13 @@ func ReasonOf(err error) string {
 	return ""
 }
 
-// invalid makes an Error about content that cannot be used.
+// invalid returns an Error about unusable content.
 func invalid(format string, args ...any) error {
 	return &Error{Reason: ReasonInvalid, Err: fmt.Errorf(format, args...)}
 }
 
-// explain turns what went wrong at a registry into an Error that names the component, the place and the way out.
-// A cancelled caller gets its own error back: nobody learns anything about the registry from a shutdown.
+// explain turns a failure at a registry into an Error that names the component, the registry and the remedy. For a cancelled caller it
+// returns context.Canceled: a shutdown says nothing about the registry.
 func (p place) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("read component %s from %s: %w", p.component, p.registry, context.Canceled)
@@ -93,8 +93,8 @@ func (p place) explain(ctx context.Context, err error) error {
 	return &Error{Reason: reason, Err: err}
 }
 
-// reasonFor sorts an error of a request. What is neither a status, nor trouble with the network, nor with a login
-// is an answer that no registry gives, and therefore about the content.
+// reasonFor returns the reason of a request's error. An error that is neither a status, nor a network error, nor about a login is a
+// response that no registry gives, and is therefore about the content.
 func reasonFor(err error) string {
 	if reason := ReasonOf(err); reason != "" {
 		return reason
@@ -126,7 +126,7 @@ func reasonForStatus(code int) string {
 	}
 }
 
-// readError sorts an error of reading a body: oras says apart what the bytes are guilty of; the rest is the network's.
+// readError classifies an error of reading a body: oras distinguishes errors in the bytes; all others are network errors.
 func readError(what string, err error) error {
 	if errors.Is(err, content.ErrMismatchedDigest) || errors.Is(err, content.ErrTrailingData) {
 		return invalid("%s: %w: %w", what, ErrDigestMismatch, err)

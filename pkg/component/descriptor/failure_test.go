@@ -95,7 +95,7 @@ func expect(t *testing.T, err error, reason string, messages ...string) {
 	}
 }
 
-func TestARegistryThatFailsIsToldApartByHow(t *testing.T) {
+func TestFailure_ARegistryThatFailsIsToldApartByHow(t *testing.T) {
 	login := func(user, password string) func(context.Context, string) (auth.Credential, error) {
 		return func(context.Context, string) (auth.Credential, error) {
 			return auth.Credential{Username: user, Password: password}, nil
@@ -131,7 +131,7 @@ func TestARegistryThatFailsIsToldApartByHow(t *testing.T) {
 		"a registry that lets one in with the right one": {guard, login("user", "secret"), "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			between := &gate{wrap: test.between}
+			between := &blockingRegistry{wrap: test.between}
 			host := start(t, between.handler)
 			artifact{layer: descriptorTar(golden(t, "v2.yaml"))}.put(t, host)
 			between.closed.Store(test.between != nil)
@@ -152,8 +152,8 @@ func TestARegistryThatFailsIsToldApartByHow(t *testing.T) {
 	}
 }
 
-// TestWhatARegistryChoosesIsNotRepeated is about addresses: a registry that got a login can put it where it sends its clients next.
-func TestWhatARegistryChoosesIsNotRepeated(t *testing.T) {
+// TestFailure_WhatARegistryChoosesIsNotRepeated is about addresses: a registry that got a login can put it where it sends its clients next.
+func TestFailure_WhatARegistryChoosesIsNotRepeated(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"a token service without TLS": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="http://127.0.0.1:1/echoed",service="echoed"`)
@@ -186,7 +186,7 @@ func TestWhatARegistryChoosesIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestARegistryThatIsNotThereIsUnreachable(t *testing.T) {
+func TestFailure_ARegistryThatIsNotThereIsUnreachable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	host := strings.TrimPrefix(server.URL, "http://")
 	server.Close()
@@ -196,12 +196,12 @@ func TestARegistryThatIsNotThereIsUnreachable(t *testing.T) {
 	expect(t, err, ReasonUnreachable, host)
 }
 
-func TestARegistryThatSpeaksPlainHTTPOnlyIsUnreachableByHTTPS(t *testing.T) {
+func TestFailure_ARegistryThatSpeaksPlainHTTPOnlyIsUnreachableByHTTPS(t *testing.T) {
 	_, err := (&Reader{Registry: start(t)}).Get(t.Context(), harbourName, harbourVersion)
 	expect(t, err, ReasonUnreachable, "HTTP")
 }
 
-func TestARegistryThatNeverAnswersCostsTheCallersTimeOnly(t *testing.T) {
+func TestFailure_ARegistryThatNeverAnswersCostsTheCallersTimeOnly(t *testing.T) {
 	released := make(chan struct{})
 	host := start(t, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-released })
@@ -213,13 +213,13 @@ func TestARegistryThatNeverAnswersCostsTheCallersTimeOnly(t *testing.T) {
 	expect(t, err, ReasonUnreachable, "deadline exceeded")
 }
 
-// gate lets everything pass until the registry is filled.
-type gate struct {
+// blockingRegistry lets everything pass until the registry is filled.
+type blockingRegistry struct {
 	wrap   middleware
 	closed atomic.Bool
 }
 
-func (g *gate) handler(next http.Handler) http.Handler {
+func (g *blockingRegistry) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.closed.Load() {
 			g.wrap(next).ServeHTTP(w, r)

@@ -14,7 +14,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// Document is a component version with the bytes that say so.
+// Document is a component version with the bytes that it was read from.
 type Document struct {
 	*Component
 	// Text is the component descriptor, in YAML or JSON.
@@ -23,15 +23,15 @@ type Document struct {
 	Manifest []byte
 }
 
-// ReadManifest reads a component version whose manifest the caller has: it follows the chain manifest, config, descriptor, and verifies
-// each link by the digest in the one before. limit is how many bytes the descriptor may have; 0 means DefaultMaxDescriptor.
+// ReadManifest reads a component version from its manifest: it follows the chain manifest, config, descriptor, and verifies each link by
+// the digest in the previous one. limit is the maximum size of the descriptor in bytes; 0 means DefaultMaxDescriptor.
 func ReadManifest(ctx context.Context, blobs content.Fetcher, data []byte, limit int64) (*Document, error) {
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(data, &manifest); err != nil {
-		return nil, invalid("what lies there is no OCI manifest: %w", err)
+		return nil, invalid("the stored content is no OCI manifest: %w", err)
 	}
 	if !slices.Contains(configMediaTypes, manifest.Config.MediaType) {
-		return nil, invalid("what lies there is no component version but %q with config %q", manifest.MediaType, manifest.Config.MediaType)
+		return nil, invalid("the stored content is no component version but %q with config %q", manifest.MediaType, manifest.Config.MediaType)
 	}
 	layer, err := fetchConfig(ctx, blobs, manifest)
 	if err != nil {
@@ -61,7 +61,7 @@ func ReadManifest(ctx context.Context, blobs content.Fetcher, data []byte, limit
 	return &Document{Component: component, Text: text, Manifest: data}, nil
 }
 
-// read reads the component version behind a tag.
+// read reads the component version of a tag.
 func (r *Reader) read(ctx context.Context, from *remote.Repository, tag string) (*Document, error) {
 	data, err := fetchManifest(ctx, from, tag)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Reader) read(ctx context.Context, from *remote.Repository, tag string) 
 	return ReadManifest(ctx, from.Blobs(), data, r.MaxDescriptor)
 }
 
-// fetchManifest reads the manifest behind a tag.
+// fetchManifest reads the manifest of a tag.
 func fetchManifest(ctx context.Context, from *remote.Repository, tag string) ([]byte, error) {
 	found, body, err := from.Manifests().FetchReference(ctx, tag)
 	if err != nil {
@@ -85,12 +85,12 @@ func fetchManifest(ctx context.Context, from *remote.Repository, tag string) ([]
 		return nil, readError("manifest", err)
 	}
 	if !json.Valid(data) {
-		return nil, invalid("what lies there is no OCI manifest but %q", found.MediaType)
+		return nil, invalid("the stored content is no OCI manifest but %q", found.MediaType)
 	}
 	return data, nil
 }
 
-// fetchConfig reads the config, which says which layer is the component descriptor.
+// fetchConfig reads the config, which names the layer with the component descriptor.
 func fetchConfig(ctx context.Context, from content.Fetcher, manifest ocispec.Manifest) (ocispec.Descriptor, error) {
 	data, err := fetchBlob(ctx, from, "config", manifest.Config, maxConfig)
 	if err != nil {
@@ -108,8 +108,7 @@ func fetchConfig(ctx context.Context, from content.Fetcher, manifest ocispec.Man
 	return config.Layer, nil
 }
 
-// fetchBlob reads a blob of at most limit bytes. One that is not there makes the component version invalid, not unknown:
-// its manifest is there.
+// fetchBlob reads a blob of at most limit bytes. A missing blob makes the component version invalid, not unknown: its manifest exists.
 func fetchBlob(ctx context.Context, from content.Fetcher, what string, blob ocispec.Descriptor, limit int64) ([]byte, error) {
 	if err := blob.Digest.Validate(); err != nil {
 		return nil, invalid("%s has no valid digest: %w", what, err)
@@ -132,7 +131,7 @@ func fetchBlob(ctx context.Context, from content.Fetcher, what string, blob ocis
 	return data, nil
 }
 
-// adoptMediaTypes fills in what older descriptors leave to the manifest.
+// adoptMediaTypes sets media types that older descriptors leave to the manifest.
 func (c *Component) adoptMediaTypes(layers []ocispec.Descriptor) {
 	for i := range c.Resources {
 		access := &c.Resources[i].Access

@@ -124,7 +124,7 @@ func marshal(t *testing.T, value any) []byte {
 	return data
 }
 
-// plain is a reader of a registry that start has started.
+// plain returns a reader of a registry that start has started.
 func plain(host string) *Reader {
 	return &Reader{Registry: host, Registries: Registries{PlainHTTP: true}}
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// The resources of a component version that have a meaning by their name, the resource type that has one, and the label that says how a
-// resource is rendered.
+// The names of resources that have a meaning, the resource type that has one, and the label that determines how a resource is rendered.
 const (
 	ResourceManifest    = "raw-manifest"
 	ResourceConfig      = "config"
@@ -18,38 +17,37 @@ const (
 	LabelRenderer = "operator.kyma-project.io/renderer"
 )
 
-// The formats in which a layer is rendered, beside those that its label names: what pkg/render calls them.
+// The formats of layers without the label; pkg/render defines their meaning.
 const (
 	FormatFile      = "oci-ref"
 	FormatDirectory = "oci-dir"
 	FormatHelmChart = "helm-chart"
 )
 
-// Layer is a resource that lies in the component version itself.
+// Layer is a resource that is a layer of the component version.
 type Layer struct {
-	// Resource is its name.
+	// Resource is the name of the resource.
 	Resource string
-	// Digest of the layer in the component's repository.
+	// Digest is the digest of the layer in the component's repository.
 	Digest string
-	// Format is how it is rendered.
+	// Format is the format for rendering.
 	Format string
 }
 
-// Contents are the resources that are installed, and those that say how.
+// Contents are the resources that are installed, and those that configure the installation.
 type Contents struct {
-	// Installs in their order.
+	// Installs are the installed layers, in order.
 	Installs []Layer
-	// Config holds values, Definitions what comes before everything else; nil for none.
+	// Config holds values, Definitions what is applied before everything else; nil if there is no such resource.
 	Config, Definitions *Layer
 }
 
-// Contents says what a component version installs:
+// Contents returns what a component version installs:
 //
 //  1. Resource raw-manifest, and every resource of type helmChart or with the label operator.kyma-project.io/renderer, is an
 //     installation; raw-manifest is the first of them, the others follow in the order of the descriptor.
-//  2. How one is rendered: as its label says, as a chart when its type is helmChart, as an archive with one file when its layer
-//     is a tar, as plain YAML otherwise.
-//  3. Resource config is the layer with values, resource crds the one with definitions that come first.
+//  2. The format is that of the label, or a chart for type helmChart, or an archive with one file for a tar layer, or plain YAML.
+//  3. Resource config is the layer with values, resource crds the one with definitions that are applied first.
 func (c *Component) Contents() (Contents, error) {
 	found := Contents{}
 	first := slices.IndexFunc(c.Resources, func(r Resource) bool { return r.Name == ResourceManifest })
@@ -80,12 +78,12 @@ func (c *Component) Contents() (Contents, error) {
 	return found, err
 }
 
-// Installs tells whether a resource that is not called raw-manifest is installed.
+// Installs reports whether a resource is installed although its name is not raw-manifest.
 func (r *Resource) Installs() bool {
 	return r.Name != ResourceConfig && r.Name != ResourceDefinitions && (r.Type == TypeHelmChart || r.Renderer() != "")
 }
 
-// Renderer is the value of the label that says how it is rendered; empty when there is none or it is no text.
+// Renderer returns the value of the label that determines how it is rendered; empty if there is none or it is not a string.
 func (r *Resource) Renderer() string {
 	for _, label := range r.Labels {
 		if label.Name == LabelRenderer {
@@ -98,7 +96,7 @@ func (r *Resource) Renderer() string {
 	return ""
 }
 
-// optional is the layer of a resource that need not be there.
+// optional returns the layer of a resource that may be missing.
 func (c *Component) optional(name string) (*Layer, error) {
 	at := slices.IndexFunc(c.Resources, func(r Resource) bool { return r.Name == name })
 	if at < 0 {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// minKeyBits is the shortest RSA key that counts.
+	// minKeyBits is the minimum size of an RSA key.
 	minKeyBits = 2048
-	// minCurveBits is the smallest elliptic curve that counts, which P-256 is.
+	// minCurveBits is the minimum size of an elliptic curve: that of P-256.
 	minCurveBits = 256
 )
 
-// ParsePublicKey reads one PEM block with the public key of a signer: RSA of 2048 bits or more (PKIX or PKCS #1), ECDSA on P-256, P-384 or
-// P-521, or Ed25519 (PKIX). The error begins with "holds".
+// ParsePublicKey reads the public key of a signer from one PEM block: RSA of 2048 bits or more (PKIX or PKCS #1), ECDSA on P-256, P-384 or
+// P-521, or Ed25519 (PKIX). The error's text begins with "holds", so that the caller can prefix the subject.
 func ParsePublicKey(block *pem.Block) (crypto.PublicKey, error) {
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
@@ -31,7 +31,7 @@ func ParsePublicKey(block *pem.Block) (crypto.PublicKey, error) {
 	return key, CheckKey(key)
 }
 
-// CheckKey tells why a public key cannot make signatures that count; nil when it can. The error begins with "holds".
+// CheckKey returns an error if signatures by a public key are not accepted. The error's text begins with "holds".
 func CheckKey(key crypto.PublicKey) error {
 	switch key := key.(type) {
 	case *rsa.PublicKey:
@@ -49,8 +49,8 @@ func CheckKey(key crypto.PublicKey) error {
 	return nil
 }
 
-// KeyID names a public key: "sha256:" and the hash of its PKIX form, as `openssl pkey -pubin -outform DER | sha256sum` prints it. It is
-// empty for what is no public key.
+// KeyID returns the ID of a public key: "sha256:" and the hash of its PKIX form, as `openssl pkey -pubin -outform DER | sha256sum` prints
+// it. It is empty for an unsupported key.
 func KeyID(key crypto.PublicKey) string {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -60,7 +60,7 @@ func KeyID(key crypto.PublicKey) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// VerifyValue tells whether a key made a signature value of a hash, by the algorithm that the signature names.
+// VerifyValue reports whether a key made a signature of a hash, by the algorithm that the signature names.
 func VerifyValue(key crypto.PublicKey, algorithm string, hash crypto.Hash, sum, value []byte) bool {
 	switch key := key.(type) {
 	case *rsa.PublicKey:

@@ -16,31 +16,31 @@ import (
 const (
 	// namespace is the path segment that OCM puts before component names.
 	namespace = "component-descriptors"
-	// fileName is the descriptor's name inside its tar.
+	// fileName is the descriptor's name in its tar.
 	fileName = "component-descriptor.yaml"
-	// buildSeparator stands for the "+" of a version, which a tag cannot have.
+	// buildSeparator replaces the "+" of a version, which a tag cannot contain.
 	buildSeparator = ".build-"
-	// tarSlack is how much larger than its one file a descriptor's tar may be: header, padding and tar's own blocking.
+	// tarSlack is how much larger than its one file a descriptor's tar may be: header, padding and tar's blocking.
 	tarSlack = 16 << 10
-	// maxTarEntries bounds the search in the tar; OCM writes a single entry.
+	// maxTarEntries limits the search in the tar; OCM writes a single entry.
 	maxTarEntries = 16
 )
 
-// configMediaTypes are those by which OCM tells a component version from any other OCI artifact: today's and the two before.
+// configMediaTypes are those by which OCM distinguishes a component version from other OCI artifacts: the current one and the two before.
 var configMediaTypes = []string{
 	"application/vnd.ocm.software.component.config.v1+json",
 	"application/vnd.gardener.cloud.cnudie.component.config.v1+json",
 	"application/vnd.oci.gardener.cloud.cnudie.component-descriptor-metadata.config.v2+json",
 }
 
-// tarMediaTypes are those of a descriptor inside a tar.
+// tarMediaTypes are the media types of a descriptor in a tar.
 var tarMediaTypes = []string{
 	"application/vnd.ocm.software.component-descriptor.v2+yaml+tar",
 	"application/vnd.gardener.cloud.cnudie.component-descriptor.v2+yaml+tar",
 	"application/vnd.oci.gardener.cloud.cnudie.component-descriptor.config.v2+yaml+tar",
 }
 
-// plainMediaTypes are those of a descriptor as it is. JSON is YAML, so one decoder serves both.
+// plainMediaTypes are the media types of a plain descriptor. JSON is YAML, so one decoder serves both.
 var plainMediaTypes = []string{
 	"application/vnd.ocm.software.component-descriptor.v2+yaml",
 	"application/vnd.ocm.software.component-descriptor.v2+json",
@@ -49,7 +49,7 @@ var plainMediaTypes = []string{
 }
 
 var (
-	// namePattern is OCM's for component names: a domain and at least one more segment.
+	// namePattern is OCM's pattern of component names: a domain and at least one more segment.
 	namePattern = regexp.MustCompile(`^[a-z][-a-z0-9]*(\.[a-z][-a-z0-9]*)*\.[a-z]{2,}(/[a-z][-_a-z0-9]*(\.[a-z][-_a-z0-9]*)*)+$`)
 	// versionPattern is a semantic version that may start with "v" and leave out minor and patch, as OCM allows.
 	versionPattern = regexp.MustCompile(`^v?(0|[1-9]\d*)(\.(0|[1-9]\d*)){0,2}(-` + identifiers + `)?(\+` + identifiers + `)?$`)
@@ -61,7 +61,7 @@ const identifiers = `[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*`
 // maxNameLength is OCM's limit for component names.
 const maxNameLength = 255
 
-// place is where one component version lies.
+// place is the location of one component version.
 type place struct {
 	component  string // name:version, for messages
 	registry   string // host[/sub], for messages
@@ -70,13 +70,13 @@ type place struct {
 	tag        string
 }
 
-// path is the repository's full path below the host.
+// path returns the repository's full path below the host.
 func (p place) path() string { return path.Join(p.repository, p.name) }
 
-// reference is what was asked for below the host, as a person would type it.
+// reference is what was requested below the host, as a user would type it.
 func (p place) reference() string { return p.path() + ":" + p.tag }
 
-// CheckIdentity refuses a component name or a version that OCM does not allow.
+// CheckIdentity returns an *Error with ReasonInvalid for a component name or a version that OCM does not allow.
 func CheckIdentity(name, version string) error {
 	if len(name) > maxNameLength || !namePattern.MatchString(name) {
 		return invalid("%q is no OCM component name: it needs a domain, a slash and a path, in lower case", name)
@@ -87,7 +87,7 @@ func CheckIdentity(name, version string) error {
 	return nil
 }
 
-// locate says where a component version lies in a registry.
+// locate returns the location of a component version in a registry.
 func locate(subPath string, mapping Mapping, name, version string) (place, error) {
 	if err := CheckIdentity(name, version); err != nil {
 		return place{}, err
@@ -106,7 +106,7 @@ func locate(subPath string, mapping Mapping, name, version string) (place, error
 	return found, nil
 }
 
-// layerLimit is how large the layer with the descriptor may be: a tar is larger than the file in it.
+// layerLimit returns the maximum size of the layer with the descriptor: a tar is larger than the file in it.
 func layerLimit(mediaType string, limit int64) (int64, error) {
 	switch {
 	case slices.Contains(tarMediaTypes, mediaType):
@@ -150,7 +150,7 @@ func unpack(mediaType string, layer []byte, limit int64) ([]byte, error) {
 	return nil, invalid("component descriptor's tar has no %s in its first %d entries", fileName, maxTarEntries)
 }
 
-// checkSize refuses content by the size that is announced for it, before a byte of it is fetched.
+// checkSize refuses content by its announced size, before a byte of it is fetched.
 func checkSize(what string, size, limit int64) error {
 	if size < 0 || size > limit {
 		return invalid("%s has %d bytes, %d are allowed: %w", what, size, limit, ErrTooLarge)
@@ -158,7 +158,7 @@ func checkSize(what string, size, limit int64) error {
 	return nil
 }
 
-// baseURL is the registry as messages and Component.Repository name it.
+// baseURL returns the registry as it appears in messages and Component.Repository.
 func baseURL(registry, subPath string) string {
 	return path.Join(registry, strings.Trim(subPath, "/"))
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// mirrorPatience is shorter than that with the registry, which is asked next.
+// mirrorPatience is shorter than the patience with the registry, which is tried next.
 const mirrorPatience = 10 * time.Second
 
-// repositories are the places of a repository in the order in which they are asked: the registry itself is the last.
+// repositories returns the endpoints of a repository in the order in which they are tried: the registry itself comes last.
 func (r *Reader) repositories(of registry.Reference) ([]*remote.Repository, error) {
 	hosts := content.Registries{PlainHTTP: func(string) bool { return r.PlainHTTP }, Policy: r.Policy}
 	endpoints, err := hosts.Endpoints(of.Registry, of.Repository)
@@ -33,8 +33,8 @@ func (r *Reader) repositories(of registry.Reference) ([]*remote.Repository, erro
 	return found, nil
 }
 
-// eachOf reads from one place after the other until one has the answer. When all fail, the error is that of the last, which is the
-// registry itself, and tells what the mirrors failed with.
+// eachOf tries one endpoint after the other until one succeeds. If all fail, the error is that of the last, which is the registry itself,
+// followed by those of the mirrors.
 func eachOf[T any](
 	ctx context.Context, places []*remote.Repository, read func(context.Context, *remote.Repository) (T, error),
 ) (answer T, err error) {
@@ -58,7 +58,7 @@ func eachOf[T any](
 	return answer, err
 }
 
-// readWithin reads from one place. Its error has a reason, and no address that the other side chose.
+// readWithin reads from one endpoint. Its error has a reason, and no address that the server chose.
 func readWithin[T any](
 	ctx context.Context, limit time.Duration, from *remote.Repository, read func(context.Context, *remote.Repository) (T, error),
 ) (T, error) {

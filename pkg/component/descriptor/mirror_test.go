@@ -24,7 +24,7 @@ func failing(code int) middleware {
 	}
 }
 
-// mirrored is a reader of a registry with mirrors, all of them without TLS.
+// mirrored returns a reader of a registry with mirrors, all of them without TLS.
 func mirrored(origin string, mirrors ...string) *Reader {
 	reader := plain(origin)
 	reader.Policy = func(host string) content.HostPolicy {
@@ -69,12 +69,12 @@ func TestComponentsAreReadFromMirrorsFirst(t *testing.T) {
 	}
 }
 
-func TestWhenMirrorsFailTooTheRegistryCounts(t *testing.T) {
+func TestMirror_WhenMirrorsFailTooTheRegistryCounts(t *testing.T) {
 	down := start(t, failing(http.StatusServiceUnavailable))
 	for name, test := range map[string]struct {
 		origin, mirror, reason string
 	}{
-		"nobody has it":                       {start(t), start(t), ReasonNotFound},
+		"no one has it":                       {start(t), start(t), ReasonNotFound},
 		"the mirror is down":                  {start(t), down, ReasonNotFound},
 		"the registry is down":                {down, start(t), ReasonUnreachable},
 		"the registry wants other logins":     {start(t, failing(http.StatusForbidden)), down, ReasonUnauthorized},
@@ -116,7 +116,7 @@ func TestMirrorsOfComponentsGetTheirOwnCredentials(t *testing.T) {
 	}
 }
 
-// The certificates of a registry may change, and the reader follows without being made again.
+// The certificates of a registry may change, and the reader follows without being recreated.
 func TestComponentsAreReadWithTheCertificatesOfThePolicy(t *testing.T) {
 	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

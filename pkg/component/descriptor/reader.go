@@ -15,37 +15,37 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Mapping is how a component name becomes the path of an OCI repository.
+// Mapping is how a component name is mapped to the path of an OCI repository.
 type Mapping string
 
 const (
-	// URLPath keeps the name: component-descriptors/<name>. It is OCM's default, and ours.
+	// URLPath keeps the name: component-descriptors/<name>. It is OCM's default, and that of this package.
 	URLPath Mapping = "urlPath"
-	// SHA256 uses the hex sha256 of the name, for registries that allow two path segments only.
+	// SHA256 uses the hex sha256 of the name, for registries that allow only two path segments.
 	SHA256 Mapping = "sha256-digest"
 )
 
 const (
-	// DefaultMaxDescriptor is how many bytes a component descriptor may have when a Reader does not say.
+	// DefaultMaxDescriptor is the default maximum size of a component descriptor, in bytes.
 	DefaultMaxDescriptor = 100 << 10
 	// maxManifest is far above what a manifest of a hundred layers needs.
 	maxManifest = 1 << 20
 	// maxConfig is far above what the one descriptor in it needs.
 	maxConfig = 64 << 10
-	// patience is how long a registry may take for all requests of one call, so that a silent one blocks nobody for long.
+	// patience is the time limit for all requests of one call, so that an unresponsive registry does not block callers for long.
 	patience = 30 * time.Second
 )
 
-// Registries says how to talk to a registry. The zero value is https without credentials.
+// Registries configures requests to a registry. The zero value uses HTTPS without credentials.
 type Registries struct {
-	// PlainHTTP speaks http instead of https.
+	// PlainHTTP uses HTTP instead of HTTPS.
 	PlainHTTP bool
-	// Credentials returns what to log in with at host ("host[:port]"); nil means anonymous.
+	// Credentials returns the login for a host ("host[:port]"); nil means anonymous.
 	Credentials func(ctx context.Context, host string) (auth.Credential, error)
 	// Transport carries the requests; nil means content.Transport.
 	Transport http.RoundTripper
-	// Policy says what is special about a host (host[:port]): certificates, plain http and mirrors, which are asked first; nil means
-	// nothing. It is the policy that content.Registries has.
+	// Policy returns the settings of a host (host[:port]): certificates, plain HTTP and mirrors, which are tried first; nil means no special
+	// settings. It is the Policy of content.Registries.
 	Policy func(host string) content.HostPolicy
 }
 
@@ -53,12 +53,12 @@ type Registries struct {
 type Reader struct {
 	// Registry is the registry's host with an optional port, without scheme and path.
 	Registry string
-	// SubPath is the path below the host under which the components lie; may be empty.
+	// SubPath is the path of the components below the host; may be empty.
 	SubPath string
-	// Mapping is how names become repositories; empty means URLPath.
+	// Mapping maps names to repositories; empty means URLPath.
 	Mapping Mapping
 	Registries
-	// MaxDescriptor caps the size of component-descriptor.yaml; 0 means DefaultMaxDescriptor.
+	// MaxDescriptor limits the size of component-descriptor.yaml, in bytes; 0 means DefaultMaxDescriptor.
 	MaxDescriptor int64
 }
 
@@ -72,7 +72,7 @@ func (r *Reader) Get(ctx context.Context, name, version string) (*Component, err
 	return document.Component, nil
 }
 
-// GetDocument is Get for those who want the bytes too.
+// GetDocument is Get, and also returns the bytes.
 func (r *Reader) GetDocument(ctx context.Context, name, version string) (*Document, error) {
 	where, repositories, err := r.open(ctx, name, version)
 	if err != nil {
@@ -88,20 +88,20 @@ func (r *Reader) GetDocument(ctx context.Context, name, version string) (*Docume
 	if err != nil {
 		return nil, where.explain(ctx, err)
 	}
-	// Where it lies is the registry, not the mirror: whoever fetches its layers asks the mirrors again.
+	// The location is the registry, not the mirror: fetching its layers tries the mirrors again.
 	document.Repository = baseURL(r.Registry, where.repository)
 	document.RepositoryName = where.name
 	return document, nil
 }
 
-// Locate says where a component version lies in a registry: the path of its repository below the host, and its tag there.
+// Locate returns where a component version is in a registry: the path of its repository below the host, and its tag.
 func Locate(subPath string, mapping Mapping, name, version string) (repository, tag string, err error) {
 	where, err := locate(subPath, mapping, name, version)
 	return where.path(), where.tag, err
 }
 
-// GetDigest returns the digest of a component version's manifest with a single HEAD request, which is enough to notice
-// that a version was pushed again.
+// GetDigest returns the digest of a component version's manifest with a single HEAD request, which is enough to detect that a version was
+// pushed again.
 func (r *Reader) GetDigest(ctx context.Context, name, version string) (string, error) {
 	where, repositories, err := r.open(ctx, name, version)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *Reader) GetDigest(ctx context.Context, name, version string) (string, e
 	return digest, nil
 }
 
-// open finds the repository of a component version and its mirrors, without a request.
+// open returns the repository of a component version and its mirrors, without a request.
 func (r *Reader) open(ctx context.Context, name, version string) (place, []*remote.Repository, error) {
 	where, err := locate(r.SubPath, r.Mapping, name, version)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Reader) open(ctx context.Context, name, version string) (place, []*remo
 	return where, repositories, nil
 }
 
-// unknown says why there is no registry to ask, where it comes with the login and neither is there.
+// unknown returns an error if there is no registry, because it comes with the login and the login is missing.
 func (r *Reader) unknown(ctx context.Context) error {
 	if r.Registry != "" || r.Credentials == nil {
 		return nil
@@ -152,13 +152,13 @@ func (r *Reader) unknown(ctx context.Context) error {
 	return nil
 }
 
-// plain tells whether a host is spoken to without TLS. That the registry is says nothing of its token service and of its mirrors.
+// plain reports whether a host is accessed without TLS. The registry's setting does not apply to its token service and its mirrors.
 func (r *Reader) plain(host string) bool {
 	return r.PlainHTTP && strings.EqualFold(host, r.Registry) || r.Policy != nil && r.Policy(host).PlainHTTP
 }
 
-// client makes the HTTP client of one call. Tokens are kept for that call only: it needs one, and nothing then has to
-// notice that credentials changed. It does not try again by itself, since callers have their own back-off.
+// client returns the HTTP client of one call. It keeps tokens for that call only, so that changed credentials need no invalidation. It does
+// not retry, since callers have their own back-off.
 func (r *Reader) client() *auth.Client {
 	transport := r.Transport
 	if transport == nil {

@@ -115,7 +115,7 @@ func TestGetMakesThreeRequestsAndGetDigestOne(t *testing.T) {
 	}
 }
 
-func TestACancelledCallerLearnsNothingAboutTheRegistry(t *testing.T) {
+func TestReader_ACancelledCallerLearnsNothingAboutTheRegistry(t *testing.T) {
 	host := start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -125,7 +125,7 @@ func TestACancelledCallerLearnsNothingAboutTheRegistry(t *testing.T) {
 	}
 }
 
-func TestAReaderThatPointsNowhereSaysSo(t *testing.T) {
+func TestReader_AReaderThatPointsNowhereSaysSo(t *testing.T) {
 	for name, test := range map[string]struct {
 		reader          Reader
 		reason, message string

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// SignatureName is the name that signatures of modules have when nothing else is agreed.
+// SignatureName is the default name of module signatures.
 const SignatureName = "kyma-module-signature"
 
-// The algorithms and media types that signatures can have. OCM defines those of RSA; its own tools do not know the other two.
+// The algorithms and media types of signatures. OCM defines those of RSA; its own tools do not support the other two.
 const (
 	AlgorithmPKCS1v15 = "RSASSA-PKCS1-V1_5"
 	AlgorithmPSS      = "RSASSA-PSS"
@@ -21,7 +21,7 @@ const (
 	AlgorithmECDSA   = "ECDSA"
 	AlgorithmEd25519 = "Ed25519"
 
-	// MediaTypeSignatureRSA and the three below are signatures in hex; MediaTypeSignaturePEM is one in PEM, with certificates.
+	// MediaTypeSignatureRSA and the next three are signatures in hex; MediaTypeSignaturePEM is one in PEM, with certificates.
 	MediaTypeSignatureRSA     = "application/vnd.ocm.signature.rsa"
 	MediaTypeSignaturePSS     = "application/vnd.ocm.signature.rsa.pss"
 	MediaTypeSignatureECDSA   = "application/vnd.ocm.signature.ecdsa"
@@ -33,23 +33,23 @@ const (
 	PEMAlgorithm = "Signature Algorithm"
 )
 
-// maxSignatures and maxCertificates bound what a descriptor can have checked.
+// maxSignatures and maxCertificates limit the cost of verifying a descriptor.
 const (
 	maxSignatures   = 16
 	maxCertificates = 16
 )
 
-// hashes are the algorithms by OCM's names, the older ones too.
+// hashes maps OCM's names to algorithms, including the older names.
 var hashes = map[string]crypto.Hash{
 	"SHA-256": crypto.SHA256, "sha256": crypto.SHA256, "SHA-512": crypto.SHA512, "sha512": crypto.SHA512,
 }
 
-// Signature is one signature of a descriptor, as it is written there.
+// Signature is one signature of a descriptor, as written there.
 type Signature struct {
 	Name string `json:"name"`
-	// Digest is that of the normalised descriptor.
+	// Digest is the digest of the normalised descriptor.
 	Digest DigestSpec `json:"digest"`
-	// Signature is that of the digest.
+	// Signature is the signature of the digest.
 	Signature struct {
 		Algorithm string `json:"algorithm"`
 		Value     string `json:"value"`
@@ -57,50 +57,50 @@ type Signature struct {
 	} `json:"signature"`
 }
 
-// Trust says whose signatures count.
+// Trust configures which signatures are accepted.
 type Trust struct {
-	// Names of the signatures that count.
+	// Names are the accepted names of signatures.
 	Names []string
-	// PublicKeys are those of signers: *rsa.PublicKey, *ecdsa.PublicKey or ed25519.PublicKey.
+	// PublicKeys are the keys of signers: *rsa.PublicKey, *ecdsa.PublicKey or ed25519.PublicKey.
 	PublicKeys []crypto.PublicKey
-	// Certificates are those of signers themselves, and of authorities that vouch for signers.
+	// Certificates are those of signers, and of authorities that issue certificates to signers.
 	Certificates []*x509.Certificate
-	// Subjects bind signers with a certificate: its subject (RFC 2253), or one of its DNS names, email addresses or URIs is one of these.
-	// Empty accepts every subject that an authority vouches for.
+	// Subjects restrict signers with a certificate: its subject (RFC 2253), or one of its DNS names, email addresses or URIs must be listed.
+	// Empty accepts every subject with a trusted certificate.
 	Subjects []string
-	// Revoked are keys that count no more, by their KeyID. It holds for the key of each certificate in a chain too.
+	// Revoked are the KeyIDs of revoked keys. They apply to the key of each certificate in a chain too.
 	Revoked []string
-	// Signers is how many different keys have to have signed; 0 and 1 mean one.
+	// Signers is how many different keys must have signed; 0 and 1 mean one.
 	Signers int
 }
 
-// Signer is who made a signature that holds.
+// Signer is the signer of a valid signature.
 type Signer struct {
-	// Name of the signature, and the algorithm that made it.
+	// Name is the name of the signature, and Algorithm its algorithm.
 	Name, Algorithm string
-	// Key is its KeyID.
+	// Key is the KeyID of the signer's key.
 	Key string
-	// Subject and Issuer are those of the certificate; empty where a public key is trusted as it is.
+	// Subject and Issuer are those of the certificate; empty for a trusted public key.
 	Subject, Issuer string
-	// Until is when the certificates expire; zero means never.
+	// Until is when the first of the certificates expires; zero means never.
 	Until time.Time
 }
 
-// Verification is what the signatures of a component version are worth.
+// Verification is the result of verifying the signatures of a component version.
 type Verification struct {
-	// Signers are different ones, as many as were asked for or more, in the order of their signatures.
+	// Signers are distinct, at least as many as required, in the order of their signatures.
 	Signers []Signer
-	// Until is when it ends to hold; zero means never.
+	// Until is when the result becomes invalid; zero means never.
 	Until time.Time
-	// Digest is that of the descriptor's signed part: "sha256:..." or "sha512:...".
+	// Digest is the digest of the descriptor's signed part: "sha256:..." or "sha512:...".
 	Digest string
 }
 
-// Verify tells whether signers who are trusted signed this component version as it is now. Several signatures may carry names that count;
-// as many different keys as trust asks for are enough. The error is an *Error with a signature reason.
+// Verify verifies that trusted signers signed this component version as it is now. Several signatures may have accepted names; as many
+// different keys as trust requires are enough. The error is an *Error with a signature reason.
 //
-// What is signed is who the component is, and for each resource its name, type, labels that are marked for it and digest: not where the
-// resource lies (its access). Coverage says what follows from that.
+// A signature covers the component's identity, and for each resource its name, type, digest and the labels that are marked for signing, but
+// not the resource's location (its access). Coverage returns what follows from that.
 func (c *Component) Verify(trust *Trust, now time.Time) (*Verification, error) {
 	var first error
 	candidates := slices.DeleteFunc(slices.Clone(c.Signatures), func(s Signature) bool { return !slices.Contains(trust.Names, s.Name) })
@@ -130,12 +130,12 @@ func (c *Component) Verify(trust *Trust, now time.Time) (*Verification, error) {
 	case len(found.Signers) == 0:
 		return nil, first
 	default:
-		return nil, c.signature(ReasonSignatureMissing, "is signed by %d of the %d different keys that are asked for: have it signed by another "+
+		return nil, c.signature(ReasonSignatureMissing, "is signed by %d of the %d different keys that are asked for: sign it with another "+
 			"signer too", len(found.Signers), needed)
 	}
 }
 
-// add counts a signer once, however many signatures it made.
+// add counts each signer once, however many signatures it made.
 func (v *Verification) add(signer Signer, digest string) {
 	if slices.ContainsFunc(v.Signers, func(known Signer) bool { return known.Key == signer.Key }) {
 		return
@@ -150,9 +150,9 @@ func (c *Component) signature(reason, format string, args ...any) error {
 	return &Error{Reason: reason, Err: fmt.Errorf("component %s:%s "+format, append([]any{c.Name, c.Version}, args...)...)}
 }
 
-// SignedDigest is the sha256 digest of a resource's content, as a signature covers it: of the blob, or of the manifest where the resource
-// is an OCI artifact. ok is false when the descriptor has none, or excludes the content from signatures, as it does for a resource without
-// access: a digest that stands there is anybody's.
+// SignedDigest returns the sha256 digest of a resource's content that a signature covers: of the blob, or of the manifest if the resource
+// is an OCI artifact. ok is false if the descriptor has none, or excludes the content from signing, as it does for a resource without
+// access, where anyone can add a digest.
 func (r *Resource) SignedDigest() (digest string, ok bool) {
 	if r.Digest == nil || hashes[r.Digest.HashAlgorithm] != crypto.SHA256 || len(r.Digest.Value) != hex.EncodedLen(crypto.SHA256.Size()) {
 		return "", false

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The ways in which OCM makes the bytes of a descriptor that are signed. Others (jsonNormalisation/v3 and later) are made by versions of
-// OCM that this repository does not sign with, and are refused.
+// The supported normalisations, which turn a descriptor into the bytes that are signed. Others (jsonNormalisation/v3 and later) are made by
+// versions of OCM that this repository does not sign with, and are refused.
 const (
 	// NormalisationV1 depends on the descriptor's schema.
 	NormalisationV1 = "jsonNormalisation/v1"
@@ -20,15 +20,15 @@ const (
 	NormalisationV2 = "jsonNormalisation/v2"
 )
 
-// The names of digests that a descriptor can have of its resources.
+// The names of the digests of resources.
 const (
-	// DigestBlob is of a blob's bytes.
+	// DigestBlob is the digest of a blob's bytes.
 	DigestBlob = "genericBlobDigest/v1"
-	// DigestArtifact is of the manifest of an OCI artifact.
+	// DigestArtifact is the digest of the manifest of an OCI artifact.
 	DigestArtifact = "ociArtifactDigest/v1"
 )
 
-// signedLabel is a label with everything that a signature may cover.
+// signedLabel is a label with all fields that a signature may cover.
 type signedLabel struct {
 	Name    string          `json:"name"`
 	Value   json.RawMessage `json:"value"`
@@ -56,7 +56,7 @@ type signedResource struct {
 	signedElement
 	Type     string `json:"type"`
 	Relation string `json:"relation,omitempty"`
-	// Access is not signed, apart from there being none.
+	// Access is not signed, except for its absence.
 	Access *struct {
 		Type string `json:"type"`
 	} `json:"access,omitempty"`
@@ -74,7 +74,7 @@ type signedProvider struct {
 	Labels []signedLabel `json:"labels,omitempty"`
 }
 
-// UnmarshalJSON takes the forms that provider takes.
+// UnmarshalJSON accepts all forms of provider.
 func (p *signedProvider) UnmarshalJSON(data []byte) error {
 	type object signedProvider
 	var text string
@@ -87,7 +87,7 @@ func (p *signedProvider) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// signedDocument is what a signature covers of a descriptor, whatever its schema.
+// signedDocument is the part of a descriptor that a signature covers, for all schemas.
 type signedDocument struct {
 	schema   string
 	Name     string         `json:"name"`
@@ -101,7 +101,7 @@ type signedDocument struct {
 	Resources  []signedResource  `json:"resources"`
 }
 
-// Normalise makes the bytes of a descriptor, in YAML or JSON, that are signed.
+// Normalise returns the bytes of a descriptor, in YAML or JSON, that are signed. algorithm is NormalisationV1 or NormalisationV2.
 func Normalise(data []byte, algorithm string) ([]byte, error) {
 	component, err := Decode(data)
 	if err != nil {
@@ -122,7 +122,7 @@ func Normalise(data []byte, algorithm string) ([]byte, error) {
 	return normalised, nil
 }
 
-// signedPart reads the descriptor, which Decode has read before, once more for what is signed.
+// signedPart decodes the signed part of a descriptor that Decode has accepted.
 func signedPart(schema string, document []byte) (*signedDocument, error) {
 	var all any
 	if err := json.Unmarshal(document, &all); err != nil {
@@ -153,8 +153,8 @@ func signedPart(schema string, document []byte) (*signedDocument, error) {
 	return found, err
 }
 
-// complete fills in what OCM does before it signs: a local resource has its component's version, and of several resources with the same
-// extra identity the version is part of it.
+// complete sets the defaults that OCM sets before it signs: a local resource has its component's version, and if several resources have the
+// same extra identity, the version becomes part of it.
 func (d *signedDocument) complete() {
 	d.Sources = append([]signedSource{}, d.Sources...)
 	d.References = append([]signedReference{}, d.References...)
@@ -180,7 +180,7 @@ func (d *signedDocument) complete() {
 	}
 }
 
-// normalise makes the bytes that are signed.
+// normalise returns the bytes that are signed.
 func (d *signedDocument) normalise(algorithm string) ([]byte, error) {
 	switch {
 	case algorithm == NormalisationV2:
@@ -190,13 +190,13 @@ func (d *signedDocument) normalise(algorithm string) ([]byte, error) {
 	case d.schema == SchemaV3Alpha1:
 		return entries(d.likeV3()), nil
 	case len(d.Provider.Labels) == 0 && json.Unmarshal([]byte(d.Provider.Name), new(map[string]any)) == nil:
-		return nil, fmt.Errorf("its provider is named %s, which could be taken for something else", strconv.Quote(d.Provider.Name))
+		return nil, fmt.Errorf("its provider is named %s, which could be mistaken for something else", strconv.Quote(d.Provider.Name))
 	default:
 		return entries(d.likeV2()), nil
 	}
 }
 
-// full is the document as a tree, without any rule of what is signed.
+// full returns the document as a tree, before any rule of signing is applied.
 func (d *signedDocument) full() map[string]any {
 	text, err := json.Marshal(d)
 	tree := map[string]any{}
@@ -225,7 +225,7 @@ func unnamed(value any) {
 	}
 }
 
-// fields applies what all forms have in common: no access, of labels only those that are to be signed.
+// fields applies the rules that all forms have in common: no access, and only labels that are marked for signing.
 func (d *signedDocument) fields(tree map[string]any) map[string]any {
 	signedLabels(tree)
 	provider, _ := tree["provider"].(map[string]any)
@@ -244,7 +244,7 @@ func (d *signedDocument) fields(tree map[string]any) map[string]any {
 	return tree
 }
 
-// likeV2 is NormalisationV1 of schema v2.
+// likeV2 returns the NormalisationV1 form of schema v2.
 func (d *signedDocument) likeV2() map[string]any {
 	tree := d.fields(d.full())
 	delete(tree, "sources")
@@ -260,7 +260,7 @@ func (d *signedDocument) likeV2() map[string]any {
 	return map[string]any{"meta": map[string]any{"schemaVersion": SchemaV2}, "component": tree}
 }
 
-// likeV3 is NormalisationV1 of schema v3alpha1, where the provider's labels count however they are marked.
+// likeV3 returns the NormalisationV1 form of schema v3alpha1, where the provider's labels count regardless of their mark.
 func (d *signedDocument) likeV3() map[string]any {
 	provider := d.full()["provider"]
 	tree := d.fields(d.full())
@@ -278,7 +278,7 @@ func (d *signedDocument) likeV3() map[string]any {
 	return map[string]any{"apiVersion": SchemaV3Alpha1, "kind": kindV3, "metadata": tree, "spec": spec}
 }
 
-// signedLabels leaves of the labels of an element those that are marked to be signed, and of those what they say.
+// signedLabels reduces the labels of an element to those that are marked for signing, and their signed fields.
 func signedLabels(element map[string]any) {
 	if element == nil || element["labels"] == nil {
 		return
@@ -295,7 +295,7 @@ func signedLabels(element map[string]any) {
 	}
 }
 
-// objects are the objects of a list; whatever else is in it is left out.
+// objects returns the objects of a list; other elements are left out.
 func objects(value any) (found []map[string]any) {
 	items, _ := value.([]any)
 	for _, item := range items {

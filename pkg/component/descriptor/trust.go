@@ -8,73 +8,73 @@ import (
 	"time"
 )
 
-// Requirement says how much a missing or bad signature matters.
+// Requirement is how strictly signatures are required.
 type Requirement string
 
 const (
-	// RequireOff does not look at signatures.
+	// RequireOff ignores signatures.
 	RequireOff Requirement = "off"
-	// RequireAudit looks, tells what enforce would refuse, and goes on.
+	// RequireAudit verifies signatures and reports what RequireEnforce would refuse, but refuses nothing.
 	RequireAudit Requirement = "audit"
-	// RequireEnforce refuses what is not signed as it has to be.
+	// RequireEnforce refuses what is not signed as required.
 	RequireEnforce Requirement = "enforce"
 )
 
-// Allowance is something that no signature covers and a policy accepts all the same.
+// Allowance is something that no signature covers and that a policy nevertheless accepts.
 type Allowance string
 
 const (
 	// AllowValues accepts values for charts (spec.values of a Manifest).
 	AllowValues Allowance = "values"
-	// AllowCustomResources accepts another default custom resource than that of the component, of a kind that its content defines.
+	// AllowCustomResources accepts another default custom resource than the component's, of a kind that its content defines.
 	AllowCustomResources Allowance = "customResources"
-	// AllowTargetNamespace accepts a namespace for objects that name none.
+	// AllowTargetNamespace accepts a namespace for objects without one.
 	AllowTargetNamespace Allowance = "targetNamespace"
-	// AllowCRDChanges accepts that a change of a CustomResourceDefinition breaks a safety rule.
+	// AllowCRDChanges accepts a change of a CustomResourceDefinition that breaks a safety rule.
 	AllowCRDChanges Allowance = "crdChanges"
 )
 
-// Allowances are all that there are.
+// Allowances returns all allowances.
 func Allowances() []Allowance {
 	return []Allowance{AllowValues, AllowCustomResources, AllowTargetNamespace, AllowCRDChanges}
 }
 
-// SignaturePolicy says what is asked of the signatures of some components. It is shared and not to be changed; nil asks for nothing.
+// SignaturePolicy is the signature policy of some components. It is shared and must not be changed; nil requires nothing.
 type SignaturePolicy struct {
 	Require Requirement
 	Trust   Trust
-	// Allow is what need not be covered.
+	// Allow lists what a signature need not cover.
 	Allow []Allowance
-	// Closed says that what belongs to no component version is refused, as is what a component version does not hold, although no signature
-	// is asked for: another rule of the same policy enforces, and this one must not be a way around it.
+	// Closed refuses content that belongs to no component version, and content that its component version does not hold, although this rule
+	// requires no signature: another rule of the same policy enforces, and this one must not bypass it.
 	Closed bool
-	// Unmatched says that no rule is about these components, and why they are refused.
+	// Unmatched means that no rule matches these components, so that they are refused.
 	Unmatched bool
-	// ID tells policies apart: it is equal for equal ones.
+	// ID identifies the policy: equal policies have equal IDs.
 	ID string
 }
 
-// Asks tells whether signatures are looked at.
+// Asks reports whether signatures are verified.
 func (p *SignaturePolicy) Asks() bool { return p != nil && p.Require != RequireOff && p.Require != "" }
 
-// Enforced tells whether what is not signed as it has to be is refused.
+// Enforced reports whether content is refused if it is not signed as required.
 func (p *SignaturePolicy) Enforced() bool { return p != nil && p.Require == RequireEnforce }
 
-// Binds tells whether content is held to the component version that it says it comes from.
+// Binds reports whether content must match the component version that it claims to come from.
 func (p *SignaturePolicy) Binds() bool { return p != nil && (p.Asks() || p.Closed) }
 
-// Floor is the policy that holds everything to the component version that it says it comes from, and asks for no signature.
+// Floor returns a policy that only requires content to match the component version that it claims to come from, without signatures.
 func (p *SignaturePolicy) Floor() *SignaturePolicy {
 	return &SignaturePolicy{Require: RequireOff, Allow: p.Allow, Closed: true, ID: p.ID}
 }
 
-// Allows tells whether something need not be covered.
+// Allows reports whether something need not be covered.
 func (p *SignaturePolicy) Allows(what Allowance) bool {
 	return p == nil || slices.Contains(p.Allow, what)
 }
 
-// Judge verifies a component version and tells what its signature covers. What no signature is asked of is covered as its descriptor says
-// it. The error is an *Error with a signature reason; a policy that only audits gets it too.
+// Judge verifies a component version and returns what its signature covers. If no signature is required, everything in its descriptor
+// counts as covered. The error is an *Error with a signature reason, also under a policy that only audits.
 func (p *SignaturePolicy) Judge(c *Component, now time.Time) (*Verification, *Coverage, error) {
 	if p.Unmatched {
 		return nil, nil, &Error{Reason: ReasonSignatureUntrusted, Err: fmt.Errorf(
@@ -92,7 +92,7 @@ func (p *SignaturePolicy) Judge(c *Component, now time.Time) (*Verification, *Co
 	return verified, coverage, err
 }
 
-// Fingerprint is equal for policies that ask for the same: 16 hex digits.
+// Fingerprint returns 16 hex digits that are equal for policies with the same requirements.
 func (p *SignaturePolicy) Fingerprint() string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q %d %q %q %q %t %t\n", p.Require, p.Trust.Names, p.Trust.Signers, p.Trust.Subjects, p.Trust.Revoked, p.Allow,

@@ -78,7 +78,7 @@ func answer() error {
 	return json.NewEncoder(os.Stdout).Encode(outcome)
 }
 
-// Run runs the loop as a process of its own: this very program, which has to call Answer first.
+// Run runs the loop as a process of its own: this very program, which must call Answer first.
 func Run(ctx context.Context, spec Spec) (Outcome, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -147,7 +147,7 @@ func (u *unit) apply(ctx context.Context, object *unstructured.Unstructured) err
 	return err
 }
 
-// processor is the time that this process has had, the kernel on its behalf included.
+// processor returns the time that this process has had, the kernel on its behalf included.
 func processor() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

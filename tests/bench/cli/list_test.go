@@ -22,7 +22,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/showcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/getcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
@@ -84,7 +84,7 @@ func list(b *testing.B, config *rest.Config) (requests int) {
 	b.Helper()
 	var out, said bytes.Buffer
 	to := target.Of(config)
-	for _, command := range showcmd.Commands(&console.Console{In: strings.NewReader(""), Out: &out, Err: &said}, to) {
+	for _, command := range getcmd.Commands(&console.Console{In: strings.NewReader(""), Out: &out, Err: &said}, to) {
 		if command.Name() != "list" {
 			continue
 		}

@@ -22,7 +22,7 @@ func Quantiles[T cmp.Ordered](values []T, shares ...float64) []T {
 	return found
 }
 
-// Median is the Quantile of one half.
+// Median returns the Quantile of one half.
 func Median[T cmp.Ordered](values []T) T { return Quantile(values, 0.5) }
 
 func rank[T cmp.Ordered](sorted []T, q float64) T {

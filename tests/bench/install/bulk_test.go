@@ -19,8 +19,8 @@ const (
 	bulkObjects = 10
 )
 
-// BenchmarkBulk creates 20 Kymas with five modules of ten objects each at once and takes the time until all are Ready. Each Kyma has modules of
-// its own, because all of them lead to one runtime here.
+// BenchmarkBulk creates 20 Kymas with five modules of ten objects each at once and takes the time until all are Ready. Each Kyma has
+// modules of its own, because all of them lead to one runtime here.
 func BenchmarkBulk(b *testing.B) {
 	gomega.RegisterTestingT(b)
 	env, err := testkit.Launch(context.Background(), testkit.Options{Runtimes: 1, Quiet: true})

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
@@ -125,7 +125,7 @@ func remove(b *testing.B, env *testkit.Env, kyma *v1beta2.Kyma) {
 	b.Fatalf("Kyma %s is not gone after a minute", kyma.Name)
 }
 
-// loop is the limit: the same objects, created one after the other by a plain client.
+// loop returns the limit: the same objects, created one after the other by a plain client.
 func loop(b *testing.B, runtime *testkit.Cluster) time.Duration {
 	b.Helper()
 	ctx, name := context.Background(), testkit.Unique("bare")

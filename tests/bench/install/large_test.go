@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
@@ -33,8 +33,8 @@ const (
 	unlimited = 1e6
 )
 
-// BenchmarkLarge installs one module of 2,000 objects (5 MB of YAML) and compares it with a bare loop of server-side applies of the same objects by
-// as many workers. It reports objects per second of both and their ratio, and how far memory rose above idle.
+// BenchmarkLarge installs one module of 2,000 objects (5 MB of YAML) and compares it with a bare loop of server-side applies of the same
+// objects by as many workers. It reports objects per second of both and their ratio, and how far memory rose above idle.
 func BenchmarkLarge(b *testing.B) {
 	gomega.RegisterTestingT(b)
 	env, err := testkit.Launch(context.Background(), testkit.Options{Runtimes: 1, Quiet: true})
@@ -86,7 +86,7 @@ func configMap(name string, seed int) *unstructured.Unstructured {
 	}}
 }
 
-// bareApply is the limit: the same objects, applied by a plain client.
+// bareApply returns the limit: the same objects, applied by a plain client.
 func bareApply(b *testing.B, config *rest.Config) time.Duration {
 	b.Helper()
 	config = rest.CopyConfig(config)
@@ -115,7 +115,7 @@ func bareApply(b *testing.B, config *rest.Config) time.Duration {
 	return time.Since(begin)
 }
 
-// heap is what objects take, garbage that was not yet collected included.
+// heap returns what objects take, garbage that was not yet collected included.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

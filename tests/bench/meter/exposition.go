@@ -41,7 +41,7 @@ func Scrape(ctx context.Context, url string) (*Exposition, error) {
 	return &Exposition{At: time.Now(), families: families}, nil
 }
 
-// Has says whether there is a metric of that name.
+// Has reports whether there is a metric of that name.
 func (e *Exposition) Has(name string) bool { return e.families[name] != nil }
 
 // Sum adds the series of a counter or gauge whose labels have the given values: Sum("rest_client_requests_total", "method", "PATCH").

@@ -46,7 +46,7 @@ func TestMetricsOfAProgram(t *testing.T) {
 		"those of a label":                          {after.Sum("requests_total", "method", "PATCH"), 4},
 		"those of two labels":                       {after.Sum("requests_total", "method", "PATCH", "code", "409"), 1},
 		"a value that no series has":                {after.Sum("requests_total", "method", "PUT"), 0},
-		"a metric that nobody counted":              {after.Sum("nothing_total"), 0},
+		"a metric that no one counted":              {after.Sum("nothing_total"), 0},
 		"the number of observations":                {after.Sum("took_seconds"), 101},
 		"the sum of what was observed":              {after.Total("took_seconds"), 50 + 99*0.5 + 5},
 		"half lie below a bucket's bound":           {after.Quantile(before, 0.5, "took_seconds"), 1},
@@ -68,7 +68,7 @@ func TestMetricsOfAProgram(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMetrics(t *testing.T) {
+func TestExposition_WhatIsNoMetrics(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/refused" {
 			w.WriteHeader(http.StatusForbidden)
@@ -86,7 +86,7 @@ func TestWhatIsNoMetrics(t *testing.T) {
 	}
 }
 
-func TestWhatLivesInAProgram(t *testing.T) {
+func TestExposition_WhatLivesInAProgram(t *testing.T) {
 	server := httptest.NewServer(http.DefaultServeMux)
 	defer server.Close()
 	before, err := Live(t.Context(), server.URL)

@@ -37,7 +37,7 @@ func (u Usage) Since(before Usage) Usage {
 	}
 }
 
-// Cores is how many cores were busy on average between two readings.
+// Cores returns how many cores were busy on average between two readings.
 func (u Usage) Cores(before Usage) float64 {
 	if !u.At.After(before.At) {
 		return 0
@@ -164,7 +164,7 @@ func Follow(ctx context.Context, pid int, every time.Duration) *Track {
 // Stop returns all that was seen, and why it ended early when it did.
 func (t *Track) Stop() ([]Usage, error) { return t.stop() }
 
-// Peak is the largest of each figure.
+// Peak returns the largest of each figure.
 func Peak(seen []Usage) Usage {
 	var top Usage
 	for _, u := range seen {

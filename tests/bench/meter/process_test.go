@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestWhatThisProcessUses(t *testing.T) {
+func TestProcess_WhatThisProcessUses(t *testing.T) {
 	before, err := Of(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestWhatThisProcessUses(t *testing.T) {
 	}
 }
 
-func TestTheNameOfAProgramMayHoldAnything(t *testing.T) {
+func TestProcess_TheNameOfAProgramMayHoldAnything(t *testing.T) {
 	folder := t.TempDir()
 	const stat = "77 (a) S (b c) S 1 2 3 4 5 6 7 8 9 10 150 50 13 14 20 0 9 19 20\n"
 	if err := os.WriteFile(folder+"/stat", []byte(stat), 0o600); err != nil {
@@ -50,7 +50,7 @@ func TestTheNameOfAProgramMayHoldAnything(t *testing.T) {
 	}
 }
 
-func TestAProcessIsFollowedUntilItEnds(t *testing.T) {
+func TestProcess_AProcessIsFollowedUntilItEnds(t *testing.T) {
 	cat := exec.Command("cat")
 	in, err := cat.StdinPipe()
 	if err != nil {

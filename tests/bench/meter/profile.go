@@ -68,7 +68,7 @@ func SaveHeap(ctx context.Context, address, file string) error {
 	return save(ctx, address+"/debug/pprof/heap?gc=1", file, askTimeout)
 }
 
-// SaveCPU writes a processor profile of the time to come to a file, for go tool pprof. It returns when the time is over.
+// SaveCPU writes a processor profile of the time to come to a file, for go tool pprof. It returns when the time has ended.
 func SaveCPU(ctx context.Context, address, file string, during time.Duration) error {
 	url := fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", address, max(1, int(during.Seconds())))
 	return save(ctx, url, file, during+askTimeout)

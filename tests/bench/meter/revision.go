@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Revision returns the revision of the store behind a real API server. Each write that changed something raised it by one, whoever made it:
+// Revision returns the revision of the store behind a real API server. Each write that changed something raised it by one, from any client:
 // the server itself writes a Lease every ten seconds and a compaction mark every five minutes.
 func Revision(ctx context.Context, config *rest.Config) (int64, error) {
 	clients, err := kubernetes.NewForConfig(config)

@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 )
 
-func TestEveryTrueWriteRaisesTheRevision(t *testing.T) {
-	plane, err := provision.Start(t.Context(), provision.Options{Name: "meter"})
+func TestRevision_EveryTrueWriteRaisesTheRevision(t *testing.T) {
+	plane, err := localcluster.Start(t.Context(), localcluster.Options{Name: "meter"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func TestEveryTrueWriteRaisesTheRevision(t *testing.T) {
 }
 
 // still waits until a server has written nothing for a while, and returns its revision: one that was just started says that it is ready,
-// and goes on to make what everybody needs.
-func still(t *testing.T, plane *provision.ControlPlane) int64 {
+// and continues to make what everyone needs.
+func still(t *testing.T, plane *localcluster.ControlPlane) int64 {
 	t.Helper()
 	last, since := revision(t, plane), time.Now()
 	late := time.After(2 * time.Minute)
@@ -65,7 +65,7 @@ func still(t *testing.T, plane *provision.ControlPlane) int64 {
 	return last
 }
 
-func revision(t *testing.T, plane *provision.ControlPlane) int64 {
+func revision(t *testing.T, plane *localcluster.ControlPlane) int64 {
 	t.Helper()
 	r, err := meter.Revision(t.Context(), plane.Config)
 	if err != nil {

@@ -60,7 +60,7 @@ func TestPublish(t *testing.T) {
 	for name, text := range map[string]string{
 		"docs/benchmarks.md":     "by hand\n<!-- figures: begin, written by make bench -->\n<!-- figures: end -->\n",
 		"docs/img/bench-old.svg": "of a curve that is no more",
-		"docs/img/other.svg":     "of somebody else",
+		"docs/img/other.svg":     "of another user",
 	} {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {

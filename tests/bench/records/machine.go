@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
 )
 
-// Machine tells what this program runs on. What cannot be found out stays empty. Root is the checkout, kubernetes the version of the
+// Machine returns what this program runs on. What cannot be found out stays empty. Root is the checkout, kubernetes the version of the
 // API servers.
 func Machine(ctx context.Context, root, kubernetes string) report.Machine {
 	m := report.Machine{Cores: runtime.NumCPU(), Go: strings.TrimPrefix(runtime.Version(), "go")}

@@ -27,7 +27,7 @@ func AtLeast(limit float64) Bound { return Bound{atLeast, limit} }
 // Exactly holds a figure to limit.
 func Exactly(limit float64) Bound { return Bound{exactly, limit} }
 
-// Met says whether value keeps the bound.
+// Met reports whether value keeps the bound.
 func (b Bound) Met(value float64) bool {
 	switch b.Is {
 	case "":

@@ -24,7 +24,7 @@ func machinesOf(results []Result) []Machine {
 	return found
 }
 
-// letter is how the page refers to a machine.
+// letter returns how the page refers to a machine.
 func letter(i int) string { return string(rune('a' + i%26)) }
 
 func machineTable(machines []Machine) string {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Figure writes a number as people read it: three significant digits below a thousand, whole and grouped above, so that counted figures up
+// Figure writes a number as users read it: three significant digits below a thousand, whole and grouped above, so that counted figures up
 // to a million stay exact.
 func Figure(v float64) string {
 	abs := math.Abs(v)
@@ -42,7 +42,7 @@ func trim(digits string) string {
 	return strings.TrimSuffix(strings.TrimRight(digits, "0"), ".")
 }
 
-// natural compares texts as people sort them: K=100 before K=1000, B2 before B10.
+// natural compares texts as users sort them: K=100 before K=1000, B2 before B10.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		na, nb := leadingDigits(a), leadingDigits(b)

@@ -62,7 +62,7 @@ func TestBounds(t *testing.T) {
 		"counted figures are exact":                      {Exactly(0), 0, true, "= 0"},
 		"one call is not none":                           {Exactly(0), 1, false, "= 0"},
 		"what could not be measured is kept by no bound": {AtMost(1), math.NaN(), false, "<= 1"},
-		"a relation that nobody knows is never kept":     {Bound{Is: "~", Limit: 1}, 1, false, "~ 1"},
+		"a relation that no one knows is never kept":     {Bound{Is: "~", Limit: 1}, 1, false, "~ 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.bound.Met(c.value); got != c.met {

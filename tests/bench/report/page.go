@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What stands between these lines of the page is made from results; everything else is written by people and kept.
+// What stands between these lines of the page is made from results; everything else is written by users and kept.
 const (
 	beginMark = "<!-- figures: begin, written by make bench -->"
 	endMark   = "<!-- figures: end -->"
@@ -51,7 +51,7 @@ func Page(old []byte, s Set) ([]byte, error) {
 	return []byte(text.String()), nil
 }
 
-// benches are those of a set, in order.
+// benches returns those of a set, in order.
 func benches(s Set) []string {
 	var names []string
 	for _, r := range s.Results {
@@ -86,7 +86,7 @@ func section(text *strings.Builder, bench string, s Set, machines []Machine) {
 		which := r.Case
 		for _, m := range r.Metrics {
 			fmt.Fprintf(text, "| %s | %s | %s | %s | %s |\n",
-				cell(which), cell(m.Name), cell(amount(m)), cell(m.Goal.String()), shown(m))
+				cell(which), cell(m.Name), cell(amount(m)), cell(m.Goal.String()), verdictText(m))
 			which = ""
 		}
 		commands = append(commands, command{
@@ -98,7 +98,7 @@ func section(text *strings.Builder, bench string, s Set, machines []Machine) {
 	writeCommands(text, commands)
 	for _, c := range s.Curves {
 		if c.Bench == bench {
-			picture(text, &c)
+			writeCurve(text, &c)
 		}
 	}
 }
@@ -113,8 +113,8 @@ func notes(text *strings.Builder, bench string, results []Result) {
 	}
 }
 
-// shown is the verdict on the page, where what is missed has to be seen.
-func shown(m Metric) string {
+// verdictText returns the verdict on the page, where what is missed must be seen.
+func verdictText(m Metric) string {
 	if v := verdict(m); v != "MISSED" {
 		return v
 	}
@@ -131,8 +131,8 @@ func amount(m Metric) string {
 	return Figure(m.Value) + " " + m.Unit
 }
 
-// picture shows a curve, and says in words what it shows.
-func picture(text *strings.Builder, c *Curve) {
+// writeCurve shows a curve, and says in words what it shows.
+func writeCurve(text *strings.Builder, c *Curve) {
 	fmt.Fprintf(text, "![%s](img/%s.svg)\n\n", c.Title, c.Name)
 	for _, l := range c.Lines {
 		law := l.Law()
@@ -141,7 +141,7 @@ func picture(text *strings.Builder, c *Curve) {
 		}
 		fmt.Fprintf(text, "- %s: exponent %s through %d points, R² %.3f", l.Name, exponent(law), law.Points, law.R2)
 		if m := (Metric{Value: law.Exponent, Goal: c.Goal}); !l.Limit && law.Points >= fewest && c.Goal.Is != "" {
-			fmt.Fprintf(text, " (bound %s, %s)", c.Goal, shown(m))
+			fmt.Fprintf(text, " (bound %s, %s)", c.Goal, verdictText(m))
 		}
 		fmt.Fprintln(text)
 	}

@@ -18,7 +18,7 @@ type Metric struct {
 	Goal Bound `json:"goal,omitzero"`
 }
 
-// Met says whether the value keeps its bound, or has none.
+// Met reports whether the value keeps its bound, or has none.
 func (m Metric) Met() bool { return m.Goal.Met(m.Value) }
 
 // Result is what one case of a bench gave.
@@ -49,7 +49,7 @@ func (r *Result) Add(name, unit string, value float64, goal ...Bound) *Result {
 	return r
 }
 
-// Met says whether all metrics keep their bounds.
+// Met reports whether all metrics keep their bounds.
 func (r *Result) Met() bool {
 	return !slices.ContainsFunc(r.Metrics, func(m Metric) bool { return !m.Met() })
 }
@@ -100,10 +100,10 @@ type Line struct {
 	Limit bool `json:"limit,omitempty"`
 }
 
-// Law is the power law through the points.
+// Law returns the power law through the points.
 func (l Line) Law() fit.Power { return fit.PowerLaw(l.Points) }
 
-// Met says whether the exponents of all lines keep the bound. A line of fewer than three points has none yet.
+// Met reports whether the exponents of all lines keep the bound. A line of fewer than three points has none yet.
 func (c *Curve) Met() bool {
 	return !slices.ContainsFunc(c.Lines, func(l Line) bool {
 		law := l.Law()

@@ -8,7 +8,7 @@ type scale struct {
 	from, to  float64 // the same ends, in pixels
 }
 
-// steps are the values of a decade that people like to read.
+// steps are the values of a decade that users like to read.
 var steps = []float64{1, 2, 5}
 
 // newScale covers all values, and one decade at least, so that noise around a cost that does not grow is not blown up.
@@ -39,7 +39,7 @@ type tick struct {
 	faint bool
 }
 
-// ticks are the steps of every decade; beyond three decades only the first of each has a number.
+// ticks returns the steps of every decade; beyond three decades only the first of each has a number.
 func (s scale) ticks() []tick {
 	wide := s.high/s.low > 1000*1.001
 	var found []tick

@@ -19,7 +19,7 @@ const (
 	ink, muted, rule, faint = "#1f2328", "#59636e", "#d1d9e0", "#eef1f4"
 )
 
-// inks tell lines apart for everybody, the colour-blind included.
+// inks tell lines apart for everyone, the colour-blind included.
 var inks = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9"}
 
 // SVG draws a curve on two logarithmic axes: the points, the power law through them as a broken line, and linear growth as a dotted one.
@@ -76,7 +76,7 @@ func colour(l Line, i int) string {
 	return inks[i%len(inks)]
 }
 
-// words are those of the legend.
+// words returns those of the legend.
 func words(l Line, goal Bound) string {
 	law := l.Law()
 	switch {

@@ -1,6 +1,6 @@
 // Program run answers: how fast, how large and how quiet is the manager on this machine? `make bench` starts it.
 //
-// It builds the manager, plays the workloads that are asked for, prints every figure with its bound, keeps the results in a folder and
+// It builds the manager, plays the workloads that are requested, prints every figure with its bound, keeps the results in a folder and
 // makes docs/benchmarks.md and its pictures of them. With -smoke it is a test, and refuses to end well when a counted figure misses its
 // bound. Times depend on the machine: one that misses its bound is told and no failure.
 package main
@@ -23,12 +23,12 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/records"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/workload"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
 )
 
 // kubernetes is the version of the API servers; hack/controlplane/go.mod says so.
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func play(ctx context.Context, o options, root string, chosen []workload.Workloa
 		return records.Keep(o.results, newer)
 	}
 	if b.Manager == "" {
-		if b.Manager, err = world.BuildManager(ctx, dir); err != nil {
+		if b.Manager, err = testbench.BuildManager(ctx, dir); err != nil {
 			return set, err
 		}
 	}
@@ -235,7 +235,7 @@ var variables = map[string]string{
 	"bench": "BENCH", "k": "K", "m": "M", "r": "R", "idle": "IDLE", "runs": "RUNS",
 }
 
-// command is how a run is repeated by make.
+// command returns how a run is repeated by make.
 func command(set *flag.FlagSet) string {
 	text, rest := "make bench", ""
 	set.Visit(func(f *flag.Flag) {

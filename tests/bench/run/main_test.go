@@ -18,7 +18,7 @@ func TestParse(t *testing.T) {
 		"the rest is told as flags": {
 			args: []string{"-processors=1", "-flag=--log-level=2"}, command: "make bench BENCHARGS='-flag=--log-level=2 -processors=1'",
 		},
-		"where results go is nobody's business": {args: []string{"-results=x", "-publish"}, command: "make bench"},
+		"where results go is no one's business": {args: []string{"-results=x", "-publish"}, command: "make bench"},
 		"a short run has a name":                {args: []string{"-smoke"}, command: "make bench-smoke"},
 		"no fleet of nothing":                   {args: []string{"-k=0"}, fail: "above zero"},
 		"no stray words":                        {args: []string{"B2"}, fail: "unexpected argument"},

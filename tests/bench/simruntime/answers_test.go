@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// conversation is what somebody says to a server, and what was answered, without what differs by nature.
+// conversation is what a user says to a server, and what was answered, without what differs by nature.
 type conversation struct {
 	*testing.T
 	client   dynamic.Interface
@@ -55,7 +55,7 @@ func (c *conversation) note(what string, obj *unstructured.Unstructured, err err
 		obj.GetGeneration(), obj.GetDeletionTimestamp() != nil, data, slices.Sorted(maps.Keys(obj.GetLabels())), obj.GetFinalizers(), managers))
 }
 
-// say holds the whole conversation.
+// sayLocked holds the whole conversation.
 func (c *conversation) say() {
 	ctx := context.Background()
 	all := c.client.Resource(configMaps).Namespace("default")
@@ -110,7 +110,7 @@ func (c *conversation) say() {
 	c.gone("delete nothing", all.Delete(ctx, "one", metav1.DeleteOptions{}))
 	c.workload(ctx)
 	_, err = c.client.Resource(schema.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "unknowns"}).List(ctx, metav1.ListOptions{})
-	c.note("a kind that nobody serves", nil, err)
+	c.note("a kind that no one serves", nil, err)
 }
 
 // workload tells of generations and a status.

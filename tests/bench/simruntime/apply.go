@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// apply is a server-side apply: of a new object when there is none. The caller holds the lock.
-func (w *writing) apply(data []byte, live *object, force bool) (*object, error) {
+// applyLocked returns a server-side apply: of a new object when there is none. The caller holds the lock.
+func (w *writing) applyLocked(data []byte, live *object, force bool) (*object, error) {
 	patch, err := readSent(data)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (w *writing) apply(data []byte, live *object, force bool) (*object, error) 
 			return nil, err
 		}
 		w.born(after)
-		return w.commit(nil, nil, after)
+		return w.commitLocked(nil, nil, after)
 	}
 	if err := w.sameObject(live, before, after); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (w *writing) apply(data []byte, live *object, force bool) (*object, error) 
 	return w.settle(live, before, after)
 }
 
-// merged is what the library makes of an object and what is applied to it.
+// merged returns what the library makes of an object and what is applied to it.
 func (w *writing) merged(before, patch *document, force bool) (*document, error) {
 	fields, err := w.table.kind.fields(w.version, w.subresource)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// certificate is the runtime's own authority and its server certificate in one, made when somebody asks first.
+// certificate returns the runtime's own authority and its server certificate in one, made when a user asks first.
 func (r *Runtime) certificate() (*tls.Certificate, error) {
 	r.secretMu.Lock()
 	defer r.secretMu.Unlock()
@@ -44,7 +44,7 @@ func (r *Runtime) certificate() (*tls.Certificate, error) {
 	return r.cert, nil
 }
 
-// bearer is the token that counts now.
+// bearer returns the token that counts now.
 func (r *Runtime) bearer() string {
 	r.secretMu.Lock()
 	defer r.secretMu.Unlock()
@@ -61,7 +61,7 @@ func (r *Runtime) RenewToken() {
 
 func newToken(i int) string { return fmt.Sprintf("runtime-%d-%s", i, rand.Text()) }
 
-// Config is a way in for clients in this program, without a rate limit.
+// Config returns a way in for clients in this program, without a rate limit.
 func (r *Runtime) Config() *rest.Config {
 	return &rest.Config{
 		Host: r.Server(), BearerToken: r.bearer(), QPS: -1,
@@ -70,7 +70,7 @@ func (r *Runtime) Config() *rest.Config {
 	}
 }
 
-// Server is the URL of the runtime.
+// Server returns the URL of the runtime.
 func (r *Runtime) Server() string {
 	r.net.mu.Lock()
 	defer r.net.mu.Unlock()
@@ -86,7 +86,7 @@ func (r *Runtime) authority() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})
 }
 
-// Kubeconfig is what a person would be given: address, authority and token.
+// Kubeconfig returns what a user would be given: address, authority and token.
 func (r *Runtime) Kubeconfig() []byte {
 	file := clientcmdapi.NewConfig()
 	file.Clusters["runtime"] = &clientcmdapi.Cluster{Server: r.Server(), CertificateAuthorityData: r.authority()}

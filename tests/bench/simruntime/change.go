@@ -17,14 +17,14 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// change answers PUT and PATCH.
+// changeLocked answers PUT and PATCH.
 func (q *request) change() error {
 	data, err := q.body()
 	if err != nil {
 		return err
 	}
 	unlock := q.runtime.lock()
-	w, err := q.newWriting()
+	w, err := q.newWritingLocked()
 	var o *object
 	code := http.StatusOK
 	if err == nil {
@@ -32,7 +32,7 @@ func (q *request) change() error {
 		kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
 		if live := w.table.objects[w.at]; live == nil && (!w.patch || types.PatchType(kind) != types.ApplyPatchType) {
 			err = q.gone()
-		} else if o, err = w.change(types.PatchType(kind), data, live, q.URL.Query().Get("force") == "true"); live == nil {
+		} else if o, err = w.changeLocked(types.PatchType(kind), data, live, q.URL.Query().Get("force") == "true"); live == nil {
 			code = http.StatusCreated
 		}
 	}
@@ -44,10 +44,10 @@ func (q *request) change() error {
 	return nil
 }
 
-// change makes the next state of an object. The caller holds the lock.
-func (w *writing) change(kind types.PatchType, data []byte, live *object, force bool) (*object, error) {
+// changeLocked makes the next state of an object. The caller holds the lock.
+func (w *writing) changeLocked(kind types.PatchType, data []byte, live *object, force bool) (*object, error) {
 	if w.patch && kind == types.ApplyPatchType {
-		return w.apply(data, live, force)
+		return w.applyLocked(data, live, force)
 	}
 	after, err := w.next(kind, data, live)
 	if err != nil {
@@ -57,10 +57,10 @@ func (w *writing) change(kind types.PatchType, data []byte, live *object, force 
 	if err != nil {
 		return nil, err
 	}
-	return w.update(live, before, after)
+	return w.updateLocked(live, before, after)
 }
 
-// open is a stored object in the version that is written.
+// open returns a stored object in the version that is written.
 func (w *writing) open(live *object) (*document, error) {
 	d, err := live.open()
 	if err != nil || w.version == w.table.kind.stored {
@@ -69,7 +69,7 @@ func (w *writing) open(live *object) (*document, error) {
 	return d.inVersion(w.table.kind.gvk(w.version).GroupVersion().String()), nil
 }
 
-// next is what a PUT or a patch makes of an object.
+// nextLocked returns what a PUT or a patch makes of an object.
 func (w *writing) next(kind types.PatchType, data []byte, live *object) (*document, error) {
 	if !w.patch {
 		return readSent(data)
@@ -109,8 +109,8 @@ func readSent(data []byte) (*document, error) {
 	return d, nil
 }
 
-// update stores a document in place of what was there. The caller holds the lock.
-func (w *writing) update(live *object, before, after *document) (*object, error) {
+// updateLocked stores a document in place of what was there. The caller holds the lock.
+func (w *writing) updateLocked(live *object, before, after *document) (*object, error) {
 	if err := w.sameObject(live, before, after); err != nil {
 		return nil, err
 	}
@@ -191,10 +191,10 @@ func (w *writing) settle(live *object, before, after *document) (*object, error)
 		metadata["generation"] = before.GetGeneration() + 1
 		after.Object["metadata"] = metadata
 	}
-	return w.commit(live, before, after)
+	return w.commitLocked(live, before, after)
 }
 
-// sameSpec says that two states differ in metadata and, where it stands for itself, status at most.
+// sameSpec reports whether two states differ in metadata and, where it stands for itself, status at most.
 func sameSpec(a, b map[string]any, status bool) bool {
 	rest := func(content map[string]any) map[string]any {
 		content = maps.Clone(content)

@@ -24,7 +24,7 @@ func sample(i int) *document {
 }
 
 func (r *Runtime) writing(manager string) *writing {
-	return &writing{runtime: r, table: r.find(configMaps.GroupResource()), version: "v1", at: place{namespace: "default"}, manager: manager, strict: true}
+	return &writing{runtime: r, table: r.findLocked(configMaps.GroupResource()), version: "v1", at: place{namespace: "default"}, manager: manager, strict: true}
 }
 
 // cpu reports the processor time of an iteration, which other processes of the machine do not change.
@@ -50,7 +50,7 @@ func BenchmarkCreate(b *testing.B) {
 		i++
 		func() {
 			defer r.lock()()
-			if _, err := r.writing("me").create(sample(i)); err != nil {
+			if _, err := r.writing("me").createLocked(sample(i)); err != nil {
 				b.Fatal(err)
 			}
 		}()
@@ -67,7 +67,7 @@ func BenchmarkApply(b *testing.B) {
 			defer r.lock()()
 			w := r.writing("me")
 			w.at.name, w.patch = "module-1", true
-			if _, err := w.apply(body, w.table.objects[w.at], true); err != nil {
+			if _, err := w.applyLocked(body, w.table.objects[w.at], true); err != nil {
 				b.Fatal(err)
 			}
 		}()
@@ -85,7 +85,7 @@ func BenchmarkMemory(b *testing.B) {
 		for _, r := range fleet.All() {
 			unlock := r.lock()
 			for i := range objects {
-				if _, err := r.writing("me").create(sample(i)); err != nil {
+				if _, err := r.writing("me").createLocked(sample(i)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -112,7 +112,7 @@ func BenchmarkOverTheWire(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is what 1,000 runtimes cost that nobody has called yet, their kubeconfigs included.
+// BenchmarkStart is what 1,000 runtimes cost that no one has called yet, their kubeconfigs included.
 func BenchmarkStart(b *testing.B) {
 	const runtimes = 1000
 	var before, after runtime.MemStats

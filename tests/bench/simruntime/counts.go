@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
-// Counts are what runtimes were asked for and what it came to.
+// Counts are what runtimes were requested and what it came to.
 type Counts struct {
 	// Calls says how often each verb was used on each resource by each user agent.
 	Calls calls.Counts
@@ -19,7 +19,7 @@ type Counts struct {
 	Dials, Connections int
 	// Watches are the streams open now; Events what they were told, bookmarks included.
 	Watches, Events int
-	// Revisions are the writes that changed something, whoever wrote: what an etcd would have counted.
+	// Revisions are the writes of all clients that changed something: what an etcd would have counted.
 	Revisions int
 }
 
@@ -52,7 +52,7 @@ func (c *counter) answer(status int) {
 	c.calls.Answers[status]++
 }
 
-// snapshot is everything at once.
+// snapshot returns everything at once.
 func (c *counter) snapshot() Counts {
 	c.mu.Lock()
 	told := c.calls.clone()

@@ -50,7 +50,7 @@ func (s *shape) prune(content map[string]any) []string {
 	return pruning.PruneWithOptions(content, s.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 }
 
-// read gives the kind that the spec of a definition defines.
+// read returns the kind that the spec of a definition defines.
 func (d *definitions) read(definition any) (*kind, error) {
 	data, err := json.Marshal(definition)
 	if err != nil {

@@ -23,19 +23,19 @@ func (q *request) deletion() (*metav1.DeleteOptions, error) {
 	return options, err
 }
 
-// remove answers a DELETE of one object.
+// removeLocked answers a DELETE of one object.
 func (q *request) remove() error {
 	options, err := q.deletion()
 	if err != nil {
 		return err
 	}
 	unlock := q.runtime.lock()
-	w, err := q.newWriting()
+	w, err := q.newWritingLocked()
 	var left *object
 	var gone *document
 	if err == nil {
 		w.dry = w.dry || len(options.DryRun) > 0
-		left, gone, err = w.remove(options.Preconditions)
+		left, gone, err = w.removeLocked(options.Preconditions)
 	}
 	unlock()
 	switch {
@@ -52,8 +52,8 @@ func (q *request) remove() error {
 	return nil
 }
 
-// remove deletes an object: at once, or it begins to leave and is returned. The caller holds the lock.
-func (w *writing) remove(wanted *metav1.Preconditions) (left *object, gone *document, err error) {
+// removeLocked deletes an object: at once, or it begins to leave and is returned. The caller holds the lock.
+func (w *writing) removeLocked(wanted *metav1.Preconditions) (left *object, gone *document, err error) {
 	live := w.table.objects[w.at]
 	if live == nil {
 		return nil, nil, apierrors.NewNotFound(w.table.kind.gr(), w.at.name)
@@ -70,7 +70,7 @@ func (w *writing) remove(wanted *metav1.Preconditions) (left *object, gone *docu
 	case live.leaving:
 		return live, d, nil
 	case len(d.GetFinalizers()) == 0 && !w.holder():
-		return nil, d, w.runtime.drop(w.table, live, d)
+		return nil, d, w.runtime.dropLocked(w.table, live, d)
 	}
 	metadata := maps.Clone(d.metadata())
 	metadata["deletionTimestamp"], metadata["deletionGracePeriodSeconds"] = now(), int64(0)
@@ -78,17 +78,17 @@ func (w *writing) remove(wanted *metav1.Preconditions) (left *object, gone *docu
 		metadata["generation"] = generation + 1
 	}
 	d.Object["metadata"] = metadata
-	if left, err = w.runtime.put(w.table, live, d); err != nil {
+	if left, err = w.runtime.putLocked(w.table, live, d); err != nil {
 		return nil, nil, err
 	}
 	if w.holder() {
 		gr := w.table.kind.gr()
-		w.runtime.later(moment, func() { w.runtime.clear(gr, w.at) })
+		w.runtime.later(moment, func() { w.runtime.clearLocked(gr, w.at) })
 	}
 	return left, d, nil
 }
 
-// holder says that objects of the kind hold others, which go first.
+// holder reports whether objects of the kind hold others, which go first.
 func (w *writing) holder() bool {
 	gr := w.table.kind.gr()
 	return gr == crds || gr == namespaces
@@ -129,7 +129,7 @@ func (q *request) removeAll() error {
 
 func (q *request) removeSelected(s *selection) (*page, error) {
 	defer q.runtime.lock()()
-	w, err := q.newWriting()
+	w, err := q.newWritingLocked()
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (q *request) removeSelected(s *selection) (*page, error) {
 			continue
 		}
 		w.at = place{o.namespace, o.name}
-		if _, _, err := w.remove(nil); err != nil {
+		if _, _, err := w.removeLocked(nil); err != nil {
 			return nil, err
 		}
 		p.objects = append(p.objects, o)

@@ -20,7 +20,7 @@ const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 // discover answers what is served: everything at once, the groups alone, or one group and version.
 func (q *request) discover(parts []string) error {
 	unlock := q.runtime.lock()
-	kinds := q.runtime.kinds()
+	kinds := q.runtime.kindsLocked()
 	unlock()
 	core := parts[0] == "api"
 	switch {
@@ -51,8 +51,8 @@ func (q *request) discover(parts []string) error {
 	return nil
 }
 
-// kinds are all that are served. The caller holds the lock.
-func (r *Runtime) kinds() []*kind {
+// kindsLocked returns all that are served. The caller holds the lock.
+func (r *Runtime) kindsLocked() []*kind {
 	var all []*kind
 	for _, k := range r.fleet.own {
 		all = append(all, k)

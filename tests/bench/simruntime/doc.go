@@ -7,6 +7,6 @@
 // A write that changes nothing makes no revision. Everything is counted, and a runtime can be made slow, silent, forgetful or gone.
 //
 // It refuses to be a cluster: it validates no object beyond its schema's shape, fills in no defaults of Kubernetes' own kinds, authorises
-// nobody beyond the token, calls no webhook and collects no garbage by owner. Workloads are scripted: their status says after a while that
+// no one beyond the token, calls no webhook and collects no garbage by owner. Workloads are scripted: their status says after a while that
 // they run. What it does and an API server does not, or the other way round, is held down by the fidelity test.
 package simruntime

@@ -34,14 +34,14 @@ func (d *document) copied() *document {
 	return &document{Unstructured: *d.Unstructured.DeepCopy(), managed: append([]metav1.ManagedFieldsEntry(nil), d.managed...)}
 }
 
-// inVersion is the document under another apiVersion; what is below is shared.
+// inVersion returns the document under another apiVersion; what is below is shared.
 func (d *document) inVersion(apiVersion string) *document {
 	content := maps.Clone(d.Object)
 	content["apiVersion"] = apiVersion
 	return &document{Unstructured: unstructured.Unstructured{Object: content}, managed: d.managed}
 }
 
-// metadata is the object's own, made when there is none.
+// metadata returns the object's own, made when there is none.
 func (d *document) metadata() map[string]any {
 	if metadata, ok := d.Object["metadata"].(map[string]any); ok {
 		return metadata
@@ -51,7 +51,7 @@ func (d *document) metadata() map[string]any {
 	return metadata
 }
 
-// read makes a document of JSON, whoever wrote it.
+// read makes a document of JSON from any source.
 func read(data []byte) (*document, error) {
 	d := &document{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &d.Object); err != nil {
@@ -96,7 +96,7 @@ type span struct{ from, to int32 }
 
 func (o *object) bytes(s span) []byte { return o.data[s.from:s.to] }
 
-// open is what the object was made of.
+// open returns what the object was made of.
 func (o *object) open() (*document, error) {
 	plain := make([]byte, 0, len(o.data))
 	plain = append(plain, o.data[:o.managed.from]...)

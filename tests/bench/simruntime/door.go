@@ -46,7 +46,7 @@ func (d *door) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 type runtimeKey struct{}
 
 // serve starts the server.
-func (f *Fleet) serve() {
+func (f *Runtimes) serve() {
 	f.server = &http.Server{
 		Handler:           f,
 		ReadHeaderTimeout: 30 * time.Second,
@@ -92,7 +92,7 @@ func (l logger) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// address is where a runtime listens: a host of its own in the loopback network.
+// address returns where a runtime listens: a host of its own in the loopback network.
 func address(i int) string {
 	host := i + 1
 	return fmt.Sprintf("127.100.%d.%d", host>>8, host&0xff)

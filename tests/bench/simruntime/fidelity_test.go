@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/setup"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/simruntime"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
@@ -107,7 +107,7 @@ func (s *subject) until(what string, done func() bool) {
 	}
 }
 
-// step are the calls until the Kyma is Ready with everything and nothing more is said.
+// step returns the calls until the Kyma is Ready with everything and nothing more is said.
 func (s *subject) step(do func(), done func() bool) calls.Counts {
 	s.Helper()
 	do()
@@ -143,7 +143,7 @@ func (s *subject) edit(change func(*v1beta2.Kyma)) {
 	}
 }
 
-// foreign changes an object of the module as somebody else.
+// foreign changes an object of the module as another user.
 func (s *subject) foreign(gvr schema.GroupVersionResource, name, patch string) {
 	s.Helper()
 	all := s.client.Resource(gvr).Namespace(metav1.NamespaceDefault)
@@ -189,7 +189,7 @@ func (s *subject) run() map[string]calls.Counts {
 	}
 }
 
-// content is a module of 20 objects: a definition, a Deployment with its account and rights, its custom resource, and ConfigMaps.
+// content returns a module of 20 objects: a definition, a Deployment with its account and rights, its custom resource, and ConfigMaps.
 func content(module, version string) testkit.Content {
 	c := testkit.Operator(module, version)
 	c.DefaultCR = nil
@@ -197,9 +197,9 @@ func content(module, version string) testkit.Content {
 	return c
 }
 
-// TestTheManagerCannotTellItFromAnAPIServer plays the same scenario on a real API server and here, by one manager, and compares the calls that
-// it makes of each.
-func TestTheManagerCannotTellItFromAnAPIServer(t *testing.T) {
+// TestFidelity_TheManagerCannotTellItFromAnAPIServer plays the same scenario on a real API server and here, by one manager, and compares
+// the calls that it makes of each.
+func TestFidelity_TheManagerCannotTellItFromAnAPIServer(t *testing.T) {
 	apiserver.Need(t)
 	gomega.RegisterTestingT(t)
 	env, err := testkit.Launch(t.Context(), testkit.Options{Runtimes: 1, Workloads: true, Quiet: true})
@@ -231,7 +231,7 @@ func TestTheManagerCannotTellItFromAnAPIServer(t *testing.T) {
 	simulated := play(t, env, m, module, fleet.Runtime(0).Config(), fleet.Runtime(0).Kubeconfig())
 	for step, wanted := range genuine {
 		t.Logf("%s: %d calls, %d here", step, wanted.Total(), simulated[step].Total())
-		if step == deleted { // whether a stream ends before nobody wants it any more hangs on who is faster
+		if step == deleted { // whether a stream ends before no one wants it any more hangs on who is faster
 			wanted, simulated[step] = wanted.Where(calls.Call.Write), simulated[step].Where(calls.Call.Write)
 		}
 		if diff := cmp.Diff(plain(wanted), plain(simulated[step])); diff != "" {
@@ -240,8 +240,8 @@ func TestTheManagerCannotTellItFromAnAPIServer(t *testing.T) {
 	}
 }
 
-// timed are calls the number of which hangs on how fast a cluster is: the manager looks whether a definition is established, a watch that is
-// opened too early is opened again, and a status is told as often as it was another one when somebody looked. That they are made
+// timed are calls the number of which hangs on how fast a cluster is: the manager looks whether a definition is established, a watch that
+// is opened too early is opened again, and a status is told as often as it was another one when a user looked. That they are made
 // must be the same, not how often.
 var timed = map[string]bool{
 	"get customresourcedefinitions.apiextensions.k8s.io": true,
@@ -252,7 +252,7 @@ var timed = map[string]bool{
 	"list moduletemplates.operator.kyma-project.io":      true,
 }
 
-// plain is a multiset that prints well. Whether a copy of ours is created or applied hangs on how long the runtime has known its kind.
+// plain returns a multiset that prints well. Whether a copy of ours is created or applied hangs on how long the runtime has known its kind.
 func plain(counts calls.Counts) map[string]int {
 	told := map[string]int{}
 	for call, n := range counts {

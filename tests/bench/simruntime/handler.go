@@ -34,7 +34,7 @@ func (t *target) gr() schema.GroupResource {
 	return schema.GroupResource{Group: t.group, Resource: t.resource}
 }
 
-// label is the resource as calls spell it.
+// label returns the resource as calls spell it.
 func (t *target) label() string {
 	if t.path != "" {
 		return t.path
@@ -75,7 +75,7 @@ func targetOf(path string) target {
 	return t
 }
 
-// verbOf is what is asked for, as RBAC and audit logs spell it.
+// verbOf returns what is requested, as RBAC and audit logs spell it.
 func verbOf(req *http.Request, t *target, watch string) string {
 	switch {
 	case req.Method == http.MethodPost:
@@ -95,7 +95,7 @@ func verbOf(req *http.Request, t *target, watch string) string {
 }
 
 // ServeHTTP implements http.Handler.
-func (f *Fleet) ServeHTTP(out http.ResponseWriter, req *http.Request) {
+func (f *Runtimes) ServeHTTP(out http.ResponseWriter, req *http.Request) {
 	r, ok := req.Context().Value(runtimeKey{}).(*Runtime)
 	if !ok {
 		http.Error(out, "no runtime accepted this connection", http.StatusMisdirectedRequest)
@@ -162,7 +162,7 @@ func (q *request) admit() error {
 	return nil
 }
 
-// statusError is an answer with that code, whatever it means.
+// statusError returns an answer with that code, whatever it means.
 func statusError(code int, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Message: message, Reason: reasonOf(code),

@@ -8,22 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Somebody is the field manager of what is changed from inside.
-const Somebody = "somebody"
+// otherManager is the field manager of changes that are made from inside.
+const otherManager = "somebody"
 
-// inside begins a write that no call was made for. The caller holds the lock.
-func (r *Runtime) inside(gvr schema.GroupVersionResource, namespace, name string) (*writing, error) {
-	t := r.find(gvr.GroupResource())
+// insideLocked begins a write that no call was made for. The caller holds the lock.
+func (r *Runtime) insideLocked(gvr schema.GroupVersionResource, namespace, name string) (*writing, error) {
+	t := r.findLocked(gvr.GroupResource())
 	if t == nil || t.kind.version(gvr.Version) == "" {
 		return nil, fmt.Errorf("%s does not serve %s", r.Name(), gvr)
 	}
-	return &writing{runtime: r, table: t, version: gvr.Version, at: place{namespace, name}, manager: Somebody, by: true}, nil
+	return &writing{runtime: r, table: t, version: gvr.Version, at: place{namespace, name}, manager: otherManager, by: true}, nil
 }
 
 // Objects lists a resource, in the order of namespace and name.
 func (r *Runtime) Objects(gvr schema.GroupVersionResource) []*unstructured.Unstructured {
 	defer r.lock()()
-	w, err := r.inside(gvr, "", "")
+	w, err := r.insideLocked(gvr, "", "")
 	if err != nil {
 		return nil
 	}
@@ -37,14 +37,14 @@ func (r *Runtime) Objects(gvr schema.GroupVersionResource) []*unstructured.Unstr
 // Get reads one object; nil when there is none.
 func (r *Runtime) Get(gvr schema.GroupVersionResource, namespace, name string) *unstructured.Unstructured {
 	defer r.lock()()
-	w, err := r.inside(gvr, namespace, name)
+	w, err := r.insideLocked(gvr, namespace, name)
 	if err != nil || w.table.objects[w.at] == nil {
 		return nil
 	}
 	return w.whole(w.table.objects[w.at])
 }
 
-// whole is an object with its managed fields.
+// whole returns an object with its managed fields.
 func (w *writing) whole(o *object) *unstructured.Unstructured {
 	d, err := w.open(o)
 	if err != nil {
@@ -54,21 +54,21 @@ func (w *writing) whole(o *object) *unstructured.Unstructured {
 	return &d.Unstructured
 }
 
-// Create makes an object, status included, as somebody in the runtime does: no call, but a revision.
+// Create makes an object, status included, as a user in the runtime does: no call, but a revision.
 func (r *Runtime) Create(gvr schema.GroupVersionResource, obj *unstructured.Unstructured) error {
 	defer r.lock()()
-	w, err := r.inside(gvr, obj.GetNamespace(), "")
+	w, err := r.insideLocked(gvr, obj.GetNamespace(), "")
 	if err != nil {
 		return err
 	}
-	_, err = w.create(&document{Unstructured: *obj.DeepCopy()})
+	_, err = w.createLocked(&document{Unstructured: *obj.DeepCopy()})
 	return err
 }
 
-// Mutate changes an object, status included, as somebody in the runtime does.
+// Mutate changes an object, status included, as a user in the runtime does.
 func (r *Runtime) Mutate(gvr schema.GroupVersionResource, namespace, name string, change func(*unstructured.Unstructured)) error {
 	defer r.lock()()
-	w, err := r.inside(gvr, namespace, name)
+	w, err := r.insideLocked(gvr, namespace, name)
 	if err != nil {
 		return err
 	}
@@ -82,17 +82,17 @@ func (r *Runtime) Mutate(gvr schema.GroupVersionResource, namespace, name string
 	}
 	after := before.copied()
 	change(&after.Unstructured)
-	_, err = w.update(live, before, after)
+	_, err = w.updateLocked(live, before, after)
 	return err
 }
 
-// Delete deletes an object as somebody in the runtime does; finalizers count.
+// Delete deletes an object as a user in the runtime does; finalizers count.
 func (r *Runtime) Delete(gvr schema.GroupVersionResource, namespace, name string) error {
 	defer r.lock()()
-	w, err := r.inside(gvr, namespace, name)
+	w, err := r.insideLocked(gvr, namespace, name)
 	if err != nil {
 		return err
 	}
-	_, _, err = w.remove(nil)
+	_, _, err = w.removeLocked(nil)
 	return err
 }

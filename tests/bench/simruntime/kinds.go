@@ -28,7 +28,7 @@ func (k *kind) gr() schema.GroupResource {
 	return schema.GroupResource{Group: k.group, Resource: k.resource}
 }
 
-// version is the one asked for when it is served, empty when not.
+// version returns the one asked for when it is served, empty when not.
 func (k *kind) version(asked string) string {
 	if slices.Contains(k.versions, asked) {
 		return asked

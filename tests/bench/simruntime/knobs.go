@@ -39,5 +39,5 @@ func (r *Runtime) Set(k Knobs) {
 	}
 }
 
-// Knobs is what is wrong with it now.
+// Knobs returns what is wrong with it now.
 func (r *Runtime) Knobs() Knobs { return *r.knobs.Load() }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// patience is how long an answer that has to come may take: beside other work even a handshake takes its time.
+// patience is how long an answer that must come may take: beside other work even a handshake takes its time.
 const patience = time.Minute
 
 // ask makes one call within a time.
@@ -27,7 +27,7 @@ func ask(client dynamic.Interface, within time.Duration) error {
 	return err
 }
 
-func TestARuntimeIsAwayAndComesBack(t *testing.T) {
+func TestKnobs_ARuntimeIsAwayAndComesBack(t *testing.T) {
 	const shortly = 300 * time.Millisecond // a client tries again after a reset, and a black hole says nothing: neither ends by itself
 	away := func(err error) bool { return err != nil && !errors.Is(err, context.DeadlineExceeded) }
 	for _, test := range []struct {
@@ -36,9 +36,9 @@ func TestARuntimeIsAwayAndComesBack(t *testing.T) {
 		within time.Duration
 		want   func(error) bool
 	}{
-		{"nobody listens", Refuse, patience, away},
+		{"no one listens", Refuse, patience, away},
 		{"every connection is reset", Reset, shortly, func(err error) bool { return err != nil }},
-		{"nobody answers", BlackHole, shortly, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
+		{"no one answers", BlackHole, shortly, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := start(t, Options{}).Runtime(0)
@@ -62,7 +62,7 @@ func TestARuntimeIsAwayAndComesBack(t *testing.T) {
 	}
 }
 
-func TestARuntimeIsSlowOrRefuses(t *testing.T) {
+func TestKnobs_ARuntimeIsSlowOrRefuses(t *testing.T) {
 	r := start(t, Options{}).Runtime(0)
 	client := clientOf(t, r.Config())
 	r.Set(Knobs{Latency: 50 * time.Millisecond})
@@ -141,7 +141,7 @@ func TestStreamsEndAndThePastIsForgotten(t *testing.T) {
 	}
 }
 
-func TestAListIsToldInPages(t *testing.T) {
+func TestKnobs_AListIsToldInPages(t *testing.T) {
 	r := start(t, Options{}).Runtime(0)
 	maps := clientOf(t, r.Config()).Resource(configMaps)
 	for _, name := range []string{"a", "b", "c", "d", "e"} {

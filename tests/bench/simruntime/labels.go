@@ -88,7 +88,7 @@ func newSelection(namespace, byLabel, byField string) (selection, error) {
 	return s, nil
 }
 
-// at says that an object is in the right place, whatever its labels.
+// at reports whether an object is in the right place, whatever its labels.
 func (s *selection) at(o *object) bool {
 	return (s.namespace == "" || s.namespace == o.namespace) && (s.name == "" || s.name == o.name)
 }

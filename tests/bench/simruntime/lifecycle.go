@@ -19,17 +19,17 @@ const lingering = 5 * time.Second
 // The kinds that hold others are these and namespaces.
 var crds = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 
-// begin makes what every cluster has. Nobody wrote it, so it is no revision that counts. The caller holds the lock.
-func (r *Runtime) begin() {
+// beginLocked makes what every cluster has. No one wrote it, so it is no revision that counts. The caller holds the lock.
+func (r *Runtime) beginLocked() {
 	before := r.counter.revisions.Load()
-	t := r.find(namespaces)
+	t := r.findLocked(namespaces)
 	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
 		d := &document{Unstructured: unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1", "kind": "Namespace",
 			"metadata": map[string]any{"name": name, "uid": string(uuid.NewUUID()), "creationTimestamp": now()},
 		}}}
 		settle(d)
-		if _, err := r.put(t, nil, d); err != nil {
+		if _, err := r.putLocked(t, nil, d); err != nil {
 			r.fleet.options.Logf("%s: namespace %s: %v", r.Name(), name, err)
 		}
 	}
@@ -48,10 +48,10 @@ func settle(d *document) {
 	d.Object["status"] = map[string]any{"phase": "Active"}
 }
 
-// ID is the UID of its namespace kube-system.
+// ID returns the UID of its namespace kube-system.
 func (r *Runtime) ID() string {
 	defer r.lock()()
-	if home := r.find(namespaces).objects[place{name: "kube-system"}]; home != nil {
+	if home := r.findLocked(namespaces).objects[place{name: "kube-system"}]; home != nil {
 		if d, err := home.open(); err == nil {
 			return string(d.GetUID())
 		}
@@ -59,16 +59,16 @@ func (r *Runtime) ID() string {
 	return ""
 }
 
-// stored sees to what a written object means for others. The caller holds the lock.
-func (r *Runtime) stored(t *table, o *object, d *document) {
+// storedLocked sees to what a written object means for others. The caller holds the lock.
+func (r *Runtime) storedLocked(t *table, o *object, d *document) {
 	if t.kind.gr() == crds && !o.leaving {
-		r.define(t, o, d)
+		r.defineLocked(t, o, d)
 	}
-	r.employ(t.kind, o, d)
+	r.scheduleRunLocked(t.kind, o, d)
 }
 
-// dropped sees to what the end of an object means for others. The caller holds the lock.
-func (r *Runtime) dropped(t *table, o *object, d *document) {
+// droppedLocked sees to what the end of an object means for others. The caller holds the lock.
+func (r *Runtime) droppedLocked(t *table, o *object, d *document) {
 	if t.kind.gr() == crds {
 		gr := definedBy(d)
 		if gone := r.tables[gr]; gone != nil && len(gone.kind.shapes) > 0 {
@@ -101,7 +101,7 @@ func definedBy(d *document) schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: plural}
 }
 
-// occupied says that an object holds others: a Namespace its content, a definition the objects of its kind.
+// occupied reports whether an object holds others: a Namespace its content, a definition the objects of its kind.
 func (r *Runtime) occupied(k *kind, at place) bool {
 	for range r.inhabitants(k.gr(), at) {
 		return true
@@ -109,7 +109,7 @@ func (r *Runtime) occupied(k *kind, at place) bool {
 	return false
 }
 
-// inhabitants are the objects that an object holds, with their tables.
+// inhabitants returns the objects that an object holds, with their tables.
 func (r *Runtime) inhabitants(gr schema.GroupResource, at place) map[*object]*table {
 	found := make(map[*object]*table)
 	for _, t := range r.tables {
@@ -126,14 +126,14 @@ func (r *Runtime) inhabitants(gr schema.GroupResource, at place) map[*object]*ta
 	return found
 }
 
-// clear deletes what an object holds that has begun to leave, and then itself. The caller holds the lock.
-func (r *Runtime) clear(gr schema.GroupResource, at place) {
+// clearLocked deletes what an object holds that has begun to leave, and then itself. The caller holds the lock.
+func (r *Runtime) clearLocked(gr schema.GroupResource, at place) {
 	for o, t := range r.inhabitants(gr, at) {
 		w := &writing{runtime: r, table: t, version: t.kind.stored, at: place{o.namespace, o.name}}
 		if t.objects[w.at] == nil {
 			continue
 		}
-		if _, _, err := w.remove(nil); err != nil {
+		if _, _, err := w.removeLocked(nil); err != nil {
 			r.fleet.options.Logf("%s: %s %s cannot be deleted: %v", r.Name(), t.kind.name, o.name, err)
 		}
 	}
@@ -142,7 +142,7 @@ func (r *Runtime) clear(gr schema.GroupResource, at place) {
 
 // vacate ends an object that leaves and holds nothing any more.
 func (r *Runtime) vacate(gr schema.GroupResource, at place) {
-	t := r.find(gr)
+	t := r.findLocked(gr)
 	live := t.objects[at]
 	if live == nil || !live.leaving || r.occupied(t.kind, at) {
 		return
@@ -151,14 +151,14 @@ func (r *Runtime) vacate(gr schema.GroupResource, at place) {
 	if err != nil || len(d.GetFinalizers()) > 0 {
 		return
 	}
-	if err := r.drop(t, live, d); err != nil {
+	if err := r.dropLocked(t, live, d); err != nil {
 		r.fleet.options.Logf("%s: %s cannot leave: %v", r.Name(), at.name, err)
 	}
 }
 
-// define begins to serve what a definition defines: first its names are accepted, and a moment later it is established. The caller
+// defineLocked begins to serve what a definition defines: first its names are accepted, and a moment later it is established. The caller
 // holds the lock.
-func (r *Runtime) define(t *table, o *object, d *document) {
+func (r *Runtime) defineLocked(t *table, o *object, d *document) {
 	k, err := r.fleet.defined.read(d.Object["spec"])
 	if err != nil {
 		r.fleet.options.Logf("%s: definition %s: %v", r.Name(), o.name, err)
@@ -184,7 +184,7 @@ func (r *Runtime) define(t *table, o *object, d *document) {
 		return map[string]any{"acceptedNames": names, "storedVersions": []any{k.stored}, "conditions": conditions}
 	}
 	r.later(0, func() {
-		r.say(t, at, status(accepted))
+		r.sayLocked(t, at, status(accepted))
 		r.later(moment, func() { r.establish(t, at, status) }) // after it, however late timers are
 	})
 }
@@ -204,7 +204,7 @@ func (r *Runtime) establish(t *table, at place, status func(...any) map[string]a
 		return
 	}
 	r.tables[k.gr()] = newTable(k)
-	r.say(t, at, status(
+	r.sayLocked(t, at, status(
 		condition("NamesAccepted", "NoConflicts", "no conflicts found"),
 		condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
 	))
@@ -217,8 +217,8 @@ func condition(name, reason, message string) any {
 // controller is who writes the status of what the simulation looks after.
 const controller = "simruntime"
 
-// say writes a status as a controller of the cluster does. The caller holds the lock.
-func (r *Runtime) say(t *table, at place, status map[string]any) {
+// sayLocked writes a status as a controller of the cluster does. The caller holds the lock.
+func (r *Runtime) sayLocked(t *table, at place, status map[string]any) {
 	live := t.objects[at]
 	if live == nil {
 		return
@@ -228,7 +228,7 @@ func (r *Runtime) say(t *table, at place, status map[string]any) {
 		w := &writing{runtime: r, table: t, version: t.kind.stored, at: at, subresource: "status", manager: controller}
 		after := &document{Unstructured: unstructured.Unstructured{Object: maps.Clone(before.Object)}, managed: slices.Clone(before.managed)}
 		after.Object["status"] = status
-		_, err = w.update(live, before, after)
+		_, err = w.updateLocked(live, before, after)
 	}
 	if err != nil {
 		r.fleet.options.Logf("%s: the status of %s %s cannot be written: %v", r.Name(), t.kind.name, at.name, err)

@@ -14,7 +14,7 @@ import (
 // get answers with one object.
 func (q *request) get() error {
 	unlock := q.runtime.lock()
-	t, version, err := q.table()
+	t, version, err := q.tableLocked()
 	if err != nil {
 		unlock()
 		return err
@@ -28,7 +28,7 @@ func (q *request) get() error {
 	return nil
 }
 
-// bookmark is where a list goes on.
+// bookmark is where a list continues.
 type bookmark struct {
 	Version   uint64 `json:"v"`
 	Namespace string `json:"ns,omitempty"`
@@ -52,7 +52,7 @@ func bookmarkOf(token string) (*bookmark, error) {
 	return b, nil
 }
 
-// before says that an object was told on an earlier page.
+// before reports whether an object was told on an earlier page.
 func (b *bookmark) before(o *object) bool {
 	return o.namespace < b.Namespace || o.namespace == b.Namespace && o.name <= b.Name
 }
@@ -65,7 +65,7 @@ type page struct {
 	meta    metav1.ListMeta
 }
 
-// list answers with a resource, or a page of it. A later page tells what is there when it is asked for, under the first one's
+// list answers with a resource, or a page of it. A later page tells what is there when it is requested, under the first one's
 // resourceVersion: what changed in between is told again by a watch from there.
 func (q *request) list() error {
 	query := q.URL.Query()
@@ -87,7 +87,7 @@ func (q *request) list() error {
 
 func (q *request) page(s *selection, limit int, token string) (*page, error) {
 	defer q.runtime.lock()()
-	t, version, err := q.table()
+	t, version, err := q.tableLocked()
 	if err != nil {
 		return nil, err
 	}

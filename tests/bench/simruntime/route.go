@@ -58,15 +58,15 @@ func (q *request) serveDocument() error {
 	return nil
 }
 
-// statusNotFound is what API servers say of a path that they do not serve. It names no resource: that is how clients tell it from an
+// statusNotFound returns what API servers say of a path that they do not serve. It names no resource: that is how clients tell it from an
 // object that is not there.
 func statusNotFound() error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "404 page not found", 0, true)
 }
 
-// table finds what a request is about, and the version in which. The caller holds the lock.
-func (q *request) table() (*table, string, error) {
-	t := q.runtime.find(q.gr())
+// tableLocked finds what a request is about, and the version in which. The caller holds the lock.
+func (q *request) tableLocked() (*table, string, error) {
+	t := q.runtime.findLocked(q.gr())
 	if t == nil || t.kind.version(q.version) == "" {
 		return nil, "", statusNotFound()
 	}
@@ -83,7 +83,7 @@ func (q *request) table() (*table, string, error) {
 // gone says that an object is not there.
 func (q *request) gone() error { return apierrors.NewNotFound(q.gr(), q.name) }
 
-// partial says that metadata alone is wanted.
+// partial reports whether metadata alone is wanted.
 func (q *request) partial() bool {
 	return strings.Contains(q.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
@@ -93,7 +93,7 @@ const (
 	partialListHead = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":`
 )
 
-// in is an object in a version, whole or in part, in pieces to be written one after the other.
+// in returns an object in a version, whole or in part, in pieces to be written one after the other.
 func (o *object) in(k *kind, version string, partial bool) [][]byte {
 	if partial {
 		return [][]byte{[]byte(partialHead), o.bytes(o.metadata), []byte("}")}

@@ -15,7 +15,7 @@ const firstVersion = 1000
 
 // Runtime is one virtual cluster.
 type Runtime struct {
-	fleet   *Fleet
+	fleet   *Runtimes
 	index   int
 	counter counter
 	net     network
@@ -30,13 +30,13 @@ type Runtime struct {
 
 	mu      sync.Mutex
 	version uint64
-	tables  map[schema.GroupResource]*table // nil until somebody asks
+	tables  map[schema.GroupResource]*table // nil until a user asks
 	cutting chan struct{}                   // closed to end the streams of now
 	ready   time.Duration                   // until workloads run; negative for never
 	timers  map[*time.Timer]struct{}
 }
 
-func newRuntime(f *Fleet, i int) *Runtime {
+func newRuntime(f *Runtimes, i int) *Runtime {
 	r := &Runtime{fleet: f, index: i, token: newToken(i), version: firstVersion, scream: make(chan struct{}), cutting: make(chan struct{})}
 	r.knobs.Store(&Knobs{})
 	return r
@@ -45,27 +45,27 @@ func newRuntime(f *Fleet, i int) *Runtime {
 // Name is "runtime-0007", and the same at every start.
 func (r *Runtime) Name() string { return fmt.Sprintf("runtime-%04d", r.index) }
 
-// Counts are those of this runtime alone.
+// Counts returns those of this runtime alone.
 func (r *Runtime) Counts() Counts { return r.counter.snapshot() }
 
-// Reset begins its counts anew, but for those of what is open.
+// Reset begins its counts again, but for those of what is open.
 func (r *Runtime) Reset() { r.counter.reset() }
 
-// Dials are the connections that were accepted since the start or the last Reset.
+// Dials returns the connections that were accepted since the start or the last Reset.
 func (r *Runtime) Dials() int { return int(r.counter.dials.Load()) }
 
-// lock gives the runtime to one caller, and makes it what a new cluster is if it was nothing before.
+// lock returns the runtime to one caller, and makes it what a new cluster is if it was nothing before.
 func (r *Runtime) lock() (unlock func()) {
 	r.mu.Lock()
 	if r.tables == nil {
 		r.tables = make(map[schema.GroupResource]*table)
-		r.begin()
+		r.beginLocked()
 	}
 	return r.mu.Unlock
 }
 
 // Compact forgets the past: who watches on from an earlier resourceVersion, or continues an earlier list, is told 410. Streams that are
-// open go on.
+// open continue.
 func (r *Runtime) Compact() {
 	defer r.lock()()
 	for _, t := range r.tables {
@@ -73,7 +73,7 @@ func (r *Runtime) Compact() {
 	}
 }
 
-// CutWatches ends all streams in order, as an API server does when their time is over.
+// CutWatches ends all streams in order, as an API server does when their time has ended.
 func (r *Runtime) CutWatches() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *Runtime) ReadyAfter(d time.Duration) {
 	r.ready = d
 }
 
-// stop ends what goes on by itself.
+// stop ends what continues by itself.
 func (r *Runtime) stop() {
 	close(r.scream)
 	_ = r.fall(Refuse)

@@ -24,7 +24,7 @@ var (
 	samples     = schema.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "samples"}
 )
 
-func start(t testing.TB, options Options) *Fleet {
+func start(t testing.TB, options Options) *Runtimes {
 	t.Helper()
 	options.Runtimes = max(options.Runtimes, 1)
 	options.Logf = t.Logf
@@ -99,7 +99,7 @@ spec:
     spec: {containers: [{name: manager, image: "example.org/operator:1.0.0"}]}
 `
 
-func TestAnObjectLivesAndIsWatched(t *testing.T) {
+func TestSimruntime_AnObjectLivesAndIsWatched(t *testing.T) {
 	fleet := start(t, Options{Runtimes: 2})
 	r := fleet.Runtime(0)
 	maps := clientOf(t, r.Config()).Resource(configMaps).Namespace("default")
@@ -159,7 +159,7 @@ func TestAnObjectLivesAndIsWatched(t *testing.T) {
 	}
 }
 
-func TestADefinitionServesItsKind(t *testing.T) {
+func TestSimruntime_ADefinitionServesItsKind(t *testing.T) {
 	fleet := start(t, Options{})
 	client := clientOf(t, fleet.Runtime(0).Config())
 	ctx := t.Context()
@@ -210,7 +210,7 @@ spec:
 	})
 }
 
-func TestAWorkloadRunsAfterAWhile(t *testing.T) {
+func TestSimruntime_AWorkloadRunsAfterAWhile(t *testing.T) {
 	fleet := start(t, Options{})
 	r := fleet.Runtime(0)
 	r.ReadyAfter(20 * time.Millisecond)
@@ -235,7 +235,7 @@ func TestAWorkloadRunsAfterAWhile(t *testing.T) {
 	}
 }
 
-func TestANamespaceGoesWithItsContent(t *testing.T) {
+func TestSimruntime_ANamespaceGoesWithItsContent(t *testing.T) {
 	fleet := start(t, Options{})
 	client := clientOf(t, fleet.Runtime(0).Config())
 	ctx := t.Context()

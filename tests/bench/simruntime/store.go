@@ -14,13 +14,13 @@ const remembered = 1000
 
 type place struct{ namespace, name string }
 
-// table is one resource of one runtime. Everything in it is guarded by the lock of the runtime.
+// tableLocked is one resource of one runtime. Everything in it is guarded by the lock of the runtime.
 type table struct {
 	kind      *kind
 	objects   map[place]*object
 	history   []event
 	forgotten uint64 // events up to this version are no longer in the history
-	compacted uint64 // nobody may begin before this version
+	compacted uint64 // no one may begin before this version
 	watchers  map[*watcher]struct{}
 }
 
@@ -64,7 +64,7 @@ func (t *table) tell(e event) {
 	}
 }
 
-// since are the events after a version; ok is false when they are not all remembered.
+// since returns the events after a version; ok is false when they are not all remembered.
 func (t *table) since(version uint64) (events []event, ok bool) {
 	if version < t.forgotten {
 		return nil, false
@@ -73,44 +73,44 @@ func (t *table) since(version uint64) (events []event, ok bool) {
 	return t.history[at:], true
 }
 
-// next counts a write. The caller holds the lock.
-func (r *Runtime) next() {
+// nextLocked counts a write. The caller holds the lock.
+func (r *Runtime) nextLocked() {
 	r.version++
 	r.counter.revisions.Add(1)
 }
 
-// put stores a document. The caller holds the lock.
-func (r *Runtime) put(t *table, before *object, d *document) (*object, error) {
+// putLocked stores a document. The caller holds the lock.
+func (r *Runtime) putLocked(t *table, before *object, d *document) (*object, error) {
 	o, err := d.seal(r.version + 1)
 	if err != nil {
 		return nil, err
 	}
-	r.next()
+	r.nextLocked()
 	e := event{change: added, object: o}
 	if before != nil {
 		e.change, e.before = modified, before.labels
 	}
 	t.objects[place{o.namespace, o.name}] = o
 	t.tell(e)
-	r.stored(t, o, d)
+	r.storedLocked(t, o, d)
 	return o, nil
 }
 
-// drop removes an object for good; what is told is its last state. The caller holds the lock.
-func (r *Runtime) drop(t *table, before *object, d *document) error {
+// dropLocked removes an object for good; what is told is its last state. The caller holds the lock.
+func (r *Runtime) dropLocked(t *table, before *object, d *document) error {
 	o, err := d.seal(r.version + 1)
 	if err != nil {
 		return err
 	}
-	r.next()
+	r.nextLocked()
 	delete(t.objects, place{o.namespace, o.name})
 	t.tell(event{change: deleted, object: o, before: before.labels})
-	r.dropped(t, o, d)
+	r.droppedLocked(t, o, d)
 	return nil
 }
 
-// find gives the table of a resource; nil when it is not served. The caller holds the lock.
-func (r *Runtime) find(gr schema.GroupResource) *table {
+// findLocked returns the table of a resource; nil when it is not served. The caller holds the lock.
+func (r *Runtime) findLocked(gr schema.GroupResource) *table {
 	if t := r.tables[gr]; t != nil {
 		return t
 	}

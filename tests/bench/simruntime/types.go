@@ -79,7 +79,7 @@ func (t *typing) of(gvk schema.GroupVersionKind) managedfields.TypeConverter {
 	return ownType{t.deduced}
 }
 
-// manager is the field manager of one of Kubernetes' own kinds.
+// manager returns the field manager of one of Kubernetes' own kinds.
 func (t *typing) manager(k *kind, subresource string) (*managedfields.FieldManager, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

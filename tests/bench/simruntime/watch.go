@@ -65,10 +65,10 @@ func (q *request) watch() error {
 	return w.run(first, life, bookmarks)
 }
 
-// begin finds where the stream starts, and registers it. A stream from nowhere is told first what is there.
+// beginLocked finds where the stream starts, and registers it. A stream from nowhere is told first what is there.
 func (w *watcher) begin(from string, initial bool) ([]event, error) {
 	defer w.runtime.lock()()
-	t, version, err := w.request.table()
+	t, version, err := w.request.tableLocked()
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (w *watcher) end() {
 	delete(w.table.watchers, w)
 }
 
-// run tells events until the stream's time is over. Every error of writing is the end as well, and nobody is left to be told.
+// run tells events until the stream's time has ended. Every error of writing is the end as well, and no one is left to be told.
 func (w *watcher) run(first []event, life time.Duration, bookmarks bool) error {
 	over := time.NewTimer(life)
 	defer over.Stop()
@@ -157,7 +157,7 @@ func (w *watcher) write(events []event) bool {
 	return true
 }
 
-// as is what an event means for the stream: an object that begins or ceases to match comes and goes.
+// as returns what an event means for the stream: an object that begins or ceases to match comes and goes.
 func (w *watcher) as(e event) (name string, concerns bool) {
 	if !w.at(e.object) {
 		return "", false

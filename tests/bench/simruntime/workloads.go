@@ -54,8 +54,8 @@ func state(name, status, reason string) any {
 	return map[string]any{"type": name, "status": status, "reason": reason, "lastTransitionTime": now(), "lastUpdateTime": now()}
 }
 
-// employ has a workload run after a while, whenever its generation is one that nobody has seen. The caller holds the lock.
-func (r *Runtime) employ(k *kind, o *object, d *document) {
+// scheduleRunLocked has a workload run after a while, whenever its generation is one that no one has seen. The caller holds the lock.
+func (r *Runtime) scheduleRunLocked(k *kind, o *object, d *document) {
 	gr := k.gr()
 	if scripts[gr] == nil || r.ready < 0 || o.leaving {
 		return
@@ -67,13 +67,13 @@ func (r *Runtime) employ(k *kind, o *object, d *document) {
 	}
 	at, took := place{o.namespace, o.name}, r.ready
 	if took == 0 {
-		r.later(0, func() { r.report(gr, at, generation, true) })
+		r.later(0, func() { r.reportLocked(gr, at, generation, true) })
 		return
 	}
 	if gr.Group != "batch" {
-		r.later(0, func() { r.report(gr, at, generation, false) })
+		r.later(0, func() { r.reportLocked(gr, at, generation, false) })
 	}
-	r.later(took, func() { r.report(gr, at, generation, true) })
+	r.later(took, func() { r.reportLocked(gr, at, generation, true) })
 }
 
 // later does something with the runtime after a while.
@@ -90,9 +90,9 @@ func (r *Runtime) later(after time.Duration, do func()) {
 	r.timers[timer] = struct{}{}
 }
 
-// report writes the status of a workload, if it is still the one that was asked for. The caller holds the lock.
-func (r *Runtime) report(gr schema.GroupResource, at place, generation int64, runs bool) {
-	t := r.find(gr)
+// reportLocked writes the status of a workload, if it is still the one that was requested. The caller holds the lock.
+func (r *Runtime) reportLocked(gr schema.GroupResource, at place, generation int64, runs bool) {
+	t := r.findLocked(gr)
 	live := t.objects[at]
 	if live == nil || live.leaving {
 		return
@@ -109,5 +109,5 @@ func (r *Runtime) report(gr schema.GroupResource, at place, generation int64, ru
 	if gr.Group == "apps" {
 		status["observedGeneration"] = generation
 	}
-	r.say(t, at, status)
+	r.sayLocked(t, at, status)
 }

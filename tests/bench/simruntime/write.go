@@ -50,9 +50,9 @@ type writing struct {
 	strict, dry, patch, by bool // by: from inside, where status and the rest are written together
 }
 
-// newWriting reads what is common to writes. The caller holds the lock.
-func (q *request) newWriting() (*writing, error) {
-	t, version, err := q.table()
+// newWritingLocked reads what is common to writes. The caller holds the lock.
+func (q *request) newWritingLocked() (*writing, error) {
+	t, version, err := q.tableLocked()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (q *request) newWriting() (*writing, error) {
 	return w, nil
 }
 
-// create answers a POST.
+// createLocked answers a POST.
 func (q *request) create() error {
 	data, err := q.body()
 	if err != nil {
@@ -79,13 +79,13 @@ func (q *request) create() error {
 		return apierrors.NewBadRequest("the object provided is unrecognized: " + err.Error())
 	}
 	unlock := q.runtime.lock()
-	w, err := q.newWriting()
+	w, err := q.newWritingLocked()
 	if err == nil && (q.subresource != "" || q.name != "") {
 		err = apierrors.NewMethodNotSupported(q.gr(), q.verb)
 	}
 	var o *object
 	if err == nil {
-		o, err = w.create(d)
+		o, err = w.createLocked(d)
 	}
 	unlock()
 	if err != nil {
@@ -95,8 +95,8 @@ func (q *request) create() error {
 	return nil
 }
 
-// create makes an object of a document. The caller holds the lock.
-func (w *writing) create(d *document) (*object, error) {
+// createLocked makes an object of a document. The caller holds the lock.
+func (w *writing) createLocked(d *document) (*object, error) {
 	k := w.table.kind
 	if err := w.identify(d); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (w *writing) create(d *document) (*object, error) {
 	if err != nil {
 		return nil, apierrors.NewBadRequest("strict decoding error: " + err.Error())
 	}
-	return w.commit(nil, nil, managed)
+	return w.commitLocked(nil, nil, managed)
 }
 
 // identify looks whether a document is what the path says, and where it goes.
@@ -152,7 +152,7 @@ func (r *Runtime) inhabitable(k *kind, at place) error {
 	if !k.namespaced {
 		return nil
 	}
-	home := r.find(namespaces).objects[place{name: at.namespace}]
+	home := r.findLocked(namespaces).objects[place{name: at.namespace}]
 	if home == nil {
 		return apierrors.NewNotFound(namespaces, at.namespace)
 	}
@@ -214,7 +214,7 @@ func (w *writing) born(d *document) {
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// empty is what a new object is compared with.
+// empty returns what a new object is compared with.
 func (w *writing) empty() *document {
 	d := &document{Unstructured: unstructured.Unstructured{Object: map[string]any{}}}
 	d.SetGroupVersionKind(w.table.kind.gvk(w.version))
@@ -238,8 +238,8 @@ func (w *writing) updated(before, after *document) (*document, error) {
 	return d, nil
 }
 
-// commit stores a document, unless it is a dry run. The caller holds the lock.
-func (w *writing) commit(live *object, before, after *document) (*object, error) {
+// commitLocked stores a document, unless it is a dry run. The caller holds the lock.
+func (w *writing) commitLocked(live *object, before, after *document) (*object, error) {
 	k := w.table.kind
 	if stored := k.gvk(k.stored).GroupVersion().String(); after.GetAPIVersion() != stored {
 		after = after.inVersion(stored)
@@ -252,10 +252,10 @@ func (w *writing) commit(live *object, before, after *document) (*object, error)
 		return after.seal(version)
 	}
 	if before != nil && after.GetDeletionTimestamp() != nil && len(after.GetFinalizers()) == 0 && !w.runtime.occupied(k, w.at) {
-		if err := w.runtime.drop(w.table, live, after); err != nil {
+		if err := w.runtime.dropLocked(w.table, live, after); err != nil {
 			return nil, err
 		}
 		return after.seal(live.version) // the writer is told the version of before
 	}
-	return w.runtime.put(w.table, live, after)
+	return w.runtime.putLocked(w.table, live, after)
 }

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
 )
 
 // childKey is the environment variable that makes this program the child.
@@ -52,10 +52,10 @@ func (m measurement) minus(o measurement) measurement {
 	return measurement{m.Heap - o.Heap, m.Stacks - o.Stacks, m.PSS - o.PSS, m.Goroutines - o.Goroutines}
 }
 
-// child obeys orders until nobody gives any.
+// child obeys orders until no one gives any.
 func child() {
-	secrets := &shelf{}
-	runtimes := fleet.New(fleet.Config{Hub: &rest.Config{}, Secrets: secrets, SecretIndexed: true})
+	secrets := &fakeSecrets{}
+	runtimes := clustercache.New(clustercache.Config{Hub: &rest.Config{}, Secrets: secrets, SecretIndexed: true})
 	orders, answers := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var o order
@@ -80,13 +80,13 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// connect tracks the kinds of one runtime and waits until they are known. As in the real thing, the Secret is somebody else's memory.
-func connect(runtimes *fleet.Fleet, secrets *shelf, a access, interests []fleet.Interest) error {
+// connect tracks the kinds of one runtime and waits until they are known. As in the real thing, the Secret is another user's memory.
+func connect(runtimes *clustercache.Clusters, secrets *fakeSecrets, a access, interests []clustercache.Interest) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	secrets.secret = corev1.Secret{Data: map[string][]byte{v1beta2.AccessSecretKey: a.Kubeconfig}}
 	defer func() { secrets.secret = corev1.Secret{} }()
-	r, err := runtimes.Get(ctx, fleet.Target{Namespace: v1beta2.DefaultNamespace, Name: a.Name})
+	r, err := runtimes.Get(ctx, clustercache.Target{Namespace: v1beta2.DefaultNamespace, Name: a.Name})
 	if err != nil {
 		return err
 	}
@@ -106,13 +106,13 @@ func connect(runtimes *fleet.Fleet, secrets *shelf, a access, interests []fleet.
 	}
 }
 
-// shelf holds the Secret that is asked for next.
-type shelf struct {
+// fakeSecrets holds the Secret that is requested next.
+type fakeSecrets struct {
 	client.Reader
 	secret corev1.Secret
 }
 
-func (s *shelf) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+func (s *fakeSecrets) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	list.(*corev1.SecretList).Items = []corev1.Secret{s.secret}
 	return nil
 }
@@ -131,7 +131,7 @@ func now() measurement {
 	}
 }
 
-// pss is the proportional set size that the kernel tells; 0 where it does not.
+// pss returns the proportional set size that the kernel tells; 0 where it does not.
 func pss() int64 {
 	file, err := os.Open("/proc/self/smaps_rollup")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kyma-project/lifecycle-manager/internal/fleet"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
 )
 
 const (
@@ -27,9 +27,9 @@ const (
 )
 
 // kinds are watched in this order.
-var kinds = []fleet.Interest{
-	{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: fleet.Workload},
-	{GroupVersionKind: schema.GroupVersionKind{Group: "operator.test", Version: "v1alpha1", Kind: "Sample"}, Mode: fleet.ModuleCR},
+var kinds = []clustercache.Interest{
+	{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: clustercache.Workload},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "operator.test", Version: "v1alpha1", Kind: "Sample"}, Mode: clustercache.ModuleCR},
 	{GroupVersionKind: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}},
 	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}},
 	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Service"}},
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 // BenchmarkMemoryPerRuntime reports KiB for each connected runtime with 1, 3 and 8 kinds: live heap with goroutine stacks, and what the
-// operating system sees (PSS). It takes a minute, most of which is waiting until connections that nobody uses are closed.
+// operating system sees (PSS). It takes a minute, most of which is waiting until connections that no one uses are closed.
 func BenchmarkMemoryPerRuntime(b *testing.B) {
 	counts := []int{1, 3, 8}
 	sums := make([]measurement, len(counts))

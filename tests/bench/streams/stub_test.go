@@ -108,7 +108,7 @@ func until(b *testing.B, what string, have *atomic.Int64, want int) {
 	}
 }
 
-// stir has every stream tell a change and a bookmark, so that nobody is measured who has never read anything.
+// stir has every stream tell a change and a bookmark, so that no one is measured who has never read anything.
 func (v *virtual) stir() { close(v.stirred) }
 
 // apiServer is one runtime.

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -15,13 +15,13 @@ const (
 	bareModules = 50
 )
 
-// bareLoop is B0: what a plain client reaches, by the same number of workers, with nothing else going on.
+// bareLoop is B0: what a plain client reaches, by the same number of workers, with nothing else continuing.
 func bareLoop(ctx context.Context, b *Bench) error {
 	return errors.Join(b.bareOn(ctx, false, bareReal, bareModules), b.bareOn(ctx, true, bareSimulated, b.Modules))
 }
 
 func (b *Bench) bareOn(ctx context.Context, simulated bool, runtimes, modules int) (err error) {
-	w, err := b.open(ctx, world.Options{Runtimes: runtimes, Simulated: simulated})
+	w, err := b.open(ctx, testbench.Options{Runtimes: runtimes, Simulated: simulated})
 	if err != nil {
 		return err
 	}
@@ -55,16 +55,16 @@ func (b *Bench) bareOn(ctx context.Context, simulated bool, runtimes, modules in
 	return b.Done(r)
 }
 
-// content is what modules install, as the manager would.
+// content returns what modules install, as the manager would.
 func (b *Bench) content(modules int, version string) [][]byte {
 	content := make([][]byte, modules)
 	for i := range content {
-		content[i] = world.Module{Name: moduleName(i), Version: version, Objects: b.Objects}.YAML()
+		content[i] = testbench.Module{Name: moduleName(i), Version: version, Objects: b.Objects}.YAML()
 	}
 	return content
 }
 
-func bareSpec(runtimes []*world.Runtime) bare.Spec {
+func bareSpec(runtimes []*testbench.Runtime) bare.Spec {
 	spec := bare.Spec{Mode: bare.Apply, Units: bareUnits, Workers: bareWorkers}
 	for _, r := range runtimes {
 		spec.Kubeconfigs = append(spec.Kubeconfigs, r.Bare)
@@ -73,7 +73,7 @@ func bareSpec(runtimes []*world.Runtime) bare.Spec {
 }
 
 // bare runs the bare loop on a share of the fleet's spare runtimes: 0 or 1.
-func (f *Fleet) bare(ctx context.Context, b *Bench, share int, version string) (bare.Outcome, error) {
+func (f *Setup) bare(ctx context.Context, b *Bench, share int, version string) (bare.Outcome, error) {
 	spec := bareSpec(f.Runtimes[f.k+share*f.spare : f.k+(share+1)*f.spare])
 	spec.Modules = b.content(b.Modules, version)
 	return bare.Run(ctx, spec)

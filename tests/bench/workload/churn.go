@@ -11,12 +11,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
 	// churned is how many Kymas are changed, churnPace the time between two changes. For a fleet of 1,000 it is 48 % a minute, much more than
-	// people do; fewer would take long until their times say something.
+	// users do; fewer would take long until their times say something.
 	churned   = 150
 	churnPace = 125 * time.Millisecond
 	// landing bounds the waiting for one change.
@@ -28,8 +28,8 @@ const (
 )
 
 // offerOurs publishes the modules of churn and drift. It is done when a fleet is made, since every runtime's catalog tells of them.
-func offerOurs(ctx context.Context, f *Fleet) error {
-	for _, m := range []world.Module{{Name: churnModule}, {Name: workerModule, Deployment: true}} {
+func offerOurs(ctx context.Context, f *Setup) error {
+	for _, m := range []testbench.Module{{Name: churnModule}, {Name: workerModule, Deployment: true}} {
 		m.Version, m.Objects = version1, extraObjects
 		if err := f.Offer(ctx, m, v1beta2.DefaultChannel); err != nil {
 			return err
@@ -38,15 +38,15 @@ func offerOurs(ctx context.Context, f *Fleet) error {
 	return nil
 }
 
-// churn is B5: people enable a module in one Kyma after the other, and disable it again.
-func churn(ctx context.Context, b *Bench, f *Fleet) error {
+// churn is B5: users enable a module in one Kyma after the other, and disable it again.
+func churn(ctx context.Context, b *Bench, f *Setup) error {
 	r := b.Result("B5", b.Case(f.Size()))
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
 	}
 	names := spread(f.Names, churned)
 	for _, what := range []string{enable, disable} {
-		cost, err := begin(ctx, f.World)
+		cost, err := begin(ctx, f.Bench)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func churn(ctx context.Context, b *Bench, f *Fleet) error {
 	return b.Done(r)
 }
 
-func (f *Fleet) tellChurn(ctx context.Context, r *report.Result, what string, cost *cost, took *meter.Latencies) error {
+func (f *Setup) tellChurn(ctx context.Context, r *report.Result, what string, cost *cost, took *meter.Latencies) error {
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (f *Fleet) tellChurn(ctx context.Context, r *report.Result, what string, co
 }
 
 // flipAll enables or disables the module of churn in Kymas, at a steady pace.
-func (f *Fleet) flipAll(ctx context.Context, names []string, on bool, took *meter.Latencies) error {
+func (f *Setup) flipAll(ctx context.Context, names []string, on bool, took *meter.Latencies) error {
 	return paced(ctx, churnPace, names, func(ctx context.Context, name string) error {
 		t, err := f.flip(ctx, name, on)
 		took.Add(t)
@@ -93,11 +93,11 @@ func (f *Fleet) flipAll(ctx context.Context, names []string, on bool, took *mete
 }
 
 // flip enables or disables the module of churn in a Kyma, and takes the time until that came about.
-func (f *Fleet) flip(ctx context.Context, name string, on bool) (time.Duration, error) {
+func (f *Setup) flip(ctx context.Context, name string, on bool) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, landing)
 	defer cancel()
 	wait := f.Kymas.When([]string{name}, stands(churnModule, on))
-	_, sent, err := f.ChangeKyma(ctx, name, wish(churnModule, on))
+	_, sent, err := f.ChangeKyma(ctx, name, editModule(churnModule, on))
 	if err != nil {
 		wait.Forget()
 		return 0, err
@@ -109,8 +109,8 @@ func (f *Fleet) flip(ctx context.Context, name string, on bool) (time.Duration, 
 	return at[name].Sub(sent), nil
 }
 
-// wish puts a module into a Kyma's spec, or takes it out.
-func wish(module string, on bool) func(*v1beta2.Kyma) {
+// editModule puts a module into a Kyma's spec, or takes it out.
+func editModule(module string, on bool) func(*v1beta2.Kyma) {
 	return func(k *v1beta2.Kyma) {
 		k.Spec.Modules = slices.DeleteFunc(k.Spec.Modules, func(m v1beta2.Module) bool { return m.Name == module })
 		if on {
@@ -124,18 +124,18 @@ func stands(module string, on bool) func(*v1beta2.Kyma) bool {
 	return func(k *v1beta2.Kyma) bool {
 		asked := slices.ContainsFunc(k.Spec.Modules, func(m v1beta2.Module) bool { return m.Name == module })
 		told := slices.ContainsFunc(k.Status.Modules, func(m v1beta2.ModuleStatus) bool { return m.Name == module })
-		return asked == on && told == on && world.Ready(k)
+		return asked == on && told == on && testbench.Ready(k)
 	}
 }
 
 // setModule enables or disables a module in Kymas, all at once, and waits until that came about.
-func (f *Fleet) setModule(ctx context.Context, names []string, module string, on bool) error {
+func (f *Setup) setModule(ctx context.Context, names []string, module string, on bool) error {
 	bounded, cancel := context.WithTimeout(ctx, landing+time.Duration(len(names))*100*time.Millisecond)
 	defer cancel()
 	wait := f.Kymas.When(names, stands(module, on))
 	defer wait.Forget()
 	for _, name := range names {
-		if _, _, err := f.ChangeKyma(ctx, name, wish(module, on)); err != nil {
+		if _, _, err := f.ChangeKyma(ctx, name, editModule(module, on)); err != nil {
 			return err
 		}
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
 // cost is what the manager had spent when something began.
 type cost struct {
-	world    *world.World
+	world    *testbench.Bench
 	usage    meter.Usage
-	calls    world.Calls
+	calls    testbench.Calls
 	revision int64
 	wire     traffic
 }
@@ -28,7 +28,7 @@ type traffic struct {
 	in, out int64
 }
 
-func trafficOf(w *world.World) (t traffic) {
+func trafficOf(w *testbench.Bench) (t traffic) {
 	if w.Sim == nil {
 		return t
 	}
@@ -40,8 +40,8 @@ func trafficOf(w *world.World) (t traffic) {
 type spending struct {
 	took  time.Duration
 	usage meter.Usage
-	calls world.Calls
-	// revisions are true writes to the hub, whoever made them.
+	calls testbench.Calls
+	// revisions are writes of all clients that changed the hub.
 	revisions int64
 	wire      traffic
 	simulated bool
@@ -49,7 +49,7 @@ type spending struct {
 
 // tell adds what the stores and the wire had of it, for each of n Kymas. Real runtimes do not count that.
 func (s *spending) tell(r *report.Result, n float64, each string) {
-	r.Add("revisions of the hub's store, whoever wrote"+each, "", float64(s.revisions)/n)
+	r.Add("revisions of the hub's store, by all writers"+each, "", float64(s.revisions)/n)
 	if !s.simulated {
 		return
 	}
@@ -58,7 +58,7 @@ func (s *spending) tell(r *report.Result, n float64, each string) {
 	r.Add("bytes from runtimes, TLS included"+each, "KiB", kib(s.wire.out)/n)
 }
 
-func begin(ctx context.Context, w *world.World) (*cost, error) {
+func begin(ctx context.Context, w *testbench.Bench) (*cost, error) {
 	c := &cost{world: w, wire: trafficOf(w)}
 	var err error
 	if c.calls, err = w.Calls(); err != nil {
@@ -84,12 +84,12 @@ func (c *cost) end(ctx context.Context) (spending, error) {
 	}, nil
 }
 
-// reads are the calls that change nothing, the beginnings of watches included.
+// reads returns the calls that change nothing, the beginnings of watches included.
 func reads(c calls.Counts) calls.Counts {
 	return c.Where(func(call calls.Call) bool { return !call.Write() })
 }
 
-// moduleWrites are those that a module costs: not what the hub keeps in a runtime for itself.
+// moduleWrites returns those that a module costs: not what the hub keeps in a runtime for itself.
 func moduleWrites(c calls.Counts) float64 {
 	return float64(c.Writes().Where(func(call calls.Call) bool {
 		return !strings.Contains(call.Resource, "kyma-project.io") && !strings.HasPrefix(call.Resource, "customresourcedefinitions") &&

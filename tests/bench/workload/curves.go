@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/fit"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 // growth is the largest exponent that counts as linear.
@@ -26,7 +26,7 @@ type axis struct {
 	x           func(size) int
 }
 
-// axes are the three directions of growth. They are short by default; -curve-k, -curve-m and -curve-r say others.
+// axes returns the three directions of growth. They are short by default; -curve-k, -curve-m and -curve-r say others.
 func (b *Bench) axes() []axis {
 	var kymas, modules, objects []size
 	for _, k := range b.Curve.Kymas {
@@ -52,7 +52,7 @@ type Curve struct {
 	ModulesAt, ObjectsAt int
 }
 
-// curves tells how the cost of bringing a fleet in grows.
+// curves returns how the cost of bringing a fleet in grows.
 func curves(ctx context.Context, b *Bench) error {
 	for _, a := range b.axes() {
 		if err := b.curve(ctx, a); err != nil {
@@ -109,20 +109,20 @@ func (b *Bench) drawn(a axis, cpu, calls, memory []fit.Point) []report.Curve {
 
 // point brings one fleet in, in a world of its own. What a manager costs that does nothing is not counted.
 func (b *Bench) point(ctx context.Context, s size) (got sample, err error) {
-	w, err := b.open(ctx, world.Options{Runtimes: s.kymas, Simulated: true})
+	w, err := b.open(ctx, testbench.Options{Runtimes: s.kymas, Simulated: true})
 	if err != nil {
 		return got, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	var names []string
 	for i := range s.modules {
-		m := world.Module{Name: moduleName(i), Version: version1, Objects: s.objects}
+		m := testbench.Module{Name: moduleName(i), Version: version1, Objects: s.objects}
 		if err := w.Offer(ctx, m, v1beta2.DefaultChannel); err != nil {
 			return got, err
 		}
 		names = append(names, m.Name)
 	}
-	if _, err := w.StartManager(ctx, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
+	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
 		return got, err
 	}
 	idle, err := meter.Live(ctx, w.Manager.Profiles)

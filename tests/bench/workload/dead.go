@@ -20,7 +20,7 @@ const (
 	// deadRounds is how often each change is made while nothing falls ill. The medians of the rounds' p50 and p99 count: a moment in which
 	// the machine is busy with something else is in the p99 of one round only.
 	deadRounds = 9
-	// known is how long after an outage its wave is over: every dead runtime was found silent, told so, and waits for its next dial.
+	// known is how long after an outage its wave has ended: every dead runtime was found silent, told so, and waits for its next dial.
 	known = 30 * time.Second
 	// dialWindow is how long dials of dead runtimes are counted, dialPer the time that they are told for.
 	dialWindow = 2 * time.Minute
@@ -30,9 +30,9 @@ const (
 // deadShares are gone through one after the other.
 var deadShares = []float64{0, 0.1, 0.2, 0.5}
 
-// dead is B7: more and more runtimes fall silent, and some get slow, while people want something of all of them. What counts is how long
-// changes of the healthy ones take meanwhile, compared with the same changes before: in the wave after an outage, and when it is over.
-func dead(ctx context.Context, b *Bench, f *Fleet) error {
+// dead is B7: more and more runtimes fall silent, and some get slow, while users want something of all of them. What counts is how long
+// changes of the healthy ones take meanwhile, compared with the same changes before: in the wave after an outage, and when it has ended.
+func dead(ctx context.Context, b *Bench, f *Setup) error {
 	r := b.Result("B7", b.Case(f.Size()))
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
@@ -66,7 +66,7 @@ func dead(ctx context.Context, b *Bench, f *Fleet) error {
 	return b.Done(r)
 }
 
-// again measures when all are healthy once more: what differs then is not the doing of dead runtimes.
+// again measures when all are healthy again: what differs then is not the doing of dead runtimes.
 func (s *sickness) again(ctx context.Context, r *report.Result, base rounds) error {
 	if _, err := s.fleet.Settle(ctx, quiet); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *sickness) again(ctx context.Context, r *report.Result, base rounds) err
 	return nil
 }
 
-// stage makes runtimes ill until a share of them is dead, and measures in the wave that follows and when it is over.
+// stage makes runtimes ill until a share of them is dead, and measures in the wave that follows and when it has ended.
 func (s *sickness) stage(ctx context.Context, b *Bench, share float64) (wave meter.Summary, took rounds, err error) {
 	if err := s.spread(ctx, share); err != nil {
 		return wave, nil, err
@@ -92,7 +92,7 @@ func (s *sickness) stage(ctx context.Context, b *Bench, share float64) (wave met
 		}
 		wave = first[0]
 	}
-	profile := b.profile(ctx, s.fleet.World, fmt.Sprintf("B7-%.0f-%d", share*100, s.fleet.k))
+	profile := b.profile(ctx, s.fleet.Bench, fmt.Sprintf("B7-%.0f-%d", share*100, s.fleet.k))
 	took, err = s.measure(ctx, deadRounds)
 	return wave, took, errors.Join(err, profile())
 }
@@ -108,7 +108,7 @@ func tellHealthy(r *report.Result, share float64, took, base rounds) {
 	}
 }
 
-// rounds are the times of the same changes, made again and again.
+// rounds are the times of the same changes, recreated and again.
 type rounds []meter.Summary
 
 func (r rounds) p50() time.Duration { return fit.Median(r.each(p50Of)) }
@@ -131,7 +131,7 @@ func (r rounds) each(of func(meter.Summary) time.Duration) []time.Duration {
 
 // sickness says which runtimes are dead, slow and healthy. Who is dead stays dead until all are healed.
 type sickness struct {
-	fleet *Fleet
+	fleet *Setup
 	// order of the Kymas: the first die first, the last get slow, and those in the middle that never fall ill are measured.
 	order []string
 	ill   int
@@ -140,7 +140,7 @@ type sickness struct {
 	begun time.Time
 }
 
-func newSickness(f *Fleet) *sickness {
+func newSickness(f *Setup) *sickness {
 	s := &sickness{fleet: f}
 	// Neighbours fall ill at different times, so that neither names nor ages tell sick and healthy apart.
 	for _, odd := range []int{0, 1} {
@@ -155,7 +155,7 @@ func (s *sickness) runtime(name string) *simruntime.Runtime {
 	return s.fleet.Runtimes[slices.Index(s.fleet.Names, name)].Sim
 }
 
-// spread makes runtimes ill until a share of them is dead, and has somebody want something of those that fell ill.
+// spread makes runtimes ill until a share of them is dead, and has a user want something of those that fell ill.
 func (s *sickness) spread(ctx context.Context, share float64) error {
 	if share == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (s *sickness) spread(ctx context.Context, share float64) error {
 	}
 	s.begun = time.Now()
 	for _, name := range fresh {
-		if _, _, err := s.fleet.ChangeKyma(ctx, name, wish(churnModule, true)); err != nil {
+		if _, _, err := s.fleet.ChangeKyma(ctx, name, editModule(churnModule, true)); err != nil {
 			return err
 		}
 	}

@@ -32,13 +32,13 @@ var (
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// drift is B6: in runtimes, somebody deletes objects of modules and changes others, and Deployments stop running.
-func drift(ctx context.Context, b *Bench, f *Fleet) error {
+// drift is B6: in runtimes, a user deletes objects of modules and changes others, and Deployments stop running.
+func drift(ctx context.Context, b *Bench, f *Setup) error {
 	r := b.Result("B6", b.Case(f.Size()))
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
 	}
-	cost, err := begin(ctx, f.World)
+	cost, err := begin(ctx, f.Bench)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func tell(r *report.Result, what string, took *meter.Latencies, bound report.Bou
 }
 
 // damage deletes and changes objects, no object twice, and takes the times until they are whole again.
-func (f *Fleet) damage(ctx context.Context, b *Bench) (deleted, changed *meter.Latencies, err error) {
+func (f *Setup) damage(ctx context.Context, b *Bench) (deleted, changed *meter.Latencies, err error) {
 	deleted, changed = &meter.Latencies{}, &meter.Latencies{}
 	targets := f.targets(b, drifted)
 	err = paced(ctx, driftPace, slices.Sorted(maps.Keys(targets)), func(ctx context.Context, key string) error {
@@ -98,7 +98,7 @@ type target struct {
 }
 
 // targets chooses n objects or all that there are: of every Kyma one before any has two, of modules in turn.
-func (f *Fleet) targets(b *Bench, n int) map[string]target {
+func (f *Setup) targets(b *Bench, n int) map[string]target {
 	found := map[string]target{}
 	k := min(n, f.Size())
 	for i := range min(n, f.Size()*len(f.Modules)*b.Objects) {
@@ -112,7 +112,7 @@ func (f *Fleet) targets(b *Bench, n int) map[string]target {
 }
 
 // delete deletes a ConfigMap and waits for another in its place.
-func (f *Fleet) delete(ctx context.Context, r *simruntime.Runtime, name string) (time.Duration, error) {
+func (f *Setup) delete(ctx context.Context, r *simruntime.Runtime, name string) (time.Duration, error) {
 	before := r.Get(configMaps, moduleNamespace, name)
 	if before == nil {
 		return 0, fmt.Errorf("%s has no ConfigMap %s", r.Name(), name)
@@ -128,11 +128,11 @@ func (f *Fleet) delete(ctx context.Context, r *simruntime.Runtime, name string) 
 }
 
 // change changes what a ConfigMap's module declares, and waits for it to be taken back.
-func (f *Fleet) change(ctx context.Context, r *simruntime.Runtime, name string) (time.Duration, error) {
+func (f *Setup) change(ctx context.Context, r *simruntime.Runtime, name string) (time.Duration, error) {
 	declared, begin := "", time.Now()
 	err := r.Mutate(configMaps, moduleNamespace, name, func(o *unstructured.Unstructured) {
 		declared = version(o)
-		_ = unstructured.SetNestedField(o.Object, "somebody else's", "data", "version") // a ConfigMap has data
+		_ = unstructured.SetNestedField(o.Object, "another user's", "data", "version") // a ConfigMap has data
 	})
 	if err != nil {
 		return 0, err
@@ -140,7 +140,7 @@ func (f *Fleet) change(ctx context.Context, r *simruntime.Runtime, name string) 
 	return f.whole(ctx, begin, func() bool { return version(r.Get(configMaps, moduleNamespace, name)) == declared })
 }
 
-// version is what a ConfigMap of a module says that it is.
+// version returns what a ConfigMap of a module says that it is.
 func version(o *unstructured.Unstructured) string {
 	if o == nil {
 		return ""
@@ -150,7 +150,7 @@ func version(o *unstructured.Unstructured) string {
 }
 
 // whole waits for a condition and returns the time since begin.
-func (f *Fleet) whole(ctx context.Context, begin time.Time, condition func() bool) (time.Duration, error) {
+func (f *Setup) whole(ctx context.Context, begin time.Time, condition func() bool) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, repair)
 	defer cancel()
 	ticker := time.NewTicker(repairPoll)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -19,11 +19,11 @@ const (
 func genuine(ctx context.Context, b *Bench) error {
 	o := *b
 	o.Modules, o.tier, o.fleet = genuineModules, ", real API servers", nil
-	w, err := o.open(ctx, world.Options{Runtimes: genuineKymas + 2*genuineSpare})
+	w, err := o.open(ctx, testbench.Options{Runtimes: genuineKymas + 2*genuineSpare})
 	if err != nil {
 		return err
 	}
-	f, err := o.race(ctx, &Fleet{World: w, spare: genuineSpare, k: genuineKymas, rolled: genuineModules})
+	f, err := o.race(ctx, &Setup{Bench: w, spare: genuineSpare, k: genuineKymas, rolled: genuineModules})
 	if err != nil {
 		return err
 	}

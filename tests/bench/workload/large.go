@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 	// largeDefinitions CustomResourceDefinitions of largeBytes each; an API server takes requests of 3 MiB, and etcd 1.5 MiB.
 	largeDefinitions = 3
 	largeBytes       = 700_000
-	// largeFields is over how many fields of its schema the text of a definition is spread.
+	// largeFields has ended how many fields of its schema the text of a definition is spread.
 	largeFields = 1500
 	// largePatience bounds the installation of a large module.
 	largePatience = 5 * time.Minute
@@ -29,8 +29,8 @@ const (
 
 // large is B10: one module of very many objects, and one of very large ones, each into a real API server that is new.
 func large(ctx context.Context, b *Bench) error {
-	many := world.Module{Name: "many", Version: version1, Objects: largeObjects}
-	other := world.Module{Name: "other", Version: version1, Objects: largeObjects}
+	many := testbench.Module{Name: "many", Version: version1, Objects: largeObjects}
+	other := testbench.Module{Name: "other", Version: version1, Objects: largeObjects}
 	which := fmt.Sprintf("%d definitions of %d KB, real API server", largeDefinitions, largeBytes/1000)
 	return errors.Join(
 		b.largeOf(ctx, fmt.Sprintf("R=%d, real API server", largeObjects), many.YAML(), other.YAML(), largeObjects),
@@ -40,14 +40,14 @@ func large(ctx context.Context, b *Bench) error {
 
 // largeOf installs content, and for comparison other content by the bare loop when there is any.
 func (b *Bench) largeOf(ctx context.Context, which string, content, others []byte, objects int) (err error) {
-	w, err := world.Open(ctx, world.Options{Runtimes: 1, Dir: b.Dir, Manager: b.Manager, Logf: b.Logf})
+	w, err := testbench.Open(ctx, testbench.Options{Runtimes: 1, Dir: b.Dir, Manager: b.Manager, Logf: b.Logf})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := b.Result("B10", which)
 	flags := append([]string{"--k8s-skr-client-qps=" + unlimited, "--k8s-skr-client-burst=" + unlimited}, b.Flags...)
-	if _, err := w.StartManager(ctx, world.ManagerOptions{Flags: flags, Processors: b.Processors}); err != nil {
+	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: flags, Processors: b.Processors}); err != nil {
 		return err
 	}
 	if err := w.OfferContent(ctx, "large", version1, content, v1beta2.DefaultChannel); err != nil {
@@ -72,7 +72,7 @@ func (b *Bench) largeOf(ctx context.Context, which string, content, others []byt
 		r.Add("share of the bare loop's rate", "", float64(objects)/took.Seconds()/outcome.Rate(), report.AtLeast(0.7))
 	}
 	begin := time.Now()
-	if err := remove(ctx, w, world.KymaName(0)); err != nil {
+	if err := remove(ctx, w, testbench.KymaName(0)); err != nil {
 		return err
 	}
 	r.Add("delete to gone", "s", time.Since(begin).Seconds())
@@ -80,11 +80,11 @@ func (b *Bench) largeOf(ctx context.Context, which string, content, others []byt
 }
 
 // installLarge brings one Kyma with the module in: its runtime is connected and has an empty Kyma before, so that only the module counts.
-func (b *Bench) installLarge(ctx context.Context, w *world.World, r *report.Result) (time.Duration, error) {
-	name := world.KymaName(0)
+func (b *Bench) installLarge(ctx context.Context, w *testbench.Bench, r *report.Result) (time.Duration, error) {
+	name := testbench.KymaName(0)
 	bounded, cancel := context.WithTimeout(ctx, largePatience)
 	defer cancel()
-	empty := w.Kymas.When([]string{name}, world.Ready)
+	empty := w.Kymas.When([]string{name}, testbench.Ready)
 	if _, err := w.CreateKymas(ctx, 0, 1); err != nil {
 		return 0, err
 	}
@@ -99,7 +99,7 @@ func (b *Bench) installLarge(ctx context.Context, w *world.World, r *report.Resu
 		return 0, err
 	}
 	wait := w.Kymas.When([]string{name}, stands("large", true))
-	_, sent, err := w.ChangeKyma(ctx, name, wish("large", true))
+	_, sent, err := w.ChangeKyma(ctx, name, editModule("large", true))
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/fit"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -37,17 +37,17 @@ func memory(ctx context.Context, b *Bench) error {
 
 func (b *Bench) memoryOf(ctx context.Context, kinds, k int) (err error) {
 	k = max(k/memorySteps, 1) * memorySteps
-	w, err := b.open(ctx, world.Options{Runtimes: k, Simulated: true})
+	w, err := b.open(ctx, testbench.Options{Runtimes: k, Simulated: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := b.Result("memory", fmt.Sprintf("K=%d, %d kinds watched", k, kinds))
-	module := world.Module{Name: "kinds", Version: version1, Objects: memoryObjects, Kinds: kinds}
+	module := testbench.Module{Name: "kinds", Version: version1, Objects: memoryObjects, Kinds: kinds}
 	if err := w.Offer(ctx, module, v1beta2.DefaultChannel); err != nil {
 		return err
 	}
-	if _, err := w.StartManager(ctx, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
+	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
 		return err
 	}
 	var pss, live []fit.Point
@@ -84,7 +84,7 @@ func (b *Bench) memoryOf(ctx context.Context, kinds, k int) (err error) {
 }
 
 // grow brings Kymas in and waits until nothing moves.
-func (b *Bench) grow(ctx context.Context, w *world.World, first, count int, modules ...string) error {
+func (b *Bench) grow(ctx context.Context, w *testbench.Bench, first, count int, modules ...string) error {
 	if err := w.GiveAccess(ctx, first, count); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (b *Bench) grow(ctx context.Context, w *world.World, first, count int, modu
 	}
 	bounded, cancel := context.WithTimeout(ctx, b.patience(count))
 	defer cancel()
-	if _, err := w.Kymas.When(batch.Names, world.Ready).Done(bounded); err != nil {
+	if _, err := w.Kymas.When(batch.Names, testbench.Ready).Done(bounded); err != nil {
 		return fmt.Errorf("%w\nthe manager's log ends with:\n%s", err, w.Manager.Log())
 	}
 	_, err = w.Settle(ctx, quiet)

@@ -10,12 +10,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
 	version1, version2 = "1.0.0", "2.0.0"
-	// extraObjects is what each of the modules has that nobody has at first.
+	// extraObjects is what each of the modules has that no one has at first.
 	extraObjects = 2
 	// fewestSpare and mostSpare runtimes are for the bare loop: enough for its rate to be steady.
 	fewestSpare, mostSpare = 16, 100
@@ -26,7 +26,7 @@ const (
 )
 
 // bulk is B2: onboard has measured it.
-func bulk(context.Context, *Bench, *Fleet) error { return nil }
+func bulk(context.Context, *Bench, *Setup) error { return nil }
 
 // patience bounds the waiting for k Kymas.
 func (b *Bench) patience(k int) time.Duration {
@@ -35,18 +35,18 @@ func (b *Bench) patience(k int) time.Duration {
 }
 
 // onboard opens a world with k simulated runtimes, and spare ones for the bare loop, and brings k Kymas in.
-func (b *Bench) onboard(ctx context.Context, k int) (*Fleet, error) {
+func (b *Bench) onboard(ctx context.Context, k int) (*Setup, error) {
 	spare := min(max(k, fewestSpare), mostSpare)
 	b.Logf("B2: opening a world of %d simulated runtimes", k)
-	w, err := b.open(ctx, world.Options{Runtimes: k + 2*spare, Simulated: true})
+	w, err := b.open(ctx, testbench.Options{Runtimes: k + 2*spare, Simulated: true})
 	if err != nil {
 		return nil, err
 	}
-	return b.race(ctx, &Fleet{World: w, spare: spare, k: k, rolled: 1})
+	return b.race(ctx, &Setup{Bench: w, spare: spare, k: k, rolled: 1})
 }
 
 // race takes the bare loop's time before and after on the spare runtimes of a fleet, and brings its Kymas in meanwhile.
-func (b *Bench) race(ctx context.Context, f *Fleet) (_ *Fleet, err error) {
+func (b *Bench) race(ctx context.Context, f *Setup) (_ *Setup, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.Close())
@@ -78,16 +78,16 @@ func (b *Bench) race(ctx context.Context, f *Fleet) (_ *Fleet, err error) {
 }
 
 // offer publishes the modules of a fleet.
-func (b *Bench) offer(ctx context.Context, f *Fleet) error {
+func (b *Bench) offer(ctx context.Context, f *Setup) error {
 	for i := range b.Modules {
-		m := world.Module{Name: moduleName(i), Version: version1, Objects: b.Objects}
+		m := testbench.Module{Name: moduleName(i), Version: version1, Objects: b.Objects}
 		if err := f.Offer(ctx, m, v1beta2.DefaultChannel); err != nil {
 			return err
 		}
 		f.Modules = append(f.Modules, m.Name)
 	}
 	for _, name := range append([]string{f.Extra}, f.Late...) {
-		if err := f.Offer(ctx, world.Module{Name: name, Version: version1, Objects: extraObjects}, v1beta2.DefaultChannel); err != nil {
+		if err := f.Offer(ctx, testbench.Module{Name: name, Version: version1, Objects: extraObjects}, v1beta2.DefaultChannel); err != nil {
 			return err
 		}
 	}
@@ -100,24 +100,24 @@ func moduleName(i int) string { return fmt.Sprintf("module-%c%c%c", 'a'+i/676, '
 const objectRate = "objects applied"
 
 // bringIn creates the Kymas and waits until all are Ready and nothing moves any more.
-func (b *Bench) bringIn(ctx context.Context, f *Fleet, r *report.Result) error {
+func (b *Bench) bringIn(ctx context.Context, f *Setup, r *report.Result) error {
 	if err := f.GiveAccess(ctx, 0, f.k); err != nil {
 		return err
 	}
-	m, err := f.StartManager(ctx, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	m, err := f.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
 	if err != nil {
 		return err
 	}
-	cost, err := begin(ctx, f.World)
+	cost, err := begin(ctx, f.Bench)
 	if err != nil {
 		return err
 	}
 	names := make([]string, f.k)
 	for i := range names {
-		names[i] = world.KymaName(i)
+		names[i] = testbench.KymaName(i)
 	}
-	wait := f.Kymas.When(names, world.Ready)
-	track, profile := meter.Follow(ctx, m.PID(), time.Second), b.profile(ctx, f.World, fmt.Sprintf("B2-%d", f.k))
+	wait := f.Kymas.When(names, testbench.Ready)
+	track, profile := meter.Follow(ctx, m.PID(), time.Second), b.profile(ctx, f.Bench, fmt.Sprintf("B2-%d", f.k))
 	batch, err := f.CreateKymas(ctx, 0, f.k, f.Modules...)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (b *Bench) bringIn(ctx context.Context, f *Fleet, r *report.Result) error {
 }
 
 // tellBulk makes the result of B2.
-func (b *Bench) tellBulk(ctx context.Context, f *Fleet, r *report.Result, batch *world.Batch, ready map[string]time.Time,
+func (b *Bench) tellBulk(ctx context.Context, f *Setup, r *report.Result, batch *testbench.Batch, ready map[string]time.Time,
 	cost *cost, peak meter.Usage,
 ) error {
 	var latencies meter.Latencies

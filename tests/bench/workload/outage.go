@@ -11,19 +11,19 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
-	// workers are the Kymas that get a module with a Deployment, whose end is to be seen on the hub.
+	// workers are the Kymas that get a module with a Deployment, whose end must be seen on the hub.
 	workers = 40
 	// workerModule is a module with a Deployment, which no Kyma has at first.
 	workerModule = "worker"
 )
 
-// breakWorkloads gives some Kymas a module with a Deployment, lets it stop running, and run again, and takes the times until their status
+// breakWorkloads returns some Kymas a module with a Deployment, lets it stop running, and run again, and takes the times until their status
 // on the hub says so.
-func (f *Fleet) breakWorkloads(ctx context.Context, r *report.Result) error {
+func (f *Setup) breakWorkloads(ctx context.Context, r *report.Result) error {
 	names := spread(f.Names, workers)
 	if err := f.setModule(ctx, names, workerModule, true); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (f *Fleet) breakWorkloads(ctx context.Context, r *report.Result) error {
 	err := paced(ctx, driftPace, names, func(ctx context.Context, name string) error {
 		runtime := f.Runtimes[slices.Index(f.Names, name)].Sim
 		for _, runs := range []bool{false, true} {
-			took, err := f.told(ctx, name, runs, func() error {
+			took, err := f.measureStatus(ctx, name, runs, func() error {
 				return runtime.Mutate(deployments, moduleNamespace, workerModule, availability(runs))
 			})
 			if err != nil {
@@ -54,11 +54,11 @@ func (f *Fleet) breakWorkloads(ctx context.Context, r *report.Result) error {
 	return f.setModule(ctx, names, workerModule, false)
 }
 
-// told changes something and takes the time until the Kyma's status says whether everything runs.
-func (f *Fleet) told(ctx context.Context, name string, runs bool, change func() error) (time.Duration, error) {
+// measureStatus changes something and takes the time until the Kyma's status says whether everything runs.
+func (f *Setup) measureStatus(ctx context.Context, name string, runs bool, change func() error) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, landing)
 	defer cancel()
-	wait := f.Kymas.When([]string{name}, func(k *v1beta2.Kyma) bool { return world.Ready(k) == runs })
+	wait := f.Kymas.When([]string{name}, func(k *v1beta2.Kyma) bool { return testbench.Ready(k) == runs })
 	begin := time.Now()
 	if err := change(); err != nil {
 		wait.Forget()
@@ -66,7 +66,7 @@ func (f *Fleet) told(ctx context.Context, name string, runs bool, change func() 
 	}
 	at, err := wait.Done(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("nobody sees that a Deployment runs (%t): %w", runs, err)
+		return 0, fmt.Errorf("no one sees that a Deployment runs (%t): %w", runs, err)
 	}
 	return at[name].Sub(begin), nil
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 // profiled is the time of one processor profile. Several short ones tell more than a long one when a workload has phases.
@@ -19,8 +19,8 @@ const profiled = 4 * time.Second
 const profiledRest = 2 * time.Minute
 
 // profile takes processor profiles of the manager (with several replicas, of the first) and of the hub's API server, one after the other,
-// until the function that it returns is called. It does nothing when nobody wants any.
-func (b *Bench) profile(ctx context.Context, w *world.World, name string) (end func() error) {
+// until the function that it returns is called. It does nothing when no one wants any.
+func (b *Bench) profile(ctx context.Context, w *testbench.Bench, name string) (end func() error) {
 	if b.Profiles == "" {
 		return func() error { return nil }
 	}
@@ -54,7 +54,7 @@ func (b *Bench) profile(ctx context.Context, w *world.World, name string) (end f
 }
 
 // profileRest takes one long profile of a manager that has nothing to do, which short ones would keep busy.
-func (b *Bench) profileRest(ctx context.Context, f *Fleet) error {
+func (b *Bench) profileRest(ctx context.Context, f *Setup) error {
 	if b.Profiles == "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (b *Bench) profileRest(ctx context.Context, f *Fleet) error {
 	return meter.SaveCPU(ctx, f.Manager.Profiles, path, profiledRest)
 }
 
-// repeat calls until something is over. The last call is waited for: a program refuses a profile while it takes another.
+// repeat calls until something has ended. The last call is waited for: a program refuses a profile while it takes another.
 func repeat(over <-chan struct{}, take func(i int) error) error {
 	for i := 0; ; i++ {
 		if err := take(i); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -23,14 +23,14 @@ const (
 )
 
 // removals is B9: a tenth of the Kymas is deleted at once. The fleet is not handed on.
-func removals(ctx context.Context, b *Bench, f *Fleet) error {
+func removals(ctx context.Context, b *Bench, f *Setup) error {
 	r := b.Result("B9", b.Case(f.Size()))
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
 	}
 	first := f.Size() - max(1, int(removedShare*float64(f.Size())))
 	names := f.Names[first:]
-	cost, err := begin(ctx, f.World)
+	cost, err := begin(ctx, f.Bench)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func removals(ctx context.Context, b *Bench, f *Fleet) error {
 }
 
 // remove deletes Kymas and returns how long each took until it was gone, and all together.
-func (f *Fleet) remove(ctx context.Context, b *Bench, names []string) (*meter.Latencies, time.Duration, error) {
+func (f *Setup) remove(ctx context.Context, b *Bench, names []string) (*meter.Latencies, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.patience(len(names)))
 	defer cancel()
 	g := &goers{began: map[string]time.Time{}, waiting: map[string]bool{}}
@@ -87,7 +87,7 @@ func (f *Fleet) remove(ctx context.Context, b *Bench, names []string) (*meter.La
 	for _, name := range names {
 		group.Go(func() error {
 			g.begin(name)
-			return f.Hub.Client.Delete(groupCtx, world.NewKyma(name))
+			return f.Hub.Client.Delete(groupCtx, testbench.NewKyma(name))
 		})
 	}
 	if err := group.Wait(); err != nil {

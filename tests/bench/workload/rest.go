@@ -12,12 +12,12 @@ import (
 
 // rest is B3: nothing changes anywhere. Every call is told. The manager is alone and has no heartbeat; that of several is counted by
 // tests/shards.
-func rest(ctx context.Context, b *Bench, f *Fleet) error {
+func rest(ctx context.Context, b *Bench, f *Setup) error {
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
 	}
 	r := b.Result("B3", fmt.Sprintf("%s, %s", b.Case(f.Size()), b.Idle))
-	cost, err := begin(ctx, f.World)
+	cost, err := begin(ctx, f.Bench)
 	if err != nil {
 		return err
 	}

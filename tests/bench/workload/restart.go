@@ -7,13 +7,13 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
 // restart is B8: the manager is killed, a Kyma is changed, and a new manager starts: once with the content that the old one fetched, and
 // once without.
-func restart(ctx context.Context, b *Bench, f *Fleet) error {
+func restart(ctx context.Context, b *Bench, f *Setup) error {
 	if err := b.restartOnce(ctx, f, b.Result("B8", b.Case(f.Size())), f.Late[0]); err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func restart(ctx context.Context, b *Bench, f *Fleet) error {
 }
 
 // restartOnce enables a module in the first Kyma while there is no manager.
-func (b *Bench) restartOnce(ctx context.Context, f *Fleet, r *report.Result, module string, meanwhile ...func() error) error {
+func (b *Bench) restartOnce(ctx context.Context, f *Setup, r *report.Result, module string, meanwhile ...func() error) error {
 	if _, err := f.Settle(ctx, quiet); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (b *Bench) restartOnce(ctx context.Context, f *Fleet, r *report.Result, mod
 	if _, err := f.enable(ctx, changed, module); err != nil {
 		return err
 	}
-	m, err := f.LaunchManager(ctx, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	m, err := f.LaunchManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
 	if err != nil {
 		return err
 	}
@@ -84,14 +84,14 @@ func (b *Bench) restartOnce(ctx context.Context, f *Fleet, r *report.Result, mod
 }
 
 // tellStart says how long what is waited for after a start took.
-func tellStart(r *report.Result, m *world.Manager, served, connected time.Time) {
+func tellStart(r *report.Result, m *testbench.Manager, served, connected time.Time) {
 	r.Add("caches filled after", "s", m.Ready.Sub(m.Started).Seconds())
 	r.Add("the changed Kyma is served after", "s", served.Sub(m.Started).Seconds(), report.AtMost(30))
 	r.Add("all runtimes are watched again after", "s", connected.Sub(m.Started).Seconds())
 }
 
 // awaitStreams waits until as many watches are open as before, and returns when that was.
-func (f *Fleet) awaitStreams(ctx context.Context, streams int) (time.Time, error) {
+func (f *Setup) awaitStreams(ctx context.Context, streams int) (time.Time, error) {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -108,24 +108,24 @@ func (f *Fleet) awaitStreams(ctx context.Context, streams int) (time.Time, error
 }
 
 // enableCounted enables a module in a Kyma and returns all calls that this caused: what it costs without a restart.
-func (f *Fleet) enableCounted(ctx context.Context, name, module string) (world.Calls, error) {
+func (f *Setup) enableCounted(ctx context.Context, name, module string) (testbench.Calls, error) {
 	before, err := f.Calls()
 	if err != nil {
-		return world.Calls{}, err
+		return testbench.Calls{}, err
 	}
 	if _, err := f.Enable(ctx, name, module); err != nil {
-		return world.Calls{}, err
+		return testbench.Calls{}, err
 	}
 	after, err := f.Settle(ctx, quiet)
 	return after.Since(before), err
 }
 
 // tellNeedless tells how many writes came on top of what the change costs without a restart.
-func tellNeedless(r *report.Result, spent, usual world.Calls) {
-	extra := func(of func(world.Calls) float64) float64 { return of(spent) - of(usual) }
-	applies := func(c world.Calls) float64 { return moduleWrites(c.Runtimes) }
-	others := func(c world.Calls) float64 { return float64(c.Runtimes.Writes().Total()) - applies(c) }
-	hub := func(c world.Calls) float64 { return float64(c.Hub.Writes().Total()) }
+func tellNeedless(r *report.Result, spent, usual testbench.Calls) {
+	extra := func(of func(testbench.Calls) float64) float64 { return of(spent) - of(usual) }
+	applies := func(c testbench.Calls) float64 { return moduleWrites(c.Runtimes) }
+	others := func(c testbench.Calls) float64 { return float64(c.Runtimes.Writes().Total()) - applies(c) }
+	hub := func(c testbench.Calls) float64 { return float64(c.Hub.Writes().Total()) }
 	r.Add("needless writes of modules' objects", "writes", extra(applies), report.AtMost(0))
 	// The status of the changed Kyma may say in between what its runtime, the component and the content are waiting for: a manager that has
 	// just started knows none of them, and its runtime is told of what outlasts the connecting.

@@ -9,18 +9,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
-// foreignEvery is the pause between two changes by somebody else while a version is rolled out.
+// foreignEvery is the pause between two changes by another user while a version is rolled out.
 const foreignEvery = 500 * time.Millisecond
 
-// rollout is B4: a channel of a module that every Kyma has moves to a new version, or those of several modules. Meanwhile somebody
+// rollout is B4: a channel of a module that every Kyma has moves to a new version, or those of several modules. Meanwhile a user
 // enables a module in one Kyma after the other, from the last to the first, and each time is told how long that takes.
-func rollout(ctx context.Context, b *Bench, f *Fleet) error {
+func rollout(ctx context.Context, b *Bench, f *Setup) error {
 	modules := f.Modules[:f.rolled]
 	for _, module := range modules {
-		if err := f.Offer(ctx, world.Module{Name: module, Version: version2, Objects: b.Objects}); err != nil {
+		if err := f.Offer(ctx, testbench.Module{Name: module, Version: version2, Objects: b.Objects}); err != nil {
 			return err
 		}
 	}
@@ -28,12 +28,12 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 		return err
 	}
 	r := b.Result("B4", b.Case(f.Size()))
-	cost, err := begin(ctx, f.World)
+	cost, err := begin(ctx, f.Bench)
 	if err != nil {
 		return err
 	}
 	wait := f.Kymas.When(f.Names, allAt(modules, version2))
-	rates, profile := f.sample(ctx), b.profile(ctx, f.World, fmt.Sprintf("B4-%d", f.k))
+	rates, profile := f.sample(ctx), b.profile(ctx, f.Bench, fmt.Sprintf("B4-%d", f.k))
 	bounded, cancel := context.WithTimeout(ctx, b.patience(f.Size()))
 	defer cancel()
 	sent := time.Now()
@@ -64,11 +64,11 @@ func rollout(ctx context.Context, b *Bench, f *Fleet) error {
 // allAt says that a Kyma is Ready with every one of the modules in a version.
 func allAt(modules []string, version string) func(*v1beta2.Kyma) bool {
 	return func(kyma *v1beta2.Kyma) bool {
-		return !slices.ContainsFunc(modules, func(module string) bool { return !world.ReadyAt(module, version)(kyma) })
+		return !slices.ContainsFunc(modules, func(module string) bool { return !testbench.ReadyAt(module, version)(kyma) })
 	}
 }
 
-func (b *Bench) tellRollout(ctx context.Context, f *Fleet, r *report.Result, cost *cost, sent time.Time, at map[string]time.Time,
+func (b *Bench) tellRollout(ctx context.Context, f *Setup, r *report.Result, cost *cost, sent time.Time, at map[string]time.Time,
 	foreign *meter.Latencies, peak float64,
 ) error {
 	spent, err := cost.end(ctx)
@@ -95,7 +95,7 @@ func (b *Bench) tellRollout(ctx context.Context, f *Fleet, r *report.Result, cos
 	r.Add("most calls to the hub in a second", "calls/s", peak, report.AtMost(1000))
 	r.Add("manager's CPU for each Kyma", "ms", spent.usage.CPU.Seconds()*1000/float64(f.Size()))
 	sum := foreign.Summary()
-	r.Add("changes by somebody else meanwhile", "", float64(sum.Count))
+	r.Add("concurrent changes by another user", "", float64(sum.Count))
 	r.Add("these land after, p50", "ms", meter.Milliseconds(sum.P50))
 	r.Add("these land after, p99", "ms", meter.Milliseconds(sum.P99), report.AtMost(2000))
 	if _, err := f.Settle(ctx, quiet); err != nil {
@@ -104,15 +104,15 @@ func (b *Bench) tellRollout(ctx context.Context, f *Fleet, r *report.Result, cos
 	return b.Done(r)
 }
 
-// disturb enables the extra module in one Kyma after the other, until nobody is waited for any more, at least once. The function that it
+// disturb enables the extra module in one Kyma after the other, until no one is waited for any more, at least once. The function that it
 // returns waits for the last of them.
-func (f *Fleet) disturb(ctx context.Context, until *world.Wait) func() (*meter.Latencies, error) {
+func (f *Setup) disturb(ctx context.Context, until *testbench.Wait) func() (*meter.Latencies, error) {
 	latencies, done := &meter.Latencies{}, make(chan error, 1)
 	go func() { done <- f.disturbing(ctx, until, latencies) }()
 	return func() (*meter.Latencies, error) { return latencies, <-done }
 }
 
-func (f *Fleet) disturbing(ctx context.Context, until *world.Wait, latencies *meter.Latencies) error {
+func (f *Setup) disturbing(ctx context.Context, until *testbench.Wait, latencies *meter.Latencies) error {
 	ticker := time.NewTicker(foreignEvery)
 	defer ticker.Stop()
 	for _, name := range slices.Backward(f.Names) {
@@ -134,7 +134,7 @@ func (f *Fleet) disturbing(ctx context.Context, until *world.Wait, latencies *me
 }
 
 // Enable enables a module in a Kyma and takes the time until it runs there; the Kyma's others may still be on their way.
-func (f *Fleet) Enable(ctx context.Context, name, module string) (time.Duration, error) {
+func (f *Setup) Enable(ctx context.Context, name, module string) (time.Duration, error) {
 	wait := f.Kymas.When([]string{name}, has(module))
 	sent, err := f.enable(ctx, name, module)
 	if err != nil {
@@ -145,7 +145,7 @@ func (f *Fleet) Enable(ctx context.Context, name, module string) (time.Duration,
 }
 
 // enable only asks for it, and returns when.
-func (f *Fleet) enable(ctx context.Context, name, module string) (time.Time, error) {
+func (f *Setup) enable(ctx context.Context, name, module string) (time.Time, error) {
 	_, sent, err := f.ChangeKyma(ctx, name, func(kyma *v1beta2.Kyma) {
 		kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: module})
 	})
@@ -162,7 +162,7 @@ func has(module string) func(*v1beta2.Kyma) bool {
 }
 
 // sample looks at the calls to the hub every second. The function that it returns ends that and gives the most of a second.
-func (f *Fleet) sample(ctx context.Context) func() (float64, error) {
+func (f *Setup) sample(ctx context.Context) func() (float64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	top, done := 0.0, make(chan error, 1)
 	go func() {
@@ -175,7 +175,7 @@ func (f *Fleet) sample(ctx context.Context) func() (float64, error) {
 	}
 }
 
-func (f *Fleet) sampling(ctx context.Context, tell func(float64)) error {
+func (f *Setup) sampling(ctx context.Context, tell func(float64)) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	before, err := f.Calls()
@@ -185,7 +185,7 @@ func (f *Fleet) sampling(ctx context.Context, tell func(float64)) error {
 			return nil
 		case <-ticker.C:
 		}
-		var now world.Calls
+		var now testbench.Calls
 		if now, err = f.Calls(); err == nil {
 			tell(float64(now.Hub.Diff(before.Hub).Total()) / time.Since(last).Seconds())
 			before, last = now, time.Now()

@@ -26,7 +26,7 @@ func TestMissedAreCountedFiguresAlone(t *testing.T) {
 	}
 }
 
-func TestEveryWorkloadHasOneWayToRun(t *testing.T) {
+func TestSettings_EveryWorkloadHasOneWayToRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range All() {
 		if (w.Run == nil) == (w.On == nil) || w.Title == "" || seen[w.Name] {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -36,7 +36,7 @@ func (s *shared) add(took time.Duration, cpu []time.Duration) {
 	s.largest += slices.Max(cpu)
 }
 
-// each is the mean of a time over all runs, in seconds.
+// each returns the mean of a time over all runs, in seconds.
 func (s *shared) each(sum time.Duration) float64 { return sum.Seconds() / float64(s.runs) }
 
 func (s *shared) total() (sum time.Duration) {
@@ -46,7 +46,7 @@ func (s *shared) total() (sum time.Duration) {
 	return sum
 }
 
-// shards brings the same Kymas in with one replica and with three. On a machine with a core for everybody the time of each replica's work
+// shards brings the same Kymas in with one replica and with three. On a machine with a core for everyone the time of each replica's work
 // is its processor time; so that is what is compared, for here all share two cores with hub, registry and runtimes. One comes first and
 // last, because processor time depends on what else a machine does, and that changes while time goes by.
 func shards(ctx context.Context, b *Bench) error {
@@ -77,19 +77,19 @@ func shards(ctx context.Context, b *Bench) error {
 // share brings k Kymas in with so many replicas, in a world of its own. It returns how long that took, and the CPU of each.
 func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration, cpu []time.Duration, err error) {
 	b.Logf("shards: %d replicas, %s", replicas, b.Case(k))
-	w, err := b.open(ctx, world.Options{Runtimes: k, Simulated: true})
+	w, err := b.open(ctx, testbench.Options{Runtimes: k, Simulated: true})
 	if err != nil {
 		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	f := &Fleet{World: w, Extra: "extra", Late: []string{"late-one"}, k: k}
+	f := &Setup{Bench: w, Extra: "extra", Late: []string{"late-one"}, k: k}
 	if err := b.offer(ctx, f); err != nil {
 		return 0, nil, err
 	}
 	if err := w.GiveAccess(ctx, 0, k); err != nil {
 		return 0, nil, err
 	}
-	managers, err := w.StartReplicas(ctx, replicas, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	managers, err := w.StartReplicas(ctx, replicas, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -110,12 +110,12 @@ func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration,
 }
 
 // fill creates the Kymas, and waits until all are Ready and nothing moves any more. It returns how long the first took.
-func (b *Bench) fill(ctx context.Context, f *Fleet) (time.Duration, error) {
+func (b *Bench) fill(ctx context.Context, f *Setup) (time.Duration, error) {
 	f.Names = make([]string, f.k)
 	for i := range f.Names {
-		f.Names[i] = world.KymaName(i)
+		f.Names[i] = testbench.KymaName(i)
 	}
-	wait := f.Kymas.When(f.Names, world.Ready)
+	wait := f.Kymas.When(f.Names, testbench.Ready)
 	batch, err := f.CreateKymas(ctx, 0, f.k, f.Modules...)
 	if err != nil {
 		return 0, err
@@ -136,8 +136,8 @@ func (b *Bench) fill(ctx context.Context, f *Fleet) (time.Duration, error) {
 	return last.Sub(batch.First), err
 }
 
-// usages are what processes have used.
-func usages(managers []*world.Manager) ([]meter.Usage, error) {
+// usages returns what processes have used.
+func usages(managers []*testbench.Manager) ([]meter.Usage, error) {
 	var all []meter.Usage
 	for _, m := range managers {
 		usage, err := meter.Of(m.PID())

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -40,12 +40,12 @@ func (b *Bench) singles(ctx context.Context, workload bool) (err error) {
 	if workload && b.NoWorkloads {
 		return nil
 	}
-	w, err := b.open(ctx, world.Options{Runtimes: 1, Workloads: workload})
+	w, err := b.open(ctx, testbench.Options{Runtimes: 1, Workloads: workload})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if _, err := w.StartManager(ctx, world.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
+	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
 		return err
 	}
 	if err := w.GiveAccessTo(ctx, singleName, w.Runtimes[0]); err != nil {
@@ -59,8 +59,8 @@ func (b *Bench) singles(ctx context.Context, workload bool) (err error) {
 	return nil
 }
 
-func (b *Bench) singlesOf(ctx context.Context, w *world.World, size int, workload bool) error {
-	m := world.Module{Name: "single-" + moduleName(size), Version: version1, Objects: size, Deployment: workload}
+func (b *Bench) singlesOf(ctx context.Context, w *testbench.Bench, size int, workload bool) error {
+	m := testbench.Module{Name: "single-" + moduleName(size), Version: version1, Objects: size, Deployment: workload}
 	if err := w.Offer(ctx, m, v1beta2.DefaultChannel); err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (b *Bench) singlesOf(ctx context.Context, w *world.World, size int, workloa
 // series are installations of the same module, one after the other.
 type series struct {
 	bench  *Bench
-	world  *world.World
-	module world.Module
+	world  *testbench.Bench
+	module testbench.Module
 }
 
 // run is one of them: do installs, and undo removes what was installed.
@@ -97,11 +97,11 @@ type run struct {
 func (s *series) created(unsynced bool) run {
 	return run{
 		do: func(ctx context.Context) (time.Duration, error) {
-			kyma := world.NewKyma(singleName, s.module.Name)
+			kyma := testbench.NewKyma(singleName, s.module.Name)
 			if unsynced {
 				metav1.SetMetaDataLabel(&kyma.ObjectMeta, v1beta2.LabelSync, "false")
 			}
-			ready := s.world.Kymas.When([]string{singleName}, world.Ready)
+			ready := s.world.Kymas.When([]string{singleName}, testbench.Ready)
 			sent, err := s.world.CreateKyma(ctx, kyma)
 			if err != nil {
 				return 0, err
@@ -126,7 +126,7 @@ func (s *series) enabled() run {
 				}
 				return 0, nil // the first run is not counted
 			}
-			return (&Fleet{World: s.world}).Enable(ctx, singleName, s.module.Name)
+			return (&Setup{Bench: s.world}).Enable(ctx, singleName, s.module.Name)
 		},
 		undo: s.disable,
 		end:  s.remove,
@@ -149,8 +149,8 @@ func (s *series) disable(ctx context.Context) error {
 func (s *series) remove(ctx context.Context) error { return remove(ctx, s.world, singleName) }
 
 // remove deletes a Kyma and waits until it is gone.
-func remove(ctx context.Context, w *world.World, name string) error {
-	if err := w.Hub.Client.Delete(ctx, world.NewKyma(name)); client.IgnoreNotFound(err) != nil {
+func remove(ctx context.Context, w *testbench.Bench, name string) error {
+	if err := w.Hub.Client.Delete(ctx, testbench.NewKyma(name)); client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, singlePatience, true, func(context.Context) (bool, error) {
@@ -167,7 +167,7 @@ func (s *series) tell(ctx context.Context, which string, runs int, r run, hubWri
 	result := s.bench.Result("B1", which)
 	var times meter.Latencies
 	var hub, runtime []int
-	var last world.Calls
+	var last testbench.Calls
 	for i := range max(1, runs) + 1 {
 		took, calls, err := s.once(ctx, r)
 		if err != nil {
@@ -207,25 +207,25 @@ func (s *series) tell(ctx context.Context, which string, runs int, r run, hubWri
 }
 
 // once installs, counts until nothing is said any more, and removes.
-func (s *series) once(ctx context.Context, r run) (time.Duration, world.Calls, error) {
+func (s *series) once(ctx context.Context, r run) (time.Duration, testbench.Calls, error) {
 	ctx, cancel := context.WithTimeout(ctx, singlePatience)
 	defer cancel()
 	before, err := s.world.Settle(ctx, singleQuiet)
 	if err != nil {
-		return 0, world.Calls{}, err
+		return 0, testbench.Calls{}, err
 	}
 	took, err := r.do(ctx)
 	if err != nil {
-		return 0, world.Calls{}, err
+		return 0, testbench.Calls{}, err
 	}
 	after, err := s.world.Settle(ctx, singleQuiet)
 	if err != nil {
-		return 0, world.Calls{}, err
+		return 0, testbench.Calls{}, err
 	}
 	return took, after.Since(before), r.undo(ctx)
 }
 
-// compare tells what the bare loop needs for as many objects, without a Deployment, whose pods would be others.
+// compare returns what the bare loop needs for as many objects, without a Deployment, whose pods would be others.
 func (s *series) compare(ctx context.Context, r *report.Result) error {
 	if s.module.Deployment {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/bare"
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
-	"github.com/kyma-project/lifecycle-manager/tests/bench/world"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 // Workload is one of them.
@@ -18,10 +18,10 @@ type Workload struct {
 	Name, Title string
 	// Run is for those with a world of their own, On for those of a fleet, once for every size. Each has one of the two.
 	Run func(ctx context.Context, b *Bench) error
-	On  func(ctx context.Context, b *Bench, f *Fleet) error
+	On  func(ctx context.Context, b *Bench, f *Setup) error
 }
 
-// All are the workloads in the order in which they run: in a fleet, those that damage it come after those that need it whole.
+// All returns the workloads in the order in which they run: in a fleet, those that damage it come after those that need it whole.
 func All() []Workload {
 	return []Workload{
 		{Name: "B0", Title: "the bare loop, on a real API server and on simulated runtimes", Run: bareLoop},
@@ -71,7 +71,7 @@ func (b *Bench) playFleet(ctx context.Context, chosen []Workload, k int) error {
 		if w.On == nil {
 			continue
 		}
-		fleet, err := b.Fleet(ctx, k)
+		fleet, err := b.Prepare(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ type Bench struct {
 	Settings
 	// Dir is a folder for everything; Manager the manager's program.
 	Dir, Manager string
-	// Logs is a folder that keeps the manager's logs; empty for nobody who wants them.
+	// Logs is a folder that keeps the manager's logs; empty for no one who wants them.
 	Logs string
 	// Profiles is a folder that gets processor profiles of the manager and the hub while they work, and of the manager at rest; empty
 	// for none.
@@ -123,7 +123,7 @@ type Bench struct {
 	// Machine stands in every result.
 	Machine report.Machine
 
-	fleet *Fleet
+	fleet *Setup
 	// tier is what cases say of their runtimes when these are no simulated ones.
 	tier string
 }
@@ -140,9 +140,9 @@ func (b *Bench) Done(r *report.Result) error {
 }
 
 // open opens a world with the folders and programs of this bench.
-func (b *Bench) open(ctx context.Context, o world.Options) (*world.World, error) {
+func (b *Bench) open(ctx context.Context, o testbench.Options) (*testbench.Bench, error) {
 	o.Dir, o.Manager, o.Logs, o.Logf = b.Dir, b.Manager, b.Logs, b.Logf
-	return world.Open(ctx, o)
+	return testbench.Open(ctx, o)
 }
 
 // Close ends the fleet that workloads shared.
@@ -155,9 +155,9 @@ func (b *Bench) Close() error {
 	return fleet.Close()
 }
 
-// Fleet is a world of simulated runtimes in which every Kyma is Ready and nothing moves any more.
-type Fleet struct {
-	*world.World
+// Setup is a test bed of simulated runtimes in which every Kyma is Ready and nothing changes any more.
+type Setup struct {
+	*testbench.Bench
 	// Names are the Kymas; the one at i has the runtime i. Spare runtimes come behind them.
 	Names []string
 	// Modules that every Kyma has, in version 1.0.0. Extra and Late are modules that none has, for workloads that enable one. All are in
@@ -174,16 +174,16 @@ type Fleet struct {
 }
 
 // Size is K.
-func (f *Fleet) Size() int { return len(f.Names) }
+func (f *Setup) Size() int { return len(f.Names) }
 
-// Case is how results are called that were taken in this fleet.
+// Case returns how results are called that were taken in this fleet.
 func (b *Bench) Case(k int) string {
 	return fmt.Sprintf("K=%d m=%d R=%d%s", k, b.Modules, b.Objects, b.tier)
 }
 
-// Fleet returns a fleet with k Kymas. The one of the workload before is handed on when it has as many; otherwise a new one is brought in,
+// Prepare returns a Setup with k Kymas. The one of the workload before is handed on when it has as many; otherwise a new one is brought in,
 // which is B2 and kept as its result.
-func (b *Bench) Fleet(ctx context.Context, k int) (*Fleet, error) {
+func (b *Bench) Prepare(ctx context.Context, k int) (*Setup, error) {
 	if b.fleet != nil && b.fleet.Size() == k {
 		return b.fleet, nil
 	}

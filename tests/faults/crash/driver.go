@@ -44,8 +44,8 @@ func (d *Driver) Clean(ctx context.Context, op operation.Operation, want oracle.
 }
 
 // begin makes a Scene and brings it to where the operation begins, with a manager that is at rest.
-func (d *Driver) begin(ctx context.Context, op operation.Operation) (*operation.Scene, *oracle.Oracle, error) {
-	d.Rig.Calm()
+func (d *Driver) begin(ctx context.Context, op operation.Operation) (*operation.Scenario, *oracle.Oracle, error) {
+	d.Rig.ClearFaults()
 	if !d.Rig.Manager.Running() {
 		if err := d.Rig.Manager.Start(); err != nil {
 			return nil, nil, err
@@ -101,7 +101,7 @@ func (d *Driver) Crash(ctx context.Context, op operation.Operation, want oracle.
 const logLines = 40
 
 // die does the operation, with the manager's death and return in the middle.
-func (d *Driver) die(ctx context.Context, op operation.Operation, s *operation.Scene, point Point) (death Death) {
+func (d *Driver) die(ctx context.Context, op operation.Operation, s *operation.Scenario, point Point) (death Death) {
 	trigger := NewTrigger(point, s.ID, d.Rig.Manager.Kill)
 	disarm := trigger.Arm(d.proxies()...)
 	defer disarm()
@@ -111,7 +111,7 @@ func (d *Driver) die(ctx context.Context, op operation.Operation, s *operation.S
 	select {
 	case <-trigger.Fired():
 	case err = <-done:
-		// What was asked for is there; what the manager does after that belongs to the operation too.
+		// What was requested is there; what the manager does after that belongs to the operation too.
 		err = errors.Join(err, d.Rig.Quiet(ctx))
 		done <- nil
 	}

@@ -30,7 +30,7 @@ type Point struct {
 	Occurrence int `json:"occurrence"`
 	// When is before or after.
 	When When `json:"when"`
-	// N is the number of the call in the clean run, for people.
+	// N is the number of the call in the clean run, for users.
 	N int `json:"n"`
 }
 
@@ -39,13 +39,13 @@ func (p Point) ID() string {
 	return fmt.Sprintf("%s %s %s: %s #%d", p.Operation, p.When, p.Server, p.Call, p.Occurrence)
 }
 
-// counts says whether a death at the call is a point.
+// counts reports whether a death at the call is a point.
 func counts(call proxy.Call) bool { return call.Mutating && !call.Heartbeat() }
 
 // hashed are names that end in a hash of other names, as those of Manifests do.
 var hashed = regexp.MustCompile(`\$id-[0-9]{4,}`)
 
-// name is what a call does, whichever Scene it is for.
+// name returns what a call does, whichever Scene it is for.
 func name(call proxy.Call, id string) string {
 	if id == "" {
 		return call.String()
@@ -86,7 +86,7 @@ type call struct {
 	occurrence   int
 }
 
-// counted are the calls of a run that count, in the order of time.
+// counted returns the calls of a run that count, in the order of time.
 func (r Run) counted() []call {
 	calls := slices.Clone(r.Calls)
 	slices.SortStableFunc(calls, func(a, b proxy.Call) int { return a.At.Compare(b.At) })

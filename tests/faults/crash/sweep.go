@@ -24,7 +24,7 @@ const (
 	cleanRuns = 2
 	// tries is how often an operation is run until it makes the call that a point names.
 	tries = 3
-	// within is how long the manager may take to come to the right end, unless somebody says otherwise.
+	// within is how long the manager may take to come to the right end, unless a user says otherwise.
 	within = time.Minute
 	// notReached is the detail of a point whose call none of the tries made.
 	notReached = "not reached"
@@ -52,14 +52,14 @@ type Summary struct {
 	All, Chosen, Passed, Failed, NotReached int
 }
 
-// String is one line.
+// String returns one line.
 func (s Summary) String() string {
 	return fmt.Sprintf("crash points: %d of %d chosen, %d passed, %d failed, %d not reached",
 		s.Chosen, s.All, s.Passed, s.Failed, s.NotReached)
 }
 
-// task is a point with what is needed to run it.
-type task struct {
+// job is a point with what is needed to run it.
+type job struct {
 	point Point
 	op    operation.Operation
 	want  oracle.State
@@ -71,7 +71,7 @@ func Sweep(ctx context.Context, r *rig.Rig, watchdog *oracle.Watchdog, options O
 	if len(options.Operations) == 0 {
 		options.Operations = operation.All()
 	}
-	var all []task
+	var all []job
 	for _, op := range options.Operations {
 		tasks, err := enumerate(ctx, d, op, options.Dir)
 		if err != nil {
@@ -79,7 +79,7 @@ func Sweep(ctx context.Context, r *rig.Rig, watchdog *oracle.Watchdog, options O
 		}
 		all = append(all, tasks...)
 	}
-	chosen := record.Pick(options.Choice, all, func(t task) string { return t.point.ID() })
+	chosen := record.Pick(options.Choice, all, func(t job) string { return t.point.ID() })
 	summary := Summary{All: len(all), Chosen: len(chosen)}
 	for _, t := range chosen {
 		if ctx.Err() != nil {
@@ -117,7 +117,7 @@ func (s Summary) with(point record.Point) Summary {
 }
 
 // run tries a point until the operation makes its call.
-func run(ctx context.Context, d *Driver, t task, seed uint64) record.Point {
+func run(ctx context.Context, d *Driver, t job, seed uint64) record.Point {
 	began := time.Now()
 	point := record.Point{
 		Suite: Suite, Name: t.point.ID(), Operation: t.point.Operation,
@@ -145,8 +145,8 @@ func run(ctx context.Context, d *Driver, t task, seed uint64) record.Point {
 func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 
 // enumerate makes the tasks of an operation, of points that were listed before if there are any. Two
-// clean runs have to come to the same end, for otherwise a crash would prove nothing.
-func enumerate(ctx context.Context, d *Driver, op operation.Operation, dir string) ([]task, error) {
+// clean runs must come to the same end, for otherwise a crash would prove nothing.
+func enumerate(ctx context.Context, d *Driver, op operation.Operation, dir string) ([]job, error) {
 	file := filepath.Join(dir, Suite+"-points", op.Name+".json")
 	points, err := load(file)
 	if err != nil {
@@ -172,9 +172,9 @@ func enumerate(ctx context.Context, d *Driver, op operation.Operation, dir strin
 			return nil, err
 		}
 	}
-	var tasks []task
+	var tasks []job
 	for _, point := range points {
-		tasks = append(tasks, task{point: point, op: op, want: want})
+		tasks = append(tasks, job{point: point, op: op, want: want})
 	}
 	return tasks, nil
 }

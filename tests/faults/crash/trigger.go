@@ -42,7 +42,7 @@ func (t *Trigger) Arm(proxies ...*proxy.Proxy) (disarm func()) {
 // Fired is closed when the manager is dead.
 func (t *Trigger) Fired() <-chan struct{} { return t.fired }
 
-// Err says why the manager could not be killed; read it after Fired.
+// Err returns why the manager could not be killed; read it after Fired.
 func (t *Trigger) Err() error { return t.err }
 
 func (t *Trigger) step(next http.Handler) http.Handler {

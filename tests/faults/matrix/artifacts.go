@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
@@ -23,18 +23,19 @@ import (
 func artifactFaults() []Fault {
 	unreachable := []string{v1beta2.ReasonRegistryUnreachable}
 	archived := []string{v1beta2.ReasonArchiveRefused}
-	refused := func(name, cause string, layer func(*operation.Scene) component.Resource) []Form {
+	refused := func(name, cause string, layer func(*operation.Scenario) component.Resource) []Form {
 		return []Form{{Name: name, Begin: published(layer), Cause: []string{cause}, On: fetching}}
 	}
 	return []Fault{
 		{Group: "artifact", Name: "registry", Forms: []Form{
-			{Name: "down", Begin: registry(func(*operation.Scene) provision.Fault { return provision.Down() }), Cause: unreachable, On: fetching},
+			{Name: "down", Begin: registry(func(*operation.Scenario) localcluster.Fault { return localcluster.Down() }),
+				Cause: unreachable, On: fetching},
 			{
 				Name: "slow", Lasts: 4 * time.Second,
-				Begin: registry(func(*operation.Scene) provision.Fault { return provision.Slow(3 * time.Second) }),
+				Begin: registry(func(*operation.Scenario) localcluster.Fault { return localcluster.Slow(3 * time.Second) }),
 			},
 			{
-				Name: "401", Begin: registry(func(*operation.Scene) provision.Fault { return provision.Deny() }),
+				Name: "401", Begin: registry(func(*operation.Scenario) localcluster.Fault { return localcluster.Deny() }),
 				Cause: []string{v1beta2.ReasonRegistryUnauthorized}, On: fetching,
 			},
 		}},
@@ -44,7 +45,7 @@ func artifactFaults() []Fault {
 		{Group: "artifact", Name: "truncated", Forms: []Form{
 			{
 				Name:  "after half of a layer",
-				Begin: registry(func(*operation.Scene) provision.Fault { return provision.Only(truncate, provision.BlobGet) }),
+				Begin: registry(func(*operation.Scenario) localcluster.Fault { return localcluster.Only(truncate, localcluster.BlobGet) }),
 				Cause: []string{v1beta2.ReasonRegistryUnreachable, v1beta2.ReasonDigestMismatch, v1beta2.ReasonComponentInvalid}, On: fetching,
 			},
 		}},
@@ -58,16 +59,16 @@ func artifactFaults() []Fault {
 		{Group: "artifact", Name: "bad objects", Forms: []Form{
 			{Name: "not an object", Begin: published(among("just: text\n")), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
 			{Name: "twice and not alike", Begin: published(twice), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
-			// An object of a kind that nobody serves is no form of this: its content is sound, so it is pinned, and publishing the version
-			// anew is noticed by the audit of references, an hour later. Its remedy is a definition in the runtime, or another version.
+			// An object of a kind that no one serves is no form of this: its content is sound, so it is pinned, and publishing the version
+			// again is noticed by the audit of references, an hour later. Its remedy is a definition in the runtime, or another version.
 		}},
 		{Group: "artifact", Name: "tag moves", Forms: []Form{{Name: "between verify and fetch", Begin: moves, Lasts: 3 * time.Second}}},
 	}
 }
 
 // registry breaks the registry.
-func registry(fault func(*operation.Scene) provision.Fault) beginner {
-	return func(_ context.Context, s *operation.Scene) (mender, error) {
+func registry(fault func(*operation.Scenario) localcluster.Fault) beginner {
+	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		s.Rig.Registry.Inject(fault(s))
 		return func(context.Context) error {
 			s.Rig.Registry.Inject(nil)
@@ -79,13 +80,13 @@ func registry(fault func(*operation.Scene) provision.Fault) beginner {
 var versions = []string{"1.0.0", "1.1.0"}
 
 // corrupted serves other bytes for the layers of all versions of both modules.
-func corrupted(s *operation.Scene) provision.Fault {
+func corrupted(s *operation.Scenario) localcluster.Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		for _, contents := range s.Contents {
 			for _, content := range contents {
 				digest := fmt.Sprintf("sha256:%x", sha256.Sum256(content.YAML()))
 				if strings.HasSuffix(r.URL.Path, "/"+digest) {
-					provision.Corrupt(digest)(w, r, next)
+					localcluster.Corrupt(digest)(w, r, next)
 					return
 				}
 			}
@@ -110,10 +111,10 @@ func (h *half) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// published replaces the content of module Maps in every version by something that has to be refused, and publishes the right one
-// again. What is installed already is not read anew.
-func published(layer func(*operation.Scene) component.Resource) beginner {
-	return func(ctx context.Context, s *operation.Scene) (mender, error) {
+// published replaces the content of module Maps in every version by something that must be refused, and publishes the right one
+// again. What is installed already is not read again.
+func published(layer func(*operation.Scenario) component.Resource) beginner {
+	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		for _, version := range versions {
 			if err := s.Republish(ctx, s.Maps, version, layer(s)); err != nil {
 				return nil, err
@@ -123,7 +124,7 @@ func published(layer func(*operation.Scene) component.Resource) beginner {
 	}
 }
 
-func right(ctx context.Context, s *operation.Scene) error {
+func right(ctx context.Context, s *operation.Scenario) error {
 	var err error
 	for _, version := range versions {
 		err = errors.Join(err, s.Republish(ctx, s.Maps, version, testkit.RawManifest(s.Contents[s.Maps][version].YAML())))
@@ -131,21 +132,21 @@ func right(ctx context.Context, s *operation.Scene) error {
 	return err
 }
 
-// among is a valid object with something invalid beside it.
-func among(bad string) func(*operation.Scene) component.Resource {
-	return func(s *operation.Scene) component.Resource {
+// among returns a valid object with something invalid beside it.
+func among(bad string) func(*operation.Scenario) component.Resource {
+	return func(s *operation.Scenario) component.Resource {
 		return testkit.RawManifest([]byte(string(s.Contents[s.Maps]["1.0.0"].YAML()) + "---\n" + bad))
 	}
 }
 
-// twice has the same objects in two ways: nobody knows which is meant.
-func twice(s *operation.Scene) component.Resource {
+// twice has the same objects in two ways: no one knows which is meant.
+func twice(s *operation.Scenario) component.Resource {
 	contents := s.Contents[s.Maps]
 	return testkit.RawManifest([]byte(string(contents["1.0.0"].YAML()) + "---\n" + string(contents["1.1.0"].YAML())))
 }
 
-// bomb is an archive of a few hundred KiB that unpacks to a GiB of nothing.
-func bomb(*operation.Scene) component.Resource {
+// bomb returns an archive of a few hundred KiB that unpacks to a GiB of nothing.
+func bomb(*operation.Scenario) component.Resource {
 	return testkit.RawManifestTar(bombArchive())
 }
 
@@ -163,7 +164,7 @@ var bombArchive = sync.OnceValue(func() []byte {
 	return out.Bytes()
 })
 
-func manyEntries(*operation.Scene) component.Resource {
+func manyEntries(*operation.Scenario) component.Resource {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)
 	for n := range 100_000 {
@@ -174,8 +175,8 @@ func manyEntries(*operation.Scene) component.Resource {
 }
 
 // archive has a single entry, of a kind that is not accepted.
-func archive(name string, kind byte) func(*operation.Scene) component.Resource {
-	return func(*operation.Scene) component.Resource {
+func archive(name string, kind byte) func(*operation.Scenario) component.Resource {
+	return func(*operation.Scenario) component.Resource {
 		var out bytes.Buffer
 		writer := tar.NewWriter(&out)
 		_ = writer.WriteHeader(&tar.Header{Name: name, Typeflag: kind, Linkname: "/etc/passwd", Mode: 0o600}) // a buffer takes everything
@@ -185,13 +186,13 @@ func archive(name string, kind byte) func(*operation.Scene) component.Resource {
 }
 
 // moves lets every version name other content as soon as its manifest was read once.
-func moves(ctx context.Context, s *operation.Scene) (mender, error) {
+func moves(ctx context.Context, s *operation.Scenario) (mender, error) {
 	var once sync.Once
 	moved := make(chan struct{})
 	var failed error
 	s.Rig.Registry.Inject(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(w, r)
-		if provision.KindOf(r) != provision.ManifestGet || !strings.Contains(r.URL.Path, s.Maps) {
+		if localcluster.KindOf(r) != localcluster.ManifestGet || !strings.Contains(r.URL.Path, s.Maps) {
 			return
 		}
 		once.Do(func() {

@@ -53,7 +53,7 @@ func hubFaults() []Fault {
 }
 
 // sometimes answers 500 or 503 to a share of all calls, by dice that fall alike for the same Scene.
-func sometimes(s *operation.Scene) proxy.Middleware {
+func sometimes(s *operation.Scenario) proxy.Middleware {
 	const share = 0.1
 	var mutex sync.Mutex
 	dice := rand.New(rand.NewPCG(uint64(len(s.ID)), s.Since["hub"]))
@@ -72,7 +72,7 @@ func sometimes(s *operation.Scene) proxy.Middleware {
 	}
 }
 
-func cutWatches(ctx context.Context, s *operation.Scene) {
+func cutWatches(ctx context.Context, s *operation.Scenario) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -83,23 +83,23 @@ func cutWatches(ctx context.Context, s *operation.Scene) {
 	}
 }
 
-// compacted tells every watch that is opened that its place is forgotten, and makes those that stand be opened anew.
+// compacted tells every watch that is opened that its place is forgotten, and makes those that stand be opened again.
 func compacted(at where) beginner {
 	expired := metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
 		Message: "too old resource version: 1 (2)",
 	}
 	resuming := func(c proxy.Call) bool { return c.Verb == "watch" }
-	return together(using(at, func(*operation.Scene) proxy.Middleware {
+	return together(using(at, func(*operation.Scenario) proxy.Middleware {
 		return proxy.Only(resuming, proxy.Answer(expired, 0))
-	}), func(_ context.Context, s *operation.Scene) (mender, error) {
+	}), func(_ context.Context, s *operation.Scenario) (mender, error) {
 		at(s).Proxy.Cut()
 		return func(context.Context) error { return nil }, nil
 	})
 }
 
 // lags restarts the manager on a replica of the hub that knows nothing of what follows.
-func lags(ctx context.Context, s *operation.Scene) (mender, error) {
+func lags(ctx context.Context, s *operation.Scenario) (mender, error) {
 	old, err := s.Rig.Hub.Proxy.Revision(ctx)
 	if err != nil {
 		return nil, err
@@ -154,9 +154,9 @@ func storeFaults() []Fault {
 	}
 }
 
-// olderDefinitions are what a hub has whose manager was updated first: fields that they do not know are lost. Who brings the definitions up
-// to date restarts the manager.
-func olderDefinitions(ctx context.Context, s *operation.Scene) (mender, error) {
+// olderDefinitions returns what a hub has whose manager was updated first: fields that they do not know are lost. Who brings the
+// definitions up to date restarts the manager.
+func olderDefinitions(ctx context.Context, s *operation.Scenario) (mender, error) {
 	lost := map[string][]string{"kymas": {"modulesReady"}, "manifests": {"resolved"}}
 	saved := map[string]apiextensionsv1.CustomResourceDefinitionSpec{}
 	change := func(ctx context.Context, plural string, apply func(*apiextensionsv1.CustomResourceDefinition)) error {

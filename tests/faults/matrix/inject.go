@@ -18,17 +18,17 @@ import (
 )
 
 // where says which server a fault strikes.
-type where func(*operation.Scene) *rig.Server
+type where func(*operation.Scenario) *rig.Server
 
-func hub(s *operation.Scene) *rig.Server  { return s.Rig.Hub }
-func home(s *operation.Scene) *rig.Server { return s.Home }
+func hub(s *operation.Scenario) *rig.Server  { return s.Rig.Hub }
+func home(s *operation.Scenario) *rig.Server { return s.Home }
 
 // beginner breaks something.
-type beginner = func(context.Context, *operation.Scene) (mender, error)
+type beginner = func(context.Context, *operation.Scenario) (mender, error)
 
 // using puts a middleware in front of a server.
-func using(at where, mw func(*operation.Scene) proxy.Middleware) beginner {
-	return func(_ context.Context, s *operation.Scene) (mender, error) {
+func using(at where, mw func(*operation.Scenario) proxy.Middleware) beginner {
+	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		remove := at(s).Proxy.Use("matrix", mw(s))
 		return func(context.Context) error {
 			remove()
@@ -37,9 +37,9 @@ func using(at where, mw func(*operation.Scene) proxy.Middleware) beginner {
 	}
 }
 
-// always is a middleware that needs nothing of the Scene.
-func always(match proxy.Match, mw proxy.Middleware) func(*operation.Scene) proxy.Middleware {
-	return func(*operation.Scene) proxy.Middleware { return proxy.Only(match, mw) }
+// always returns a middleware that needs nothing of the Scene.
+func always(match proxy.Match, mw proxy.Middleware) func(*operation.Scenario) proxy.Middleware {
+	return func(*operation.Scenario) proxy.Middleware { return proxy.Only(match, mw) }
 }
 
 // calls matches whatever is no heartbeat, watches left out: those that stand are not touched.
@@ -48,7 +48,7 @@ func calls(c proxy.Call) bool { return !c.Heartbeat() && c.Verb != "watch" }
 // writes matches what changes something that stays.
 func writes(c proxy.Call) bool { return c.Mutating && !c.Heartbeat() }
 
-// status is an API server's answer.
+// status returns an API server's answer.
 func status(err *apierrors.StatusError) metav1.Status { return err.Status() }
 
 func failure(code int32, reason metav1.StatusReason, text string) metav1.Status {
@@ -70,8 +70,8 @@ func forbidden(text string) metav1.Status {
 var anything = schema.GroupResource{Resource: "objects"}
 
 // firstOfEach answers the first write of every object otherwise, and lets all later ones pass.
-func firstOfEach(answer metav1.Status) func(*operation.Scene) proxy.Middleware {
-	return func(*operation.Scene) proxy.Middleware {
+func firstOfEach(answer metav1.Status) func(*operation.Scenario) proxy.Middleware {
+	return func(*operation.Scenario) proxy.Middleware {
 		var mutex sync.Mutex
 		seen := map[string]bool{}
 		return func(next http.Handler) http.Handler {
@@ -92,9 +92,9 @@ func firstOfEach(answer metav1.Status) func(*operation.Scene) proxy.Middleware {
 	}
 }
 
-// together breaks several things and mends them in the opposite order.
+// together breaks several things and fixes them in the opposite order.
 func together(all ...beginner) beginner {
-	return func(ctx context.Context, s *operation.Scene) (mender, error) {
+	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		var menders []mender
 		mend := func(ctx context.Context) error {
 			var err error
@@ -114,9 +114,9 @@ func together(all ...beginner) beginner {
 	}
 }
 
-// reach changes what becomes of connections.
+// reach changes what happens to connections.
 func reach(at where, state proxy.Reach) beginner {
-	return func(_ context.Context, s *operation.Scene) (mender, error) {
+	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		at(s).Proxy.Reach(state)
 		return func(context.Context) error {
 			at(s).Proxy.Reach(proxy.Open)
@@ -126,9 +126,9 @@ func reach(at where, state proxy.Reach) beginner {
 	}
 }
 
-// repeatedly does something in the background until it is mended.
-func repeatedly(work func(context.Context, *operation.Scene)) beginner {
-	return func(ctx context.Context, s *operation.Scene) (mender, error) {
+// repeatedly does something in the background until it is fixed.
+func repeatedly(work func(context.Context, *operation.Scenario)) beginner {
+	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		done := make(chan struct{})
 		go func() {

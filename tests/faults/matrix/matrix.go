@@ -11,18 +11,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
-// mender mends what was broken.
+// mender fixes what was broken.
 type mender = func(context.Context) error
 
 // Form is one way in which a fault comes.
 type Form struct {
 	Name string
 	// Begin breaks it.
-	Begin func(context.Context, *operation.Scene) (mender, error)
-	// Cause are the words of which the status has to have one, in the operations On; no On means all of them.
+	Begin func(context.Context, *operation.Scenario) (mender, error)
+	// Cause are the words of which the status must have one, in the operations On; no On means all of them.
 	Cause []string
 	On    []string
-	// Not are operations for which this form is another order of a person and no fault.
+	// Not are operations for which this form is another order of a user and no fault.
 	Not []string
 	// Lasts is how long it is broken at least.
 	Lasts time.Duration
@@ -49,7 +49,7 @@ func (c Cell) Name() string {
 	return fmt.Sprintf("%s/%s/%s", c.Operation.Name, c.Fault.Name, c.Form.Name)
 }
 
-// Break is the cell for a trial.
+// Break returns the cell for a trial.
 func (c Cell) Break() trial.Break {
 	b := trial.Break{
 		Fault: c.Fault.Name, Name: c.Name(), Begin: c.Form.Begin, Lasts: c.Form.Lasts, Bounds: c.Fault.Bounds,
@@ -60,7 +60,7 @@ func (c Cell) Break() trial.Break {
 	return b
 }
 
-// Faults are the rows, in the order of the reference.
+// Faults returns the rows, in the order of the reference.
 func Faults() []Fault {
 	return slices.Concat(processFaults(), hubFaults(), storeFaults(), runtimeFaults(), contentFaults(), artifactFaults())
 }
@@ -83,7 +83,7 @@ func Cells(seed uint64, operations []operation.Operation) []Cell {
 	return cells
 }
 
-// Forms are all cells in all their forms.
+// Forms returns all cells in all their forms.
 func Forms(operations []operation.Operation) []Cell {
 	var cells []Cell
 	for _, fault := range Faults() {
@@ -106,7 +106,7 @@ var (
 	removing = []string{"disable", "unmanage", "delete", "delete-used", "withdraw", "rename", "unserve"}
 )
 
-// Short says that a cell fits into a sample that has minutes: it neither builds a manager of its own nor waits for long outages.
+// Short reports whether a cell fits into a sample that has minutes: it neither builds a manager of its own nor waits for long outages.
 func (c Cell) Short() bool {
 	switch c.Fault.Name {
 	case "clock", "hub is away", "hub is slow", "runtime is slow", "sigstop":

@@ -6,7 +6,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 )
 
-func TestTheMatrixIsWhole(t *testing.T) {
+func TestMatrix_TheMatrixIsWhole(t *testing.T) {
 	if faults := Faults(); len(faults) != 37 {
 		t.Errorf("%d faults, want 37", len(faults))
 	}
@@ -24,7 +24,7 @@ func TestTheMatrixIsWhole(t *testing.T) {
 	}
 }
 
-func TestEveryFormMeetsAnOperation(t *testing.T) {
+func TestMatrix_EveryFormMeetsAnOperation(t *testing.T) {
 	met := map[string]bool{}
 	for _, cell := range Forms(operation.All()) {
 		met[cell.Fault.Name+"/"+cell.Form.Name] = true

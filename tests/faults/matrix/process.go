@@ -40,9 +40,9 @@ func processFaults() []Fault {
 
 func passOn(next http.Handler) http.Handler { return next }
 
-// dieAt ends the manager at its n-th write, wherever that goes. When there are fewer it dies when the fault is over.
+// dieAt ends the manager at its n-th write, wherever that goes. When there are fewer it dies when the fault has ended.
 func dieAt(n int64, how proxy.Middleware, die func(*rig.Manager) error) beginner {
-	return func(_ context.Context, s *operation.Scene) (mender, error) {
+	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		var count atomic.Int64
 		var once sync.Once
 		died := make(chan error, 1)
@@ -72,9 +72,9 @@ func dieAt(n int64, how proxy.Middleware, die func(*rig.Manager) error) beginner
 	}
 }
 
-// pauseReplica gives the work to two replicas, stops the one that writes for longer than its lease, and lets it go on while the other
+// pauseReplica returns the work to two replicas, stops the one that writes for longer than its lease, and lets it continue while the other
 // one has its place.
-func pauseReplica(ctx context.Context, s *operation.Scene) (mender, error) {
+func pauseReplica(ctx context.Context, s *operation.Scenario) (mender, error) {
 	main := s.Rig.Manager
 	if err := main.Stop(); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func works(ctx context.Context, r *rig.Rig, replica *rig.Manager) error {
 }
 
 // pauseBeyondLease pauses a replica at the next write of a Scene, for five seconds: its lease is of three.
-func pauseBeyondLease(s *operation.Scene, replica *rig.Manager, stop <-chan struct{}) error {
+func pauseBeyondLease(s *operation.Scenario, replica *rig.Manager, stop <-chan struct{}) error {
 	wrote := make(chan struct{}, 1)
 	var removes []func()
 	for _, server := range s.Rig.Servers() {
@@ -163,16 +163,16 @@ func pauseBeyondLease(s *operation.Scene, replica *rig.Manager, stop <-chan stru
 }
 
 // outOfMemory lets the manager have no more memory than it holds; if it can live with that, the kernel's way out is SIGKILL.
-func outOfMemory(_ context.Context, s *operation.Scene) (mender, error) {
+func outOfMemory(_ context.Context, s *operation.Scenario) (mender, error) {
 	if err := s.Rig.Manager.LimitMemory(); err != nil {
 		return nil, err
 	}
 	return func(context.Context) error { return s.Rig.Manager.Restart() }, nil
 }
 
-// shiftClock starts a manager whose clock is wrong, and one whose clock is right when it is mended.
+// shiftClock starts a manager whose clock is wrong, and one whose clock is right when it is fixed.
 func shiftClock(by time.Duration) beginner {
-	return func(ctx context.Context, s *operation.Scene) (mender, error) {
+	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		main := s.Rig.Manager
 		shifted, err := s.Rig.Shifted(ctx, by)
 		if err != nil {
@@ -186,7 +186,7 @@ func shiftClock(by time.Duration) beginner {
 }
 
 // diskFull lets the manager write no byte to any file.
-func diskFull(_ context.Context, s *operation.Scene) (mender, error) {
+func diskFull(_ context.Context, s *operation.Scenario) (mender, error) {
 	if err := s.Rig.Manager.LimitFiles(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
@@ -23,8 +23,8 @@ import (
 
 // eventually does something in the background again and again until it worked once; what it could not do before the fault was over is
 // not done. Errors that say that it is too early are no errors.
-func eventually(try func(context.Context, *operation.Scene) error) beginner {
-	return repeatedly(func(ctx context.Context, s *operation.Scene) {
+func eventually(try func(context.Context, *operation.Scenario) error) beginner {
+	return repeatedly(func(ctx context.Context, s *operation.Scenario) {
 		for ctx.Err() == nil && try(ctx, s) != nil {
 			select {
 			case <-ctx.Done():
@@ -35,10 +35,10 @@ func eventually(try func(context.Context, *operation.Scene) error) beginner {
 }
 
 // accessAs replaces the kubeconfig of the Scene, as soon as there is one, and puts the right one back.
-func accessAs(kubeconfig func(*operation.Scene) ([]byte, error)) beginner {
-	return together(func(context.Context, *operation.Scene) (mender, error) { return nothing, nil },
-		func(ctx context.Context, s *operation.Scene) (mender, error) {
-			stop, err := eventually(func(ctx context.Context, s *operation.Scene) error {
+func accessAs(kubeconfig func(*operation.Scenario) ([]byte, error)) beginner {
+	return together(func(context.Context, *operation.Scenario) (mender, error) { return nothing, nil },
+		func(ctx context.Context, s *operation.Scenario) (mender, error) {
+			stop, err := eventually(func(ctx context.Context, s *operation.Scenario) error {
 				data, err := kubeconfig(s)
 				if err != nil {
 					return err
@@ -61,27 +61,27 @@ func accessAs(kubeconfig func(*operation.Scene) ([]byte, error)) beginner {
 
 func nothing(context.Context) error { return nil }
 
-func keyOf(s *operation.Scene) client.ObjectKey {
+func keyOf(s *operation.Scenario) client.ObjectKey {
 	return client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Kyma().Name}
 }
 
 // accessTo leads elsewhere; "" is no kubeconfig at all.
 func accessTo(host string) beginner {
-	return accessAs(func(s *operation.Scene) ([]byte, error) {
+	return accessAs(func(s *operation.Scenario) ([]byte, error) {
 		if host == "" {
 			return []byte("this: is no kubeconfig"), nil
 		}
 		config := s.Home.Proxy.ConfigOf(s.Token)
 		config.Host = host
-		return provision.KubeconfigOf("runtime", config)
+		return localcluster.KubeconfigOf("runtime", config)
 	})
 }
 
-func otherCluster(ctx context.Context, s *operation.Scene) (mender, error) {
-	return accessAs(func(s *operation.Scene) ([]byte, error) { return s.Other.Proxy.Kubeconfig() })(ctx, s)
+func otherCluster(ctx context.Context, s *operation.Scenario) (mender, error) {
+	return accessAs(func(s *operation.Scenario) ([]byte, error) { return s.Other.Proxy.Kubeconfig() })(ctx, s)
 }
 
-func withoutAccess(ctx context.Context, s *operation.Scene) (mender, error) {
+func withoutAccess(ctx context.Context, s *operation.Scenario) (mender, error) {
 	secret := testkit.NewAccessSecret(s.Kyma().Name, nil)
 	if err := s.Rig.Hub.Client.Delete(ctx, secret); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func withoutAccess(ctx context.Context, s *operation.Scene) (mender, error) {
 }
 
 // rotated changes the token behind the manager's back: the Secret follows half a second later.
-func rotated(_ context.Context, s *operation.Scene) (mender, error) {
+func rotated(_ context.Context, s *operation.Scenario) (mender, error) {
 	old := s.Token
 	token, err := s.Home.Proxy.Grant(s.Home.Config)
 	if err != nil {
@@ -107,9 +107,9 @@ func rotated(_ context.Context, s *operation.Scene) (mender, error) {
 	}, nil
 }
 
-// certificate gives the runtime another authority, whose certificate is good for so long; mended by one that the Secret knows.
+// certificate returns the runtime another authority, whose certificate is good for so long; fixed by one that the Secret knows.
 func certificate(good time.Duration) beginner {
-	return func(_ context.Context, s *operation.Scene) (mender, error) {
+	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		if err := s.Home.Proxy.Renew(good); err != nil {
 			return nil, err
 		}
@@ -123,24 +123,24 @@ func certificate(good time.Duration) beginner {
 	}
 }
 
-func definitionOf(s *operation.Scene) *apiextensionsv1.CustomResourceDefinition {
+func definitionOf(s *operation.Scenario) *apiextensionsv1.CustomResourceDefinition {
 	name := strings.ToLower(testkit.KindOf(s.Web)) + "s.testkit.kyma-project.io"
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-func definitionDeleted(ctx context.Context, s *operation.Scene) (mender, error) {
-	return eventually(func(ctx context.Context, s *operation.Scene) error {
+func definitionDeleted(ctx context.Context, s *operation.Scenario) (mender, error) {
+	return eventually(func(ctx context.Context, s *operation.Scenario) error {
 		return s.Home.Client.Delete(ctx, definitionOf(s))
 	})(ctx, s)
 }
 
 // definitionStuck deletes the definition while a finalizer of a user holds the custom resource.
-func definitionStuck(ctx context.Context, s *operation.Scene) (mender, error) {
+func definitionStuck(ctx context.Context, s *operation.Scenario) (mender, error) {
 	resource := s.Contents[s.Web]["1.0.0"].DefaultCR
 	finalizers := func(ctx context.Context, patch string) error {
 		return s.Home.Client.Patch(ctx, resource.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(patch)))
 	}
-	stop, err := eventually(func(ctx context.Context, s *operation.Scene) error {
+	stop, err := eventually(func(ctx context.Context, s *operation.Scenario) error {
 		if err := finalizers(ctx, `{"metadata":{"finalizers":["example.com/hold"]}}`); err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func definitionStuck(ctx context.Context, s *operation.Scene) (mender, error) {
 	}, nil
 }
 
-// namespaceDeleted deletes kyma-system; it is stuck until it is mended, when it goes with all that is in it.
-func namespaceDeleted(ctx context.Context, s *operation.Scene) (mender, error) {
+// namespaceDeleted deletes kyma-system; it is stuck until it is fixed, when it goes with all that is in it.
+func namespaceDeleted(ctx context.Context, s *operation.Scenario) (mender, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.RuntimeNamespace}}
 	if err := s.Home.Client.Delete(ctx, namespace); err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func namespaceDeleted(ctx context.Context, s *operation.Scene) (mender, error) {
 }
 
 // quarrel wants another value in a field that a module declares.
-func quarrel(ctx context.Context, s *operation.Scene) {
+func quarrel(ctx context.Context, s *operation.Scenario) {
 	for ctx.Err() == nil {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"version":"mine"}}`))
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: s.Maps + "-0"}}
@@ -195,9 +195,9 @@ func quarrel(ctx context.Context, s *operation.Scene) {
 	}
 }
 
-// lostObjects is a runtime that comes back without some objects, and without the history that watches would go on from.
-func lostObjects(ctx context.Context, s *operation.Scene) (mender, error) {
-	return together(reach(home, proxy.Refused), func(ctx context.Context, s *operation.Scene) (mender, error) {
+// lostObjects returns a runtime that comes back without some objects, and without the history that watches would continue from.
+func lostObjects(ctx context.Context, s *operation.Scenario) (mender, error) {
+	return together(reach(home, proxy.Refused), func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		for n := range 2 {
 			object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%s-%d", s.Maps, n)}}
 			if err := client.IgnoreNotFound(s.Home.Client.Delete(ctx, object)); err != nil {
@@ -209,7 +209,7 @@ func lostObjects(ctx context.Context, s *operation.Scene) (mender, error) {
 }
 
 // restored puts the objects of a module back to what they were when the fault began, once the operation has changed them.
-func restored(ctx context.Context, s *operation.Scene) (mender, error) {
+func restored(ctx context.Context, s *operation.Scenario) (mender, error) {
 	list := &corev1.ConfigMapList{}
 	if err := s.Home.Client.List(ctx, list, client.InNamespace(metav1.NamespaceDefault)); err != nil {
 		return nil, err

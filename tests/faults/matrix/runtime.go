@@ -70,15 +70,15 @@ func runtimeFaults() []Fault {
 	}
 }
 
-// contentFaults are those of what is in a runtime.
+// contentFaults returns those of what is in a runtime.
 func contentFaults() []Fault {
 	return []Fault{
 		{Group: "runtime", Name: "kinds go", Forms: []Form{
-			{Name: "definition of a module deleted", Begin: definitionDeleted, Not: []string{"rename"}}, // which has to keep its objects
+			{Name: "definition of a module deleted", Begin: definitionDeleted, Not: []string{"rename"}}, // which must keep its objects
 			{Name: "definition stuck", Begin: definitionStuck, Not: removing},
 			{Name: "namespace of the hub deleted", Begin: namespaceDeleted, Not: slices.Concat(starting, []string{"delete"})},
 		}},
-		{Group: "runtime", Name: "somebody else writes", Forms: []Form{
+		{Group: "runtime", Name: "another client writes", Forms: []Form{
 			{Name: "the same field, again and again", Begin: repeatedly(quarrel), Lasts: 4 * time.Second},
 		}, Bounds: oracle.Bounds{Lines: 3000, Writes: 3000, Memory: oracle.Usual().Memory}},
 		{Group: "runtime", Name: "runtime's webhook", Forms: []Form{
@@ -103,7 +103,7 @@ func contentFaults() []Fault {
 
 func reads(c proxy.Call) bool { return c.Verb == "get" || c.Verb == "list" }
 
-func refuseSecond(s *operation.Scene) proxy.Middleware {
+func refuseSecond(s *operation.Scenario) proxy.Middleware {
 	answer := failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,
 		`ConfigMap "second" is invalid: data: Invalid value: "x": not like this`)
 	return proxy.Only(func(c proxy.Call) bool {
@@ -126,7 +126,7 @@ func endless(http.Handler) http.Handler {
 }
 
 // redirects leads to the other runtime, with whatever credentials come along.
-func redirects(s *operation.Scene) proxy.Middleware {
+func redirects(s *operation.Scenario) proxy.Middleware {
 	return func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, s.Other.Proxy.URL()+r.URL.RequestURI(), http.StatusTemporaryRedirect)

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// bystand gives the second runtime a Kyma of its own, which is Ready before any fault and has to stay it. It is not synchronised, so
+// bystand returns the second runtime a Kyma of its own, which is Ready before any fault and must stay it. It is not synchronised, so
 // that no operation of others has a reason to write there.
 func bystand(ctx context.Context, r *rig.Rig) error {
 	s := blank(r, NewID())
@@ -37,10 +37,10 @@ func bystand(ctx context.Context, r *rig.Rig) error {
 		}
 	}
 	r.Bystander = kyma.Name
-	return Await(ctx, s, func(ctx context.Context, s *Scene) error {
+	return Await(ctx, s, func(ctx context.Context, s *Scenario) error {
 		live, err := s.Live(ctx)
 		if err == nil && (live.Status.State != v1beta2.StateReady || live.Status.ObservedGeneration != live.Generation) {
-			err = fmt.Errorf("the bystander is %s: %s", live.Status.State, told(live.Status.Conditions))
+			err = fmt.Errorf("the bystander is %s: %s", live.Status.State, conditionText(live.Status.Conditions))
 		}
 		return err
 	}, time.Minute)

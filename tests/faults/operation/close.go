@@ -18,7 +18,7 @@ import (
 )
 
 // closeWithin is how long a Kyma may take to go once nothing is wrong any more: what a manager is not told since streams of the hub were
-// broken again and again it learns within a minute, which is how long client-go waits at most before it lists anew.
+// broken again and again it learns within a minute, which is how long client-go waits at most before it lists again.
 const closeWithin = time.Minute
 
 // swept are the kinds that a Scene's objects may be of, beside those of its own definition.
@@ -31,8 +31,8 @@ var swept = []schema.GroupVersionKind{
 }
 
 // Close deletes the Kyma, as one does, and then everything else of the Scene. A Kyma that does not go, and what is left in a runtime
-// after it, is an error; it is removed all the same, so that the next Scene finds a clean rig. The manager has to run, without faults.
-func (s *Scene) Close(ctx context.Context) error {
+// after it, is an error; it is removed nevertheless, so that the next Scene finds a clean rig. The manager must run, without faults.
+func (s *Scenario) Close(ctx context.Context) error {
 	err := deleteKyma(ctx, s)
 	if err == nil {
 		if err = Await(ctx, s, deleted, closeWithin); err != nil {
@@ -53,7 +53,7 @@ func (s *Scene) Close(ctx context.Context) error {
 }
 
 // force takes the finalizers from the Kyma and its Manifests, and deletes the Kyma of the runtime with all that stands beside it.
-func (s *Scene) force(ctx context.Context) error {
+func (s *Scenario) force(ctx context.Context) error {
 	manifests, err := s.Manifests(ctx)
 	objects := []client.Object{s.Kyma()}
 	for i := range manifests {
@@ -90,7 +90,7 @@ func remove(ctx context.Context, on *rig.Server, object client.Object) error {
 }
 
 // sweep removes what is left in the runtimes of this Scene and says what that was.
-func (s *Scene) sweep(ctx context.Context) ([]string, error) {
+func (s *Scenario) sweep(ctx context.Context) ([]string, error) {
 	var left []string
 	for _, server := range s.Rig.Runtimes {
 		for _, kind := range swept {
@@ -113,7 +113,7 @@ func (s *Scene) sweep(ctx context.Context) ([]string, error) {
 }
 
 // withdraw removes the Secret and the offers from the hub.
-func (s *Scene) withdraw(ctx context.Context) error {
+func (s *Scenario) withdraw(ctx context.Context) error {
 	hub, in := s.Rig.Hub.Client, client.InNamespace(v1beta2.DefaultNamespace)
 	var err error
 	for _, kind := range []string{"Secret", "ModuleTemplate", "ModuleReleaseMeta"} {

@@ -15,17 +15,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-func nothing(context.Context, *Scene) error { return nil }
+func nothing(context.Context, *Scenario) error { return nil }
 
-// install is how most operations begin: a Kyma with both modules, Ready.
-func install(ctx context.Context, s *Scene) error {
+// install returns how most operations begin: a Kyma with both modules, Ready.
+func install(ctx context.Context, s *Scenario) error {
 	if err := createKyma(ctx, s); err != nil {
 		return err
 	}
 	return Await(ctx, s, installed(v1), prepareWithin)
 }
 
-func installWithSpare(ctx context.Context, s *Scene) error {
+func installWithSpare(ctx context.Context, s *Scenario) error {
 	if err := s.offer(ctx, s.Spare); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func installWithSpare(ctx context.Context, s *Scene) error {
 	return Await(ctx, s, catalogued, prepareWithin)
 }
 
-func createKyma(ctx context.Context, s *Scene) error {
+func createKyma(ctx context.Context, s *Scenario) error {
 	secret, err := s.newAccess()
 	if err != nil {
 		return err
@@ -50,8 +50,8 @@ func createKyma(ctx context.Context, s *Scene) error {
 	return nil
 }
 
-// newAccess is an access Secret with a token that was never used before.
-func (s *Scene) newAccess() (*corev1.Secret, error) {
+// newAccess returns an access Secret with a token that was never used before.
+func (s *Scenario) newAccess() (*corev1.Secret, error) {
 	token, err := s.Home.Proxy.Grant(s.Home.Config)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *Scene) newAccess() (*corev1.Secret, error) {
 }
 
 // SetAccess writes a kubeconfig into the access Secret, which is made if it is gone.
-func (s *Scene) SetAccess(ctx context.Context, kubeconfig []byte) error {
+func (s *Scenario) SetAccess(ctx context.Context, kubeconfig []byte) error {
 	secret := testkit.NewAccessSecret(s.Kyma().Name, kubeconfig)
 	err := edit(ctx, s.Rig.Hub, testkit.NewAccessSecret(s.Kyma().Name, nil), func(live *corev1.Secret) { live.Data = secret.Data })
 	if client.IgnoreNotFound(err) != nil {
@@ -77,10 +77,10 @@ func (s *Scene) SetAccess(ctx context.Context, kubeconfig []byte) error {
 	return nil
 }
 
-// Access is the kubeconfig that leads home with the present token.
-func (s *Scene) Access() ([]byte, error) { return s.Home.Proxy.KubeconfigOf(s.Token) }
+// Access returns the kubeconfig that leads home with the present token.
+func (s *Scenario) Access() ([]byte, error) { return s.Home.Proxy.KubeconfigOf(s.Token) }
 
-// edit changes an object as it is now, as often as somebody else is faster.
+// edit changes an object as it is now, as often as another user is faster.
 func edit[T client.Object](ctx context.Context, on *rig.Server, object T, change func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		if err := on.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
@@ -91,8 +91,8 @@ func edit[T client.Object](ctx context.Context, on *rig.Server, object T, change
 	})
 }
 
-func pointTo(version string) func(context.Context, *Scene) error {
-	return func(ctx context.Context, s *Scene) error {
+func pointTo(version string) func(context.Context, *Scenario) error {
+	return func(ctx context.Context, s *Scenario) error {
 		for i := range s.Modules {
 			err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(s.Modules[i].Name), func(release *v1beta2.ModuleReleaseMeta) {
 				for i := range release.Spec.Channels {
@@ -107,16 +107,16 @@ func pointTo(version string) func(context.Context, *Scene) error {
 	}
 }
 
-func switchChannel(ctx context.Context, s *Scene) error {
+func switchChannel(ctx context.Context, s *Scenario) error {
 	return edit(ctx, s.Rig.Hub, s.Kyma(), func(kyma *v1beta2.Kyma) { kyma.Spec.Channel = fast })
 }
 
-func disable(ctx context.Context, s *Scene) error {
+func disable(ctx context.Context, s *Scenario) error {
 	return edit(ctx, s.Rig.Hub, s.Kyma(), func(kyma *v1beta2.Kyma) { kyma.Spec.Modules = nil })
 }
 
-func manage(managed bool) func(context.Context, *Scene) error {
-	return func(ctx context.Context, s *Scene) error {
+func manage(managed bool) func(context.Context, *Scenario) error {
+	return func(ctx context.Context, s *Scenario) error {
 		return edit(ctx, s.Rig.Hub, s.Kyma(), func(kyma *v1beta2.Kyma) {
 			for i := range kyma.Spec.Modules {
 				kyma.Spec.Modules[i].Managed = &managed
@@ -125,13 +125,13 @@ func manage(managed bool) func(context.Context, *Scene) error {
 	}
 }
 
-func deleteKyma(ctx context.Context, s *Scene) error {
+func deleteKyma(ctx context.Context, s *Scenario) error {
 	return client.IgnoreNotFound(s.Rig.Hub.Client.Delete(ctx, s.Kyma()))
 }
 
 // changeOffers withdraws one module, offers another version of a second, and damages what the runtime has of it: one definition
 // goes with all its objects, and a release is edited.
-func changeOffers(ctx context.Context, s *Scene) error {
+func changeOffers(ctx context.Context, s *Scenario) error {
 	hub, home := s.Rig.Hub.Client, s.Home.Client
 	err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(s.Maps), func(release *v1beta2.ModuleReleaseMeta) {
 		release.Spec.Channels = append(release.Spec.Channels, v1beta2.ChannelVersion{Channel: "preview", Version: v2})
@@ -159,7 +159,7 @@ func changeOffers(ctx context.Context, s *Scene) error {
 	return home.Delete(ctx, definition)
 }
 
-func rotate(ctx context.Context, s *Scene) error {
+func rotate(ctx context.Context, s *Scenario) error {
 	old := s.Token
 	secret, err := s.newAccess()
 	if err != nil {
@@ -172,10 +172,10 @@ func rotate(ctx context.Context, s *Scene) error {
 	return nil
 }
 
-func damage(ctx context.Context, s *Scene) error {
+func damage(ctx context.Context, s *Scenario) error {
 	return s.Home.Client.Delete(ctx, s.configMap(0))
 }
 
-func (s *Scene) configMap(n int) *corev1.ConfigMap {
+func (s *Scenario) configMap(n int) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%s-%d", s.Maps, n)}}
 }

@@ -1,4 +1,4 @@
-// Package operation answers one question: what do people do with a Kyma, step by step, and when is it done?
+// Package operation answers one question: what do users do with a Kyma, step by step, and when is it done?
 //
 // The operations of the fault matrix are values: install, upgrade, channel switch, disable, unmanage and manage, delete, catalog
 // and definitions, credential rotation; and those in which something ends: a deletion while the second of two kinds is in use, one amid an
@@ -6,6 +6,6 @@
 // Scene: a Kyma and modules of its own, with names that nothing else has, so that thousands of them follow each other on one rig; one at a
 // time, because a runtime has one synchronised Kyma.
 //
-// What it refuses to do: it injects no fault and judges no outcome; a step is settled when what was asked for is there, which says nothing
+// What it refuses to do: it injects no fault and judges no outcome; a step is settled when what was requested is there, which says nothing
 // of what else there is.
 package operation

@@ -26,12 +26,12 @@ const (
 	left, right = "left", "right"
 )
 
-// named is the name of a module of this Scene.
-func (s *Scene) named(module string) string { return module + "-" + s.ID }
+// named returns the name of a module of this Scene.
+func (s *Scenario) named(module string) string { return module + "-" + s.ID }
 
 // installWith installs further modules beside Web and Maps.
-func installWith(modules ...string) func(context.Context, *Scene) error {
-	return func(ctx context.Context, s *Scene) error {
+func installWith(modules ...string) func(context.Context, *Scenario) error {
+	return func(ctx context.Context, s *Scenario) error {
 		for _, module := range modules {
 			if err := s.offer(ctx, s.named(module)); err != nil {
 				return err
@@ -42,14 +42,14 @@ func installWith(modules ...string) func(context.Context, *Scene) error {
 	}
 }
 
-// definitionOf is the definition of a kind of module paper, and an object of it, to be named.
-func (s *Scene) definitionOf(kind, version string) (definition, object *unstructured.Unstructured) {
+// definitionOf returns the definition of a kind of module paper, and an object of it, to be named.
+func (s *Scenario) definitionOf(kind, version string) (definition, object *unstructured.Unstructured) {
 	sample := testkit.Operator(s.named(paper)+"-"+kind, version)
 	return sample.Objects[0], sample.DefaultCR
 }
 
 // paperContent: version 2 no longer serves the version of the kind that its object had in version 1.
-func (s *Scene) paperContent(version string) testkit.Content {
+func (s *Scenario) paperContent(version string) testkit.Content {
 	sheet, object := s.definitionOf("sheet", version)
 	ink, drop := s.definitionOf("ink", version)
 	object.SetName(s.named(paper))
@@ -85,7 +85,7 @@ func serveAlso(definition *unstructured.Unstructured, name string) {
 }
 
 // sharedContent: version 2 has no longer what the two modules have in common.
-func (s *Scene) sharedContent(module, version string) testkit.Content {
+func (s *Scenario) sharedContent(module, version string) testkit.Content {
 	content := testkit.ConfigMaps(module, version, 1)
 	if version == v1 {
 		content.Objects = append(content.Objects, testkit.ConfigMaps(s.named("common"), version, 1).Objects...)
@@ -93,26 +93,26 @@ func (s *Scene) sharedContent(module, version string) testkit.Content {
 	return content
 }
 
-// mine is an object that a person made, of the second kind of module paper.
-func (s *Scene) mine() *unstructured.Unstructured {
+// mine returns an object that a user made, of the second kind of module paper.
+func (s *Scenario) mine() *unstructured.Unstructured {
 	_, object := s.definitionOf("ink", v1)
 	object.SetName("mine-" + s.ID)
 	return object
 }
 
-func usePaper(ctx context.Context, s *Scene) error {
+func usePaper(ctx context.Context, s *Scenario) error {
 	if err := installWith(paper)(ctx, s); err != nil {
 		return err
 	}
 	return s.Home.Client.Create(ctx, s.mine())
 }
 
-func stopUsing(ctx context.Context, s *Scene) error {
+func stopUsing(ctx context.Context, s *Scenario) error {
 	return client.IgnoreNotFound(s.Home.Client.Delete(ctx, s.mine()))
 }
 
-// blocked says what keeps module paper from waiting, whole, for the object that a person made.
-func blocked(ctx context.Context, s *Scene) error {
+// blocked returns what keeps module paper from waiting, whole, for the object that a user made.
+func blocked(ctx context.Context, s *Scenario) error {
 	manifests, err := s.Manifests(ctx)
 	if err != nil {
 		return err
@@ -123,19 +123,19 @@ func blocked(ctx context.Context, s *Scene) error {
 	manifest := &manifests[0]
 	ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady)
 	if !strings.Contains(manifest.Name, s.named(paper)) || ready == nil || ready.Reason != v1beta2.ReasonDeletionBlocked {
-		return fmt.Errorf("the Manifest %s does not say what blocks it: %s", manifest.Name, told(manifest.Status.Conditions))
+		return fmt.Errorf("the Manifest %s does not say what blocks it: %s", manifest.Name, conditionText(manifest.Status.Conditions))
 	}
 	return s.runs(ctx, s.named(paper), v1)
 }
 
 // begun says that nothing of an installation has reached the runtime.
-func begun(ctx context.Context, s *Scene) error {
+func begun(ctx context.Context, s *Scenario) error {
 	object := s.configMap(0)
 	return s.Home.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 }
 
-// installToRename offers what Web has under another name, and remembers the custom resource that has to outlive the change.
-func installToRename(ctx context.Context, s *Scene) error {
+// installToRename offers what Web has under another name, and remembers the custom resource that must outlive the change.
+func installToRename(ctx context.Context, s *Scenario) error {
 	if err := s.offer(ctx, s.named(alias)); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func installToRename(ctx context.Context, s *Scene) error {
 	return err
 }
 
-func rename(ctx context.Context, s *Scene) error {
+func rename(ctx context.Context, s *Scenario) error {
 	return edit(ctx, s.Rig.Hub, s.Kyma(), func(kyma *v1beta2.Kyma) {
 		for i := range kyma.Spec.Modules {
 			if kyma.Spec.Modules[i].Name == s.Web {
@@ -157,8 +157,8 @@ func rename(ctx context.Context, s *Scene) error {
 	})
 }
 
-// renamed says what is missing until the module of the new name has everything of the old one, the same custom resource too.
-func renamed(ctx context.Context, s *Scene) error {
+// renamed returns what is missing until the module of the new name has everything of the old one, the same custom resource too.
+func renamed(ctx context.Context, s *Scenario) error {
 	if err := installed(v1)(ctx, s); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func renamed(ctx context.Context, s *Scene) error {
 	}
 	for i := range manifests {
 		if strings.Contains(manifests[i].Name, s.Web) {
-			return fmt.Errorf("the Manifest %s is still there: %s", manifests[i].Name, told(manifests[i].Status.Conditions))
+			return fmt.Errorf("the Manifest %s is still there: %s", manifests[i].Name, conditionText(manifests[i].Status.Conditions))
 		}
 	}
 	live, err := s.get(ctx, s.Contents[s.Web][v1].DefaultCR)

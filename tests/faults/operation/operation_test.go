@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-func TestEveryOperationSettlesAndLeavesNothingBehind(t *testing.T) {
+func TestOperation_EveryOperationSettlesAndLeavesNothingBehind(t *testing.T) {
 	apiserver.Need(t)
 	ctx := context.Background()
 	r, err := rig.Start(ctx, rig.Options{Dir: t.TempDir()})

@@ -8,26 +8,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Operation is something that people do with a Kyma.
+// Operation is something that users do with a Kyma.
 type Operation struct {
 	Name string
 	// Prepare brings a new Scene to where the operation begins.
-	Prepare func(context.Context, *Scene) error
+	Prepare func(context.Context, *Scenario) error
 	// Steps follow each other, each when the one before is settled.
 	Steps []Step
 }
 
-// Step is one thing that somebody does, and when it is done.
+// Step is one thing that a user does, and when it is done.
 type Step struct {
 	Name string
-	// Do is what a person does, past all proxies.
-	Do func(context.Context, *Scene) error
-	// Settled is nil when what was asked for is there, and otherwise says what is not.
-	Settled func(context.Context, *Scene) error
+	// Do returns what a user does, past all proxies.
+	Do func(context.Context, *Scenario) error
+	// Settled is nil when what was requested is there, and otherwise says what is not.
+	Settled func(context.Context, *Scenario) error
 }
 
 // Run does all steps, and gives each of them the time within to settle.
-func (o Operation) Run(ctx context.Context, s *Scene, within time.Duration) error {
+func (o Operation) Run(ctx context.Context, s *Scenario, within time.Duration) error {
 	for _, step := range o.Steps {
 		if err := step.Do(ctx, s); err != nil {
 			return fmt.Errorf("%s: %s: %w", o.Name, step.Name, err)
@@ -43,7 +43,7 @@ func (o Operation) Run(ctx context.Context, s *Scene, within time.Duration) erro
 const poll = 20 * time.Millisecond
 
 // Await waits until a condition is nil, and otherwise returns what it said last.
-func Await(ctx context.Context, s *Scene, settled func(context.Context, *Scene) error, within time.Duration) error {
+func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scenario) error, within time.Duration) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, poll, within, true, func(ctx context.Context) (bool, error) {
 		if err := settled(ctx, s); err != nil {
@@ -63,7 +63,7 @@ func Await(ctx context.Context, s *Scene, settled func(context.Context, *Scene) 
 // prepareWithin is how long a Scene may take to be prepared, when nothing is wrong.
 const prepareWithin = time.Minute
 
-// All are the operations, in the order of the matrix: eight that people do every day, and five in which something ends.
+// All returns the operations, in the order of the matrix: eight that users do every day, and five in which something ends.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},

@@ -20,26 +20,26 @@ import (
 // needed are the conditions of a Kyma that has all that it asks for.
 var needed = []string{v1beta2.ConditionReady, v1beta2.ConditionModuleCatalog, v1beta2.ConditionCRDsSync, v1beta2.ConditionSpecSync}
 
-// ready says what keeps the Kyma from being Ready as it is asked for now, with all that its runtime has to hold.
-func (s *Scene) ready(ctx context.Context) (*v1beta2.Kyma, error) {
+// ready returns what keeps the Kyma from being Ready as it is requested now, with all that its runtime must hold.
+func (s *Scenario) ready(ctx context.Context) (*v1beta2.Kyma, error) {
 	kyma, err := s.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
 	status := kyma.Status
 	if status.ObservedGeneration != kyma.Generation || status.State != v1beta2.StateReady {
-		return kyma, fmt.Errorf("the Kyma is %s: %s", status.State, told(status.Conditions))
+		return kyma, fmt.Errorf("the Kyma is %s: %s", status.State, conditionText(status.Conditions))
 	}
 	for _, kind := range needed {
 		if !conditions.IsTrue(status.Conditions, kind) {
-			return kyma, fmt.Errorf("condition %s of the Kyma is not True: %s", kind, told(status.Conditions))
+			return kyma, fmt.Errorf("condition %s of the Kyma is not True: %s", kind, conditionText(status.Conditions))
 		}
 	}
 	return kyma, s.reflected(ctx, &kyma.Status)
 }
 
-// reflected says whether the Kyma in the runtime does not tell yet what the one on the hub does. It is written after that one.
-func (s *Scene) reflected(ctx context.Context, status *v1beta2.KymaStatus) error {
+// reflected reports whether the Kyma in the runtime does not tell yet what the one on the hub does. It is written after that one.
+func (s *Scenario) reflected(ctx context.Context, status *v1beta2.KymaStatus) error {
 	copied := &v1beta2.Kyma{}
 	key := client.ObjectKey{Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName}
 	if err := s.Home.Client.Get(ctx, key, copied); err != nil {
@@ -51,7 +51,7 @@ func (s *Scene) reflected(ctx context.Context, status *v1beta2.KymaStatus) error
 	return nil
 }
 
-// gist is what a status says, without messages and times.
+// gist returns what a status says, without messages and times.
 func gist(status *v1beta2.KymaStatus) string {
 	words := []string{string(status.State)}
 	for _, cond := range status.Conditions {
@@ -63,8 +63,8 @@ func gist(status *v1beta2.KymaStatus) string {
 	return strings.Join(words, ", ")
 }
 
-// told is what conditions that are not True say.
-func told(all []metav1.Condition) string {
+// conditionText returns what conditions that are not True say.
+func conditionText(all []metav1.Condition) string {
 	var words []string
 	for _, cond := range all {
 		if cond.Status != metav1.ConditionTrue {
@@ -74,9 +74,9 @@ func told(all []metav1.Condition) string {
 	return strings.Join(words, ", ")
 }
 
-// installed says what is missing until both modules run in that version, in the hub's status and in the runtime.
-func installed(version string) func(context.Context, *Scene) error {
-	return func(ctx context.Context, s *Scene) error {
+// installed returns what is missing until both modules run in that version, in the hub's status and in the runtime.
+func installed(version string) func(context.Context, *Scenario) error {
+	return func(ctx context.Context, s *Scenario) error {
 		kyma, err := s.ready(ctx)
 		if err != nil {
 			return err
@@ -94,8 +94,8 @@ func installed(version string) func(context.Context, *Scene) error {
 	}
 }
 
-// runs says which object of a module the runtime does not have in that version, or has although another version had it.
-func (s *Scene) runs(ctx context.Context, module, version string) error {
+// runs returns which object of a module the runtime does not have in that version, or has although another version had it.
+func (s *Scenario) runs(ctx context.Context, module, version string) error {
 	wanted := s.objects(module, version)
 	for _, object := range wanted {
 		live, err := s.get(ctx, object)
@@ -112,7 +112,7 @@ func (s *Scene) runs(ctx context.Context, module, version string) error {
 }
 
 // isDefaultCR: it is created once, and is the user's from then on.
-func (s *Scene) isDefaultCR(module string, object *unstructured.Unstructured) bool {
+func (s *Scenario) isDefaultCR(module string, object *unstructured.Unstructured) bool {
 	cr := s.Contents[module][v1].DefaultCR
 	return cr != nil && same(cr, object)
 }
@@ -122,8 +122,8 @@ func same(a, b *unstructured.Unstructured) bool {
 		client.ObjectKeyFromObject(a) == client.ObjectKeyFromObject(b)
 }
 
-// objects are those of a version of a module, its default custom resource included.
-func (s *Scene) objects(module, version string) []*unstructured.Unstructured {
+// objects returns those of a version of a module, its default custom resource included.
+func (s *Scenario) objects(module, version string) []*unstructured.Unstructured {
 	content := s.Contents[module][version]
 	objects := slices.Clone(content.Objects)
 	if content.DefaultCR != nil {
@@ -132,14 +132,14 @@ func (s *Scene) objects(module, version string) []*unstructured.Unstructured {
 	return objects
 }
 
-func (s *Scene) get(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (s *Scenario) get(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(object.GroupVersionKind())
 	return live, s.Home.Client.Get(ctx, client.ObjectKeyFromObject(object), live)
 }
 
-// gone says which object of any version of a module is still there, of those that match.
-func (s *Scene) gone(ctx context.Context, module string, match func(*unstructured.Unstructured) bool) error {
+// gone returns which object of any version of a module is still there, of those that match.
+func (s *Scenario) gone(ctx context.Context, module string, match func(*unstructured.Unstructured) bool) error {
 	for version := range s.Contents[module] {
 		for _, object := range s.objects(module, version) {
 			if !match(object) {
@@ -157,14 +157,14 @@ func (s *Scene) gone(ctx context.Context, module string, match func(*unstructure
 	return nil
 }
 
-// missing says that there is no such object, or not even its kind.
+// missing reports whether there is no such object, or not even its kind.
 func missing(err error) bool {
 	return apierrors.IsNotFound(err) || strings.Contains(err.Error(), "no matches for kind")
 }
 
 func everything(*unstructured.Unstructured) bool { return true }
 
-func disabled(ctx context.Context, s *Scene) error {
+func disabled(ctx context.Context, s *Scenario) error {
 	kyma, err := s.ready(ctx)
 	if err != nil {
 		return err
@@ -175,13 +175,13 @@ func disabled(ctx context.Context, s *Scene) error {
 	return s.nothingLeft(ctx)
 }
 
-func (s *Scene) nothingLeft(ctx context.Context) error {
+func (s *Scenario) nothingLeft(ctx context.Context) error {
 	manifests, err := s.Manifests(ctx)
 	if err != nil {
 		return err
 	}
 	if len(manifests) > 0 {
-		return fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, told(manifests[0].Status.Conditions))
+		return fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, conditionText(manifests[0].Status.Conditions))
 	}
 	for module := range s.Contents {
 		err = errors.Join(err, s.gone(ctx, module, everything))
@@ -189,7 +189,7 @@ func (s *Scene) nothingLeft(ctx context.Context) error {
 	return err
 }
 
-func unmanaged(ctx context.Context, s *Scene) error {
+func unmanaged(ctx context.Context, s *Scenario) error {
 	kyma, err := s.ready(ctx)
 	if err != nil {
 		return err
@@ -201,15 +201,15 @@ func unmanaged(ctx context.Context, s *Scene) error {
 	}
 	manifests, err := s.Manifests(ctx)
 	if err == nil && len(manifests) > 0 {
-		err = fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, told(manifests[0].Status.Conditions))
+		err = fmt.Errorf("the Manifest %s is still there: %s", manifests[0].Name, conditionText(manifests[0].Status.Conditions))
 	}
 	return err
 }
 
-func deleted(ctx context.Context, s *Scene) error {
+func deleted(ctx context.Context, s *Scenario) error {
 	kyma, err := s.Live(ctx)
 	if err == nil {
-		return fmt.Errorf("the Kyma is still there: %s", told(kyma.Status.Conditions))
+		return fmt.Errorf("the Kyma is still there: %s", conditionText(kyma.Status.Conditions))
 	}
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -217,15 +217,15 @@ func deleted(ctx context.Context, s *Scene) error {
 	return s.nothingLeft(ctx)
 }
 
-func healed(ctx context.Context, s *Scene) error {
+func healed(ctx context.Context, s *Scenario) error {
 	if _, err := s.ready(ctx); err != nil {
 		return err
 	}
 	return s.runs(ctx, s.Maps, v1)
 }
 
-// catalogued says where the runtime's catalog differs from what the hub offers.
-func catalogued(ctx context.Context, s *Scene) error {
+// catalogued returns where the runtime's catalog differs from what the hub offers.
+func catalogued(ctx context.Context, s *Scenario) error {
 	if err := installed(v1)(ctx, s); err != nil {
 		return err
 	}

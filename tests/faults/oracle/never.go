@@ -23,7 +23,7 @@ import (
 //  3. Whatever is put into the runtime was published under that version, unchanged, or is one of the hub's own objects there.
 //  4. No object and no Manifest gets a lower version than it had.
 //  5. On the hub, the releases, templates and access Secrets are only read.
-func never(s *operation.Scene) []string {
+func never(s *operation.Scenario) []string {
 	var problems []string
 	versions := map[string]*semver.Version{}
 	for _, server := range s.Rig.Servers() {
@@ -66,7 +66,7 @@ func onHub(call proxy.Call) string {
 }
 
 // atHome: names that contain the Scene's are those of modules, or entries of the catalog.
-func atHome(s *operation.Scene, call proxy.Call) string {
+func atHome(s *operation.Scenario, call proxy.Call) string {
 	switch {
 	case call.Verb == "deletecollection":
 		return "a whole collection is deleted"
@@ -85,11 +85,11 @@ func atHome(s *operation.Scene, call proxy.Call) string {
 	return ""
 }
 
-// published says how an object that is put into the runtime differs from all that was published under its name.
-func published(s *operation.Scene, call proxy.Call) string {
+// published returns how an object that is put into the runtime differs from all that was published under its name.
+func published(s *operation.Scenario, call proxy.Call) string {
 	sent := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(call.Body, &sent.Object); err != nil || sent.Object == nil {
-		return "nobody can read what was written" // no Scene's object is longer than the log keeps
+		return "no one can read what was written" // no Scene's object is longer than the log keeps
 	}
 	if sent.Object["spec"] == nil && sent.Object["data"] == nil && sent.Object["rules"] == nil && call.Apply() {
 		return "" // gives up fields
@@ -111,7 +111,7 @@ func published(s *operation.Scene, call proxy.Call) string {
 	return fmt.Sprintf("no module has such an object in version %q", version)
 }
 
-// contained says which field of wanted is otherwise in got, or which field outside of its metadata got has in addition.
+// contained returns which field of wanted is otherwise in got, or which field outside of its metadata got has in addition.
 func contained(wanted, got map[string]any) string {
 	for key, value := range wanted {
 		if key == "metadata" {

@@ -26,7 +26,7 @@ var (
 var hashes = []string{"uid", "hash", "digest", "resourceVersion", "generation", "resourceGeneration"}
 
 // normalise takes everything from an object that may differ between two runs that end alike.
-func normalise(s *operation.Scene, object *unstructured.Unstructured) any {
+func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	object = object.DeepCopy()
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	status, _ := object.Object["status"].(map[string]any)
@@ -36,7 +36,7 @@ func normalise(s *operation.Scene, object *unstructured.Unstructured) any {
 		}
 	}
 	conditions, _ := status["conditions"].([]any)
-	for _, condition := range conditions { // of which generation it speaks depends on what was made anew
+	for _, condition := range conditions { // of which generation it speaks depends on what was recreated
 		if fields, is := condition.(map[string]any); is {
 			delete(fields, "observedGeneration")
 		}
@@ -80,7 +80,7 @@ func managers(object *unstructured.Unstructured) []any {
 	return sorted
 }
 
-func plain(s *operation.Scene, value any) any {
+func plain(s *operation.Scenario, value any) any {
 	switch v := value.(type) {
 	case string:
 		return rename(s, v)
@@ -121,7 +121,7 @@ func sortNamed(list []any) {
 }
 
 // rename takes the Scene's name, times, identities and digests from a text.
-func rename(s *operation.Scene, text string) string {
+func rename(s *operation.Scenario, text string) string {
 	text = strings.ReplaceAll(text, s.ID, "SCENE")
 	text = strings.ReplaceAll(text, strings.ToUpper(s.ID[:1])+s.ID[1:], "SCENE")
 	text = looksLikeManifest.ReplaceAllString(text, "$1-HASH")

@@ -21,19 +21,19 @@ type Bounds struct {
 	Memory int64
 }
 
-// Usual are the bounds of a Scene: ten times what one without faults takes, but for the memory.
+// Usual returns the bounds of a Scene: ten times what one without faults takes, but for the memory.
 func Usual() Bounds { return Bounds{Lines: 1500, Writes: 1500, Memory: 512 << 20} }
 
 // Oracle judges one Scene.
 type Oracle struct {
-	scene      *operation.Scene
+	scene      *operation.Scenario
 	watchdog   *Watchdog
 	lines      int
 	violations int
 }
 
 // Begin starts judging a Scene that was just made, before any fault.
-func (w *Watchdog) Begin(s *operation.Scene) *Oracle {
+func (w *Watchdog) Begin(s *operation.Scenario) *Oracle {
 	return &Oracle{scene: s, watchdog: w, lines: s.Rig.Manager.Log.Lines(), violations: len(s.Rig.Watch.Violations())}
 }
 
@@ -58,8 +58,8 @@ func (o *Oracle) End(ctx context.Context, want State, within time.Duration, boun
 	return got, append(problems, o.exceeded(bounds)...)
 }
 
-// untouched says which objects of others are not as they were, and whether the bystander fares well.
-func untouched(ctx context.Context, s *operation.Scene) []string {
+// untouched returns which objects of others are not as they were, and whether the bystander fares well.
+func untouched(ctx context.Context, s *operation.Scenario) []string {
 	var problems []string
 	for server, decoys := range s.Decoys {
 		for _, decoy := range decoys {
@@ -81,8 +81,8 @@ func untouched(ctx context.Context, s *operation.Scene) []string {
 // told, and tried again a second later.
 const recovers = 10 * time.Second
 
-// fares says why the bystander does not fare well.
-func fares(ctx context.Context, s *operation.Scene) error {
+// fares returns why the bystander does not fare well.
+func fares(ctx context.Context, s *operation.Scenario) error {
 	bystander := &v1beta2.Kyma{}
 	key := client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Rig.Bystander}
 	if err := s.Rig.Hub.Client.Get(ctx, key, bystander); err != nil {
@@ -94,7 +94,7 @@ func fares(ctx context.Context, s *operation.Scene) error {
 	return nil
 }
 
-// Cost is what the Scene took until now.
+// Cost returns what the Scene took until now.
 func (o *Oracle) Cost() (lines, writes int, memory int64) {
 	for _, server := range o.scene.Rig.Servers() {
 		for _, call := range server.Proxy.Since(o.scene.Since[server.Proxy.Name()]) {
@@ -105,7 +105,7 @@ func (o *Oracle) Cost() (lines, writes int, memory int64) {
 	}
 	_, peak, err := o.scene.Rig.Manager.Memory()
 	if err != nil {
-		peak = 0 // it does not run; nobody says that it has to
+		peak = 0 // it does not run; no one says that it has to
 	}
 	return o.scene.Rig.Manager.Log.Lines() - o.lines, writes, peak
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-func TestTwoCleanRunsEndAlikeAndAnotherOneIsSeenToDiffer(t *testing.T) {
+func TestOracle_TwoCleanRunsEndAlikeAndAnotherOneIsSeenToDiffer(t *testing.T) {
 	apiserver.Need(t)
 	ctx := context.Background()
 	r, err := rig.Start(ctx, rig.Options{Dir: t.TempDir()})
@@ -51,14 +51,14 @@ func TestTwoCleanRunsEndAlikeAndAnotherOneIsSeenToDiffer(t *testing.T) {
 		text := strings.Join(problems, "\n")
 		for _, part := range []string{"should not be there", "this runtime is not the Kyma's", "is not ours and was touched", "not marked as ours", "no module has such an object"} {
 			if !strings.Contains(text, part) {
-				t.Errorf("nobody saw %q in:\n%s", part, text)
+				t.Errorf("no one saw %q in:\n%s", part, text)
 			}
 		}
 	})
 }
 
 func run(ctx context.Context, t *testing.T, watchdog *oracle.Watchdog, r *rig.Rig, o operation.Operation, want oracle.State,
-	then func(context.Context, *testing.T, *operation.Scene),
+	then func(context.Context, *testing.T, *operation.Scenario),
 ) (oracle.State, []string) {
 	t.Helper()
 	s, err := operation.NewScene(ctx, r, operation.NewID())
@@ -90,7 +90,7 @@ func run(ctx context.Context, t *testing.T, watchdog *oracle.Watchdog, r *rig.Ri
 }
 
 // spoil does through the proxies what a manager never may.
-func spoil(ctx context.Context, t *testing.T, s *operation.Scene) {
+func spoil(ctx context.Context, t *testing.T, s *operation.Scenario) {
 	t.Helper()
 	object := func(name string) *unstructured.Unstructured {
 		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}

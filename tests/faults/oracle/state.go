@@ -35,7 +35,7 @@ var kinds = []schema.GroupVersionKind{
 
 // Take reads the State of a Scene as it is now, past all proxies: everything in the hub's and the runtimes' that bears the Scene's
 // name, and what the hub keeps in a runtime.
-func Take(ctx context.Context, s *operation.Scene) (State, error) {
+func Take(ctx context.Context, s *operation.Scenario) (State, error) {
 	state := State{}
 	for _, server := range s.Rig.Servers() {
 		all, err := kindsOf(ctx, server)
@@ -51,7 +51,7 @@ func Take(ctx context.Context, s *operation.Scene) (State, error) {
 	return state, nil
 }
 
-// kindsOf are the kinds of a cluster that may hold something of a Scene.
+// kindsOf returns the kinds of a cluster that may hold something of a Scene.
 func kindsOf(ctx context.Context, server *rig.Server) ([]schema.GroupVersionKind, error) {
 	all := slices.Clone(kinds)
 	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
@@ -69,7 +69,7 @@ func kindsOf(ctx context.Context, server *rig.Server) ([]schema.GroupVersionKind
 	return all, nil
 }
 
-func take(ctx context.Context, s *operation.Scene, server *rig.Server, kind schema.GroupVersionKind, state State) error {
+func take(ctx context.Context, s *operation.Scenario, server *rig.Server, kind schema.GroupVersionKind, state State) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err := server.Client.List(ctx, list); err != nil {
@@ -90,8 +90,8 @@ func take(ctx context.Context, s *operation.Scene, server *rig.Server, kind sche
 	return nil
 }
 
-// concerns says whether an object belongs to the Scene, or to what the hub keeps in the Scene's runtime.
-func concerns(s *operation.Scene, server *rig.Server, object *unstructured.Unstructured) bool {
+// concerns reports whether an object belongs to the Scene, or to what the hub keeps in the Scene's runtime.
+func concerns(s *operation.Scenario, server *rig.Server, object *unstructured.Unstructured) bool {
 	if strings.Contains(strings.ToLower(object.GetName()), s.ID) || object.GroupVersionKind().Group == "testkit.kyma-project.io" {
 		return true
 	}
@@ -106,7 +106,7 @@ func concerns(s *operation.Scene, server *rig.Server, object *unstructured.Unstr
 // diffBytes are enough to see what is wrong; the rest is more of the same.
 const diffBytes = 3000
 
-// Diff tells how a State differs from what is wanted; "" when it does not.
+// Diff returns how a State differs from what is wanted; "" when it does not.
 func Diff(want, got State) string {
 	var out strings.Builder
 	keys := slices.Sorted(maps.Keys(want))
@@ -135,12 +135,12 @@ func Diff(want, got State) string {
 	return out.String()
 }
 
-// restFor is how far the takes are apart that have to be alike.
+// restFor is how far the takes are apart that must be alike.
 const restFor = 500 * time.Millisecond
 
-// Rest waits until the State of a Scene does not change any more: what somebody waited for may be there while the manager still tells of
+// Rest waits until the State of a Scene does not change any more: what a user waited for may be there while the manager still tells of
 // it, in the runtime's Kyma for one.
-func Rest(ctx context.Context, s *operation.Scene, within time.Duration) (State, error) {
+func Rest(ctx context.Context, s *operation.Scenario, within time.Duration) (State, error) {
 	before, err := Take(ctx, s)
 	for late := time.Now().Add(within); err == nil; {
 		select {
@@ -164,8 +164,8 @@ func Rest(ctx context.Context, s *operation.Scene, within time.Duration) (State,
 }
 
 // Converge waits until the Scene is in a State, and says how it differs if it never is. Only waiting is bounded: the first look takes as
-// long as it has to.
-func Converge(ctx context.Context, s *operation.Scene, want State, within time.Duration) (State, string) {
+// long as it must.
+func Converge(ctx context.Context, s *operation.Scenario, want State, within time.Duration) (State, string) {
 	got, err := Take(ctx, s)
 	diff := ""
 	if err != nil {
@@ -173,7 +173,7 @@ func Converge(ctx context.Context, s *operation.Scene, want State, within time.D
 	} else if diff = Diff(want, got); diff == "" {
 		return got, ""
 	}
-	_ = operation.Await(ctx, s, func(ctx context.Context, s *operation.Scene) error {
+	_ = operation.Await(ctx, s, func(ctx context.Context, s *operation.Scenario) error {
 		state, err := Take(ctx, s)
 		if err != nil {
 			return err

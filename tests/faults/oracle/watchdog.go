@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
-// Watchdog looks at what is about to be deleted, at the moment when it is: afterwards nobody can tell whose it was.
+// Watchdog looks at what is about to be deleted, at the moment when it is: afterwards no one can tell whose it was.
 type Watchdog struct {
 	mutex    sync.Mutex
 	problems []string
@@ -46,7 +46,7 @@ func (w *Watchdog) look(server *rig.Server, client *http.Client) proxy.Middlewar
 			call := proxy.CallOf(request.Context())
 			live, err := live(request.Context(), client, strings.TrimSuffix(server.Config.Host, "/")+request.URL.Path)
 			switch {
-			case request.Context().Err() != nil: // whoever asked is dead, and the request goes nowhere
+			case request.Context().Err() != nil: // the one who asked is dead, and the request goes nowhere
 			case err != nil:
 				w.addf("%s: cannot see what is deleted: %v", call, err)
 			case live != nil && call.UID == "":
@@ -82,7 +82,7 @@ func live(ctx context.Context, client *http.Client, url string) (*metav1.ObjectM
 	return &object.ObjectMeta, json.Unmarshal(data, object)
 }
 
-// ours says whether an object bears a mark of the hub: the label or annotation of what is installed, or the field manager of a default
+// ours reports whether an object bears a mark of the hub: the label or annotation of what is installed, or the field manager of a default
 // custom resource, which bears neither because it is the user's.
 func ours(object *metav1.ObjectMeta) bool {
 	owner := object.Annotations[v1beta2.AnnotationOwnedBy]
@@ -99,7 +99,7 @@ func (w *Watchdog) addf(format string, values ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, values...))
 }
 
-// bites are what it saw since it was last asked.
+// bites returns what it saw since it was last asked.
 func (w *Watchdog) bites() []string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -109,7 +109,7 @@ func (w *Watchdog) bites() []string {
 }
 
 // Never lists what happened since a Scene began that must not, whatever the fault was: deletes of what is not ours included.
-func (w *Watchdog) Never(ctx context.Context, s *operation.Scene) []string {
+func (w *Watchdog) Never(ctx context.Context, s *operation.Scenario) []string {
 	problems := slices.Concat(never(s), untouched(ctx, s)) // which may wait a moment
 	return append(w.bites(), problems...)
 }

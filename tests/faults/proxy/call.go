@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Call is one request, and what became of it.
+// Call is one request, and what happened to it.
 type Call struct {
 	// N counts the requests of this proxy from 1, in the order in which they arrived.
 	N uint64
@@ -22,7 +22,7 @@ type Call struct {
 	Group, Version, Resource, Namespace, Name, Subresource string
 	// Query of the request.
 	Query string
-	// Mutating says that the call may change something that stays: it is no read, dry run or review.
+	// Mutating reports whether the call may change something that stays: it is no read, dry run or review.
 	Mutating bool
 	// Status is what the client was told, 0 when it was told nothing (yet).
 	Status int
@@ -43,15 +43,15 @@ type Call struct {
 	Took time.Duration
 }
 
-// GVR is the kind of resource.
+// GVR returns the kind of resource.
 func (c Call) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: c.Group, Version: c.Version, Resource: c.Resource}
 }
 
-// Apply says that it is a server-side apply.
+// Apply reports whether it is a server-side apply.
 func (c Call) Apply() bool { return strings.HasPrefix(c.ContentType, "application/apply-patch") }
 
-// Heartbeat says that the call writes down a Lease or an Event: these a manager writes for its own sake, at its own pace.
+// Heartbeat reports whether the call writes down a Lease or an Event: these a manager writes for its own sake, at its own pace.
 func (c Call) Heartbeat() bool {
 	switch c.Resource {
 	case "events", "leases":

@@ -21,16 +21,16 @@ type Event struct {
 	Raw []byte
 }
 
-// Fate says what becomes of an event; the zero Fate lets it pass. Events of a stream keep their order: one that waits holds those
+// Fate says what happens to an event; the zero Fate lets it pass. Events of a stream keep their order: one that waits holds those
 // behind it.
 type Fate struct {
 	// Drop loses the event.
 	Drop bool
-	// Delay waits before the event goes on.
+	// Delay waits before the event continues.
 	Delay time.Duration
 	// Hold waits until it is closed, if it is not nil.
 	Hold <-chan struct{}
-	// Cut ends the stream before the event goes on.
+	// Cut ends the stream before the event continues.
 	Cut bool
 }
 
@@ -122,7 +122,7 @@ func readable(request *http.Request) {
 	request.Header.Set("Accept", strings.Join(accepted, ","))
 }
 
-// readAlong gives the stream on, event by event.
+// readAlong returns the stream on, event by event.
 func (p *Proxy) readAlong(call Call, upstream io.ReadCloser) io.ReadCloser {
 	reader, writer := io.Pipe()
 	stream := &stream{PipeReader: reader, upstream: upstream, gone: make(chan struct{})}
@@ -143,7 +143,7 @@ func (p *Proxy) readAlong(call Call, upstream io.ReadCloser) io.ReadCloser {
 	return stream
 }
 
-// pass carries out the fate of an event, and tells whether the stream goes on.
+// pass carries out the fate of an event, and tells whether the stream continues.
 func (p *Proxy) pass(call Call, line []byte, to io.Writer, gone <-chan struct{}) bool {
 	fate := p.watchers.decide(call, line)
 	if fate.Delay > 0 {

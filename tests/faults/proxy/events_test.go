@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// seen gives the name of the next event's object, "" when the stream ends, "-" when nothing comes for a moment.
+// seen returns the name of the next event's object, "" when the stream ends, "-" when nothing comes for a moment.
 func seen(t *testing.T, w watch.Interface, limit time.Duration) string {
 	t.Helper()
 	select {

@@ -122,8 +122,8 @@ func (p *Proxy) Revision(ctx context.Context) (string, error) {
 }
 
 // StaleLists answers lists as of an earlier revision, as a replica of the API server does that lags behind. Watches that begin with a list
-// are told that this server does not know them, and so become a list and a watch that goes on where the list ended. revision is asked
-// anew for each list; "" answers as usual. A list by continue token goes on as it began.
+// are told that this server does not know them, and so become a list and a watch that continues where the list ended. revision is asked
+// again for each list; "" answers as usual. A list by continue token continues as it began.
 func StaleLists(revision func(Call) string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -52,13 +52,13 @@ func (j *journal) lost() uint64 {
 	return j.total - uint64(len(j.calls))
 }
 
-// entry is a call that is still going on.
+// entry is a call that is still continuing.
 type entry struct {
 	journal *journal
 	call    *Call
 }
 
-// copy is the call as it stands.
+// copy returns the call as it stands.
 func (e *entry) copy() Call {
 	e.journal.mutex.Lock()
 	defer e.journal.mutex.Unlock()

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Reach says what becomes of connections.
+// Reach says what happens to connections.
 type Reach int
 
 const (
 	// Open serves them.
 	Open Reach = iota
-	// Refused resets them, as a machine does whose server is down. The port stays ours, so that nobody else gets it meanwhile.
+	// Refused resets them, as a machine does whose server is down. The port stays ours, so that no one else gets it meanwhile.
 	Refused
 	// BlackHole keeps them and says nothing, as a firewall does that drops packets.
 	BlackHole
@@ -34,7 +34,7 @@ func newListener(inner net.Listener) *listener {
 	return l
 }
 
-// Accept gives the next connection that is not refused.
+// Accept returns the next connection that is not refused.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
@@ -113,7 +113,7 @@ type conn struct {
 	ended    chan struct{}
 }
 
-// Read gives bytes as soon as they may flow.
+// Read returns bytes as soon as they may flow.
 func (c *conn) Read(data []byte) (int, error) {
 	n, err := c.Conn.Read(data)
 	c.wait()

@@ -15,7 +15,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
 const (
@@ -121,13 +121,13 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// Name is the server's, as in Options.
+// Name returns the server's, as in Options.
 func (p *Proxy) Name() string { return p.options.Name }
 
-// Addr is where it listens: "127.0.0.1:<port>".
+// Addr returns where it listens: "127.0.0.1:<port>".
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// URL is how clients reach it.
+// URL returns how clients reach it.
 func (p *Proxy) URL() string {
 	if p.options.Plain {
 		return "http://" + p.Addr()
@@ -135,13 +135,13 @@ func (p *Proxy) URL() string {
 	return "https://" + p.Addr()
 }
 
-// CA is the certificate authority that clients have to trust, as PEM.
+// CA returns the certificate authority that clients must trust, as PEM.
 func (p *Proxy) CA() []byte { return p.identity.authority() }
 
-// Config is the way through the proxy as the user of Options.Upstream, without a rate limit.
+// Config returns the way through the proxy as the user of Options.Upstream, without a rate limit.
 func (p *Proxy) Config() *rest.Config { return p.ConfigOf(p.token) }
 
-// ConfigOf is the way through the proxy with a token that Grant gave.
+// ConfigOf returns the way through the proxy with a token that Grant gave.
 func (p *Proxy) ConfigOf(token string) *rest.Config {
 	config := &rest.Config{Host: p.URL(), BearerToken: token, QPS: -1}
 	if !p.options.Plain {
@@ -155,26 +155,26 @@ func (p *Proxy) Kubeconfig() ([]byte, error) { return p.KubeconfigOf(p.token) }
 
 // KubeconfigOf is ConfigOf as a file's content.
 func (p *Proxy) KubeconfigOf(token string) ([]byte, error) {
-	return provision.KubeconfigOf(p.options.Name, p.ConfigOf(token))
+	return localcluster.KubeconfigOf(p.options.Name, p.ConfigOf(token))
 }
 
 // Grant makes a token that stands for a user of the server behind. A bearer token that was not granted here is passed on as it is.
 func (p *Proxy) Grant(user *rest.Config) (string, error) { return p.users.grant(user) }
 
-// Revoke makes a token worthless: whoever comes with it is answered 401 from now on.
+// Revoke makes a token worthless: the one who comes with it is answered 401 from now on.
 func (p *Proxy) Revoke(token string) { p.users.revoke(token) }
 
-// Renew gives the proxy another certificate authority, so that who trusts only the one before cannot connect any more; the certificate
+// Renew returns the proxy another certificate authority, so that who trusts only the one before cannot connect any more; the certificate
 // is good for the given time, which may be below 0. Connections that stand are not touched: see Cut.
 func (p *Proxy) Renew(good time.Duration) error { return p.identity.renew(good) }
 
-// Reach says what becomes of connections from now on; those that stand are treated alike.
+// Reach says what happens to connections from now on; those that stand are treated alike.
 func (p *Proxy) Reach(r Reach) { p.listener.reach(r) }
 
 // Cut ends all connections that stand, as a restart of the server does. New ones are welcome.
 func (p *Proxy) Cut() { p.listener.cut() }
 
-// Connections is how many connections were opened until now, and how many of them stand.
+// Connections returns how many connections were opened until now, and how many of them stand.
 func (p *Proxy) Connections() (opened, standing int) { return p.listener.count() }
 
 // Log lists the calls until now, oldest first.
@@ -183,13 +183,13 @@ func (p *Proxy) Log() []Call { return p.journal.since(0) }
 // Since lists the calls after the n-th.
 func (p *Proxy) Since(n uint64) []Call { return p.journal.since(n) }
 
-// Last is the number of the last call.
+// Last returns the number of the last call.
 func (p *Proxy) Last() uint64 { return p.journal.last() }
 
-// Lost is how many calls the log had to forget for want of room.
+// Lost returns how many calls the log had to forget for want of room.
 func (p *Proxy) Lost() uint64 { return p.journal.lost() }
 
-// bearer is the token of a request, "" when it has none.
+// bearer returns the token of a request, "" when it has none.
 func bearer(r *http.Request) string {
 	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !found {

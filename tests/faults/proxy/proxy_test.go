@@ -109,10 +109,10 @@ func TestTokensStandForUsers(t *testing.T) {
 		t.Error("a token that was revoked: want 401, got", err)
 	}
 	if err := version(clientOf(t, p.ConfigOf("made-up"))); !apierrors.IsUnauthorized(err) {
-		t.Error("a token that nobody knows: want the server's own 401, got", err)
+		t.Error("a token that no one knows: want the server's own 401, got", err)
 	}
 	if err := version(clients); err != nil {
-		t.Error("somebody else's token went with it:", err)
+		t.Error("another user's token went with it:", err)
 	}
 }
 

@@ -20,7 +20,7 @@ type Middleware func(next http.Handler) http.Handler
 
 type contextKey struct{}
 
-// CallOf is the call that a request is, as far as it got. Without a proxy it is the zero Call.
+// CallOf returns the call that a request is, as far as it got. Without a proxy it is the zero Call.
 func CallOf(ctx context.Context) Call {
 	if e, ok := ctx.Value(contextKey{}).(*entry); ok {
 		return e.copy()
@@ -144,7 +144,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes that all was well when nobody said otherwise.
+// Write notes that all was well when no one said otherwise.
 func (r *recorder) Write(data []byte) (int, error) {
 	r.entry.answered(http.StatusOK)
 	return r.ResponseWriter.Write(data)

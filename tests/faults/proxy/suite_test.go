@@ -18,7 +18,7 @@ const patience = 20 * time.Second
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// start gives a proxy in front of the package's API server and the client of one who knows only the proxy.
+// start returns a proxy in front of the package's API server and the client of one who knows only the proxy.
 func start(t *testing.T) (*Proxy, kubernetes.Interface) {
 	t.Helper()
 	apiserver.Need(t)

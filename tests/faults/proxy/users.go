@@ -28,7 +28,7 @@ func newUsers(upstream *rest.Config) (*users, error) {
 	return u, err
 }
 
-// way makes a transport that is nobody else's: client-go's cache of them would outlive us.
+// way makes a transport that is no one else's: client-go's cache of them would outlive us.
 func (u *users) way(config *rest.Config) (http.RoundTripper, error) {
 	secure, err := rest.TLSConfigFor(config)
 	if err != nil {
@@ -57,7 +57,7 @@ func (u *users) revoke(token string) {
 	u.ways[token] = nil
 }
 
-// known tells whether a token was granted here, and its way if it still counts.
+// known reports whether a token was granted here, and its way if it still counts.
 func (u *users) known(token string) (http.RoundTripper, bool) {
 	u.mutex.RLock()
 	defer u.mutex.RUnlock()

@@ -2,7 +2,7 @@
 //
 // Every point has a file of its own, so that a run of hours can be interrupted, resumed, and divided among machines.
 //
-// What it refuses to do: it does not know what a point is, and never says that one passed which nobody tried.
+// What it refuses to do: it does not know what a point is, and never says that one passed which no one tried.
 package record
 
 import (
@@ -31,7 +31,7 @@ type Point struct {
 	// Operation and Fault group points in tables.
 	Operation string `json:"operation,omitempty"`
 	Fault     string `json:"fault,omitempty"`
-	// Passed says that there were no Problems.
+	// Passed reports whether there were no Problems.
 	Passed bool `json:"passed"`
 	// Problems are what was wrong, as sentences.
 	Problems []string `json:"problems,omitempty"`
@@ -57,7 +57,7 @@ func (b *Book) path(suite, name string) string {
 	return filepath.Join(b.dir, suite, unfit.ReplaceAllString(name, "_")+".json")
 }
 
-// Done says that a point was tried and passed; one that failed is worth another try.
+// Done reports whether a point was tried and passed; one that failed is worth another try.
 func (b *Book) Done(suite, name string) bool {
 	point, err := read(b.path(suite, name))
 	return err == nil && point.Passed && point.Name == name
@@ -80,7 +80,7 @@ func (b *Book) Write(point Point) error {
 	return os.Rename(path+".new", path)
 }
 
-// All are the points of a suite, by name.
+// All returns the points of a suite, by name.
 func (b *Book) All(suite string) ([]Point, error) {
 	files, err := filepath.Glob(filepath.Join(b.dir, suite, "*.json"))
 	if err != nil {
@@ -159,7 +159,7 @@ func Pick[T any](c Choice, all []T, name func(T) string) []T {
 	return result
 }
 
-// drawn is where a seed puts a name. It does not depend on the others, of which there may be more or fewer in another run.
+// drawn returns where a seed puts a name. It does not depend on the others, of which there may be more or fewer in another run.
 func drawn(seed uint64, name string) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%s", seed, name)) // neighbours have nothing in common
 	return binary.BigEndian.Uint64(sum[:])

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/record"
 )
 
-func TestABookKnowsWhatPassed(t *testing.T) {
+func TestRecord_ABookKnowsWhatPassed(t *testing.T) {
 	book, err := record.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 	Killed Kind = "owner is killed"
 	// HeadKilled kills the one that assigns, whether it has the Kyma or not.
 	HeadKilled Kind = "head is killed"
-	// Stopped stops the one that has the Kyma by SIGSTOP until the others have its share; when it goes on its write is still under way.
+	// Stopped stops the one that has the Kyma by SIGSTOP until the others have its share; when it continues its write is still under way.
 	Stopped Kind = "owner stands still"
 	// StoppedLate is the same, but the write arrives while the others work on the Kyma and the writer still stands.
 	StoppedLate Kind = "owner stands still, its write is late"
@@ -48,7 +48,7 @@ var (
 	Deployed = Terms{"15 s", 15 * time.Second, 10 * time.Second, 2 * time.Second}
 )
 
-// flags are the Terms as a manager takes them.
+// flags returns the Terms as a manager takes them.
 func (t Terms) flags() []string {
 	return []string{
 		"--leader-elect", "--leader-election-lease-duration=" + t.Lease.String(),
@@ -61,7 +61,7 @@ type Cell struct {
 	Kind      Kind
 	Operation operation.Operation
 	Terms     Terms
-	// Server and N name the write: the N-th that the operation makes there, counted from 1; 0 is the first of its ConfigMaps.
+	// Server and N name the write: the N-th of the operation on that server, counted from 1; 0 is the second of its ConfigMaps.
 	Server string
 	N      int
 }
@@ -77,7 +77,7 @@ func (c Cell) Name() string {
 	return fmt.Sprintf("%s/%s/%s/%d", c.Operation.Name, c.Kind, c.Server, c.N)
 }
 
-// Operations are the names of those that are struck unless somebody asks for others.
+// Operations are the names of those that are struck unless a user asks for others.
 var Operations = []string{"install", "upgrade", "disable", "delete"}
 
 // Cells strikes an operation in each way once on the hub and once in the runtime, at writes that the seed picks, has its replica stand
@@ -119,12 +119,12 @@ func strikes(o operation.Operation, clean *trial.Clean, pick func(kind Kind, ser
 // runtime is the server that a module's objects are in.
 const runtime = "runtime-1"
 
-// InModule is the one in which writes have to be refused: what a pass over a module's objects has done is written down afterwards.
+// InModule returns the one in which writes must be refused: what a pass over a module's objects has done is written down afterwards.
 func InModule(o operation.Operation) Cell {
 	return Cell{Kind: Stopped, Operation: o, Terms: Short, Server: runtime}
 }
 
-// always are those that need no picking.
+// always returns those that need no picking.
 func always(o operation.Operation) []Cell {
 	late := InModule(o)
 	late.Kind = StoppedLate

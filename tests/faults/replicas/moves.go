@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/shard/allot"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding/assignment"
 )
 
 // As the manager calls them; see docs/operations.md.
@@ -31,20 +31,20 @@ type move struct {
 // String is "7: a -> b".
 func (m move) String() string { return fmt.Sprintf("%d: %s -> %s", m.bucket, m.from, m.to) }
 
-// ledger follows the table of who has which buckets.
-type ledger struct {
+// assignmentLog follows the table of who has which buckets.
+type assignmentLog struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 
 	mutex sync.Mutex
-	table allot.Table
+	table assignment.Assignment
 	moves []move
 }
 
 // follow begins with the table as it is.
-func follow(ctx context.Context, hub client.WithWatch) *ledger {
+func follow(ctx context.Context, hub client.WithWatch) *assignmentLog {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l := &ledger{stop: stop, ended: make(chan struct{})}
+	l := &assignmentLog{stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(l.ended)
 		for ctx.Err() == nil {
@@ -55,7 +55,7 @@ func follow(ctx context.Context, hub client.WithWatch) *ledger {
 }
 
 // listen ends with its stream; the next one begins with what exists.
-func (l *ledger) listen(ctx context.Context, hub client.WithWatch) {
+func (l *assignmentLog) listen(ctx context.Context, hub client.WithWatch) {
 	stream, err := hub.Watch(ctx, &coordinationv1.LeaseList{}, client.InNamespace(v1beta2.DefaultNamespace),
 		client.MatchingFields{"metadata.name": tableLease})
 	if err != nil {
@@ -67,14 +67,14 @@ func (l *ledger) listen(ctx context.Context, hub client.WithWatch) {
 		if !ok {
 			continue
 		}
-		if table, err := allot.Decode(lease.Annotations[tableAnnotation]); err == nil {
+		if table, err := assignment.Decode(lease.Annotations[tableAnnotation]); err == nil {
 			l.note(table)
 		}
 	}
 }
 
 // note takes down what a new table changes. A bucket that had no owner does not move when it gets one.
-func (l *ledger) note(table allot.Table) {
+func (l *assignmentLog) note(table assignment.Assignment) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for bucket := range table {
@@ -85,27 +85,27 @@ func (l *ledger) note(table allot.Table) {
 	l.table = table
 }
 
-func (l *ledger) now() allot.Table {
+func (l *assignmentLog) now() assignment.Assignment {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.table
 }
 
-// mark is what since takes.
-func (l *ledger) mark() int {
+// mark returns what since takes.
+func (l *assignmentLog) mark() int {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return len(l.moves)
 }
 
-func (l *ledger) since(mark int) []move {
+func (l *assignmentLog) since(mark int) []move {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return slices.Clone(l.moves[mark:])
 }
 
-// shares says how many buckets each owner has, and whether any is about to change hands.
-func shares(table allot.Table) (counts map[string]int, moving bool) {
+// shares returns how many buckets each owner has, and whether any is about to change hands.
+func shares(table assignment.Assignment) (counts map[string]int, moving bool) {
 	counts = map[string]int{}
 	for _, share := range table {
 		if share.Owner != "" {
@@ -116,14 +116,14 @@ func shares(table allot.Table) (counts map[string]int, moving bool) {
 	return counts, moving
 }
 
-// gone says what is wrong with the moves after a replica went: all that it had moves once, and nothing else does.
+// gone returns what is wrong with the moves after a replica went: all that it had moves once, and nothing else does.
 func gone(moves []move, who string, had int) []string {
 	return needless(moves, had, func(m move) bool { return m.from == who && m.to != who }, "the share of "+who)
 }
 
-// come says what is wrong with the moves after a replica came as one of so many: an even share moves to it, and nothing else does.
+// come returns what is wrong with the moves after a replica came as one of so many: an even share moves to it, and nothing else does.
 func come(moves []move, who string, replicas int) []string {
-	return needless(moves, allot.Buckets/replicas, func(m move) bool { return m.to == who }, "a share for "+who)
+	return needless(moves, assignment.Buckets/replicas, func(m move) bool { return m.to == who }, "a share for "+who)
 }
 
 func needless(moves []move, must int, fits func(move) bool, what string) []string {

@@ -11,14 +11,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 )
 
-// progress is how far the writes of a Scene are: how many were sent, how many of them have no answer yet, the one that is held included,
-// how many of those that the pass has to write down are answered, and how many answers of the Scene's runtime their writer has read.
+// progress is how far the writes of a Scene are: how many were sent, how many of them have no response yet, the one that is held included,
+// how many of those that the pass must record have one, and how many responses of the Scene's runtime their writer has read.
 type progress struct {
 	sent, open, done int
 	read             float64
+	last             string // the latest write
 }
 
-// alike are the looks in a row that have to see the same progress. The writer tells it itself: one that gets no time to read an answer gets
+// alike are the looks in a row that must see the same progress. The writer tells it itself: one that gets no time to read an answer gets
 // none to tell either.
 const alike = 3
 
@@ -30,7 +31,7 @@ func (t *attempt) answered(ctx context.Context) error {
 		return err
 	}
 	before, seen := progress{}, 0
-	last := errors.New("nobody looked")
+	last := errors.New("no progress was read")
 	err = wait.PollUntilContextTimeout(ctx, moment, t.suite.longer(soon), true, func(ctx context.Context) (bool, error) {
 		now, err := t.progress(ctx, writer)
 		if err != nil {
@@ -40,12 +41,12 @@ func (t *attempt) answered(ctx context.Context) error {
 		if seen++; now != before {
 			before, seen = now, 1
 		}
-		last = fmt.Errorf("%d writes, %d of them not answered, %d beside the one that is held, %g answers read",
-			now.sent, now.open, now.done, now.read)
+		last = fmt.Errorf("%d writes, %d of them without a response, %d of ConfigMaps with one, %g responses read, the latest write: %s",
+			now.sent, now.open, now.done, now.read, now.last)
 		return now.open == 1 && now.done > 0 && now.read > 0 && seen >= alike, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the writes beside the one that is held do not come to an end: %w", last)
+		return fmt.Errorf("the other writes do not settle while one is held: %w", last)
 	}
 	return nil
 }
@@ -66,6 +67,7 @@ func (t *attempt) progress(ctx context.Context, writer *replica) (now progress, 
 				continue
 			}
 			now.sent++
+			now.last = call.String()
 			switch {
 			case call.Took == 0:
 				now.open++

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 )
 
 // fences waits until the victim was refused the record of what it did before it stood still. Where it was struck at any write there may be
@@ -33,7 +33,7 @@ func (t *attempt) fences(ctx context.Context) error {
 	return nil
 }
 
-// refused says which writes were refused although nothing was in the way, and notes those of the victim.
+// refused returns which writes were refused although nothing was in the way, and notes those of the victim.
 func (t *attempt) refused(ctx context.Context) (problems []string) {
 	all, err := t.fleet.fenced(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *attempt) refused(ctx context.Context) (problems []string) {
 		if more := sum(reasons) - sum(t.before[r]); more > 0 {
 			text := fmt.Sprintf("%.0f writes of %s were refused: %s", more, r.Name, list(reasons))
 			t.notef("refused", "%s", text)
-			if r != t.victim || reasons[shard.WhyUnmarked] > 0 {
+			if r != t.victim || reasons[sharding.WhyUnmarked] > 0 {
 				problems = append(problems, text)
 			}
 		}

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kyma-project/lifecycle-manager/internal/shard/allot"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding/assignment"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
-func TestEveryCellHasANameOfItsOwn(t *testing.T) {
+func TestReplicas_EveryCellHasANameOfItsOwn(t *testing.T) {
 	operations, err := operation.Named(Operations...)
 	if err != nil {
 		t.Fatal(err)
@@ -40,17 +40,17 @@ func TestEveryCellHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// dealt is a table in which replicas have the buckets in turn.
-func dealt(replicas ...string) (table allot.Table) {
+// dealt returns a table in which replicas have the buckets in turn.
+func dealt(replicas ...string) (table assignment.Assignment) {
 	for bucket := range table {
 		table[bucket].Owner = replicas[bucket%len(replicas)]
 	}
 	return table
 }
 
-func TestWhatMovesNeedlesslyIsSeen(t *testing.T) {
-	gives := func(from, to string, most int) func(*allot.Table) {
-		return func(table *allot.Table) {
+func TestReplicas_WhatMovesNeedlesslyIsSeen(t *testing.T) {
+	gives := func(from, to string, most int) func(*assignment.Assignment) {
+		return func(table *assignment.Assignment) {
 			for bucket := range table {
 				if table[bucket].Owner == from && most > 0 {
 					table[bucket].Owner, most = to, most-1
@@ -59,28 +59,28 @@ func TestWhatMovesNeedlesslyIsSeen(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		changes []func(*allot.Table)
+		changes []func(*assignment.Assignment)
 		judge   func([]move) []string
 		want    string
 	}{
 		"one goes, and the others have its share": {
-			[]func(*allot.Table){gives("c", "a", 11), gives("c", "b", 10)}, func(m []move) []string { return gone(m, "c", 21) }, "",
+			[]func(*assignment.Assignment){gives("c", "a", 11), gives("c", "b", 10)}, func(m []move) []string { return gone(m, "c", 21) }, "",
 		},
 		"a bucket stays behind": {
-			[]func(*allot.Table){gives("c", "a", 20)}, func(m []move) []string { return gone(m, "c", 21) }, "20 buckets changed hands",
+			[]func(*assignment.Assignment){gives("c", "a", 20)}, func(m []move) []string { return gone(m, "c", 21) }, "20 buckets changed hands",
 		},
 		"what the others have moves, too": {
-			[]func(*allot.Table){gives("c", "a", 21), gives("a", "b", 1)}, func(m []move) []string { return gone(m, "c", 21) }, "1 of 22 buckets",
+			[]func(*assignment.Assignment){gives("c", "a", 21), gives("a", "b", 1)}, func(m []move) []string { return gone(m, "c", 21) }, "1 of 22 buckets",
 		},
 		"one comes and gets its share": {
-			[]func(*allot.Table){gives("a", "d", 8), gives("b", "d", 8)}, func(m []move) []string { return come(m, "d", 4) }, "",
+			[]func(*assignment.Assignment){gives("a", "d", 8), gives("b", "d", 8)}, func(m []move) []string { return come(m, "d", 4) }, "",
 		},
 		"one comes and gets too much": {
-			[]func(*allot.Table){gives("a", "d", 9), gives("b", "d", 8)}, func(m []move) []string { return come(m, "d", 4) }, "17 buckets",
+			[]func(*assignment.Assignment){gives("a", "d", 9), gives("b", "d", 8)}, func(m []move) []string { return come(m, "d", 4) }, "17 buckets",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &ledger{}
+			l := &assignmentLog{}
 			table := dealt("a", "b", "c")
 			l.note(table)
 			mark := l.mark()

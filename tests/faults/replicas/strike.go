@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/shard"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 )
 
 const (
-	// grace is what a failover may take beyond the lease, until all that was asked for is there; more where a Lab has more patience.
+	// grace is what a failover may take beyond the lease, until all that was requested is there; more where a Lab has more patience.
 	grace = 5 * time.Second
 	// moment is how long a write of a replica that was asked to end is held after that.
 	moment = 300 * time.Millisecond
@@ -31,7 +31,7 @@ type operated struct {
 	err error
 }
 
-// operate lets a person do the operation.
+// operate lets a user do the operation.
 func (t *attempt) operate(ctx context.Context) <-chan operated {
 	done := make(chan operated, 1)
 	go func() {
@@ -53,10 +53,11 @@ func (t *attempt) during(ctx context.Context) error {
 	if t.N > 0 {
 		t.gate = hold(at, t.N, t.suite.longer(soon), writes)
 	} else {
-		t.gate = hold(at, 1, t.suite.longer(soon), func(call proxy.Call) bool { return ofMaps(t.scene, call) })
+		// The second: the first is on its way by then, so that the pass has something to record even if no third one is sent.
+		t.gate = hold(at, 2, t.suite.longer(soon), func(call proxy.Call) bool { return ofMaps(t.scene, call) })
 	}
 	defer t.gate.remove()
-	defer t.gate.open() // what comes to it after the operation goes on
+	defer t.gate.open() // what comes to it after the operation continues
 	done := t.operate(ctx)
 	select {
 	case t.call = <-t.gate.held:
@@ -76,8 +77,8 @@ func (t *attempt) during(ctx context.Context) error {
 	return errors.Join(err, over.err)
 }
 
-// bucket is that of the Scene's Kyma.
-func (t *attempt) bucket() int { return shard.Bucket(v1beta2.DefaultNamespace, t.scene.Kyma().Name) }
+// bucket returns that of the Scene's Kyma.
+func (t *attempt) bucket() int { return sharding.Bucket(v1beta2.DefaultNamespace, t.scene.Kyma().Name) }
 
 // pick finds the replica to be struck, and whether it is the one that has the Kyma.
 func (t *attempt) pick(ctx context.Context) (owns bool, err error) {
@@ -122,10 +123,10 @@ func (t *attempt) strike(ctx context.Context) error {
 		return t.stands(ctx, owns)
 	case Failover:
 	}
-	return fmt.Errorf("nobody knows how to strike %q", t.Kind)
+	return fmt.Errorf("no one knows how to strike %q", t.Kind)
 }
 
-// comes starts one more, and lets the write go on when that was promised something.
+// comes starts one more, and lets the write continue when that was promised something.
 func (t *attempt) comes(ctx context.Context) error {
 	mark := t.fleet.table.mark()
 	if err := t.fleet.start(t.victim); err != nil {
@@ -184,11 +185,11 @@ func (t *attempt) replaced(ctx context.Context, do func() error) error {
 	if err := t.fleet.start(t.victim); err != nil {
 		return err
 	}
-	t.before[t.victim] = nil // a new life counts anew
+	t.before[t.victim] = nil // a new life counts again
 	return t.joins(ctx, mark)
 }
 
-// stands stops the victim until the others have its share, and lets it go on, with its write in its hands if it has one.
+// stands stops the victim until the others have its share, and lets it continue, with its write in its hands if it has one.
 func (t *attempt) stands(ctx context.Context, owns bool) (err error) {
 	paused := false
 	defer func() {
@@ -260,7 +261,7 @@ func (t *attempt) failover(ctx context.Context) error {
 	return errors.Join(err, over.err)
 }
 
-// served is how long after a moment the first write for the Kyma reached the hub; 0 when none did.
+// served returns how long after a moment the first write for the Kyma reached the hub; 0 when none did.
 func (t *attempt) served(since time.Time) time.Duration {
 	hub := t.suite.lab.Rig.Hub.Proxy
 	for _, call := range hub.Since(t.scene.Since[hub.Name()]) {

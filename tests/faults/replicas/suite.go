@@ -23,7 +23,7 @@ type Suite struct {
 	lab        *trial.Lab
 	operations []operation.Operation
 	clean      map[string]*trial.Clean
-	fleet      *fleet
+	fleet      *replicaSet
 }
 
 // Open takes the clean runs of operations by the Lab's manager alone, and ends that.
@@ -39,7 +39,7 @@ func Open(ctx context.Context, lab *trial.Lab, operations []operation.Operation)
 	return s, lab.Rig.Manager.Stop()
 }
 
-// Cells are the trials of all operations: of every operation a few that the seed picks, or one for every write. Those by the Terms of a
+// Cells returns the trials of all operations: of every operation a few that the seed picks, or one for every write. Those by the Terms of a
 // deployed manager come last, for its replicas are others.
 func (s *Suite) Cells(seed uint64, all bool) []Cell {
 	var cells []Cell
@@ -54,7 +54,7 @@ func (s *Suite) Cells(seed uint64, all bool) []Cell {
 	return cells
 }
 
-// longer is what takes so long at most where a Lab has the usual patience, and more where it has more.
+// longer returns what takes so long at most where a Lab has the usual patience, and more where it has more.
 func (s *Suite) longer(usual time.Duration) time.Duration { return longer(usual, s.lab.Converges) }
 
 func longer(usual, converges time.Duration) time.Duration {
@@ -72,7 +72,7 @@ func (s *Suite) Close() error {
 }
 
 // with has the replicas share the work by these Terms.
-func (s *Suite) with(ctx context.Context, terms Terms) (*fleet, error) {
+func (s *Suite) with(ctx context.Context, terms Terms) (*replicaSet, error) {
 	if s.fleet != nil && s.fleet.terms == terms {
 		return s.fleet, nil
 	}
@@ -84,14 +84,14 @@ func (s *Suite) with(ctx context.Context, terms Terms) (*fleet, error) {
 	return s.fleet, err
 }
 
-// Run is one trial.
+// Run returns one trial.
 func (s *Suite) Run(ctx context.Context, cell Cell) record.Point {
 	began := time.Now()
 	t := &attempt{Cell: cell, suite: s, point: record.Point{
 		Suite: SuiteName, Name: cell.Name(), Operation: cell.Operation.Name, Fault: string(cell.Kind), At: began.UTC().Truncate(time.Second),
 		Detail: map[string]string{},
 	}}
-	s.lab.Rig.Calm()
+	s.lab.Rig.ClearFaults()
 	t.fail(t.run(ctx))
 	if len(t.point.Problems) > 0 && s.fleet != nil {
 		t.point.Detail["log"] = s.fleet.tails(40)
@@ -105,11 +105,11 @@ type attempt struct {
 	Cell
 
 	suite *Suite
-	fleet *fleet
-	scene *operation.Scene
+	fleet *replicaSet
+	scene *operation.Scenario
 	point record.Point
 
-	gate   *gate
+	gate   *callBarrier
 	victim *replica
 	call   proxy.Call                      // the write that was held
 	before map[*replica]map[string]float64 // writes that were refused until then
@@ -127,7 +127,7 @@ func (t *attempt) notef(key, format string, values ...any) {
 	t.point.Detail[key] = fmt.Sprintf(format, values...)
 }
 
-// run prepares the Scene with all replicas at work, and has it judged when the operation is over.
+// run prepares the Scene with all replicas at work, and has it judged when the operation has ended.
 func (t *attempt) run(ctx context.Context) (err error) {
 	if t.fleet, err = t.suite.with(ctx, t.Terms); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (t *attempt) run(ctx context.Context) (err error) {
 	if t.Kind == Comes {
 		count--
 	}
-	if err := t.fleet.gather(ctx, count); err != nil {
+	if err := t.fleet.scale(ctx, count); err != nil {
 		return fmt.Errorf("the replicas do not share the work: %w", err)
 	}
 	if t.scene, err = operation.NewScene(ctx, t.suite.lab.Rig, operation.NewID()); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
 // LimitMemory lets the process have no more address space than it has now and a MiB.
@@ -53,7 +53,7 @@ func (m *Manager) limit(resource int, soft uint64) error {
 // shiftVariable is how much a manager of Shifted is wrong about the time.
 const shiftVariable = "FAULTS_CLOCK_SHIFT"
 
-// Shifted is a replica whose clock is wrong by so much; it is built from this checkout with a changed package time, once.
+// Shifted returns a replica whose clock is wrong by so much; it is built from this checkout with a changed package time, once.
 func (r *Rig) Shifted(ctx context.Context, by time.Duration) (*Manager, error) {
 	if r.shifted == nil {
 		program := filepath.Join(r.Dir, "manager-shifted")
@@ -96,9 +96,9 @@ func Now() Time { return trueNow().Add(Duration(faultShift) * Second) }
 `
 )
 
-// buildShifted builds a manager with a package time that is wrong. The monotonic clock goes on as ever.
+// buildShifted builds a manager with a package time that is wrong. The monotonic clock continues as ever.
 func buildShifted(ctx context.Context, dir, program string) error {
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type Log struct {
 	lines   int
 	tail    []string
 	rest    []byte
-	dying   bool // what comes is the dump of all goroutines that Go makes of a program that it cannot go on with
+	dying   bool // what comes is the dump of all goroutines that Go makes of a program that it cannot continue with
 }
 
 func newLog(path string) (*Log, error) {
@@ -65,14 +65,14 @@ func (l *Log) begin() {
 	l.dying = false
 }
 
-// Lines is how many there were, without what Go writes when a program runs out of memory: several for each goroutine.
+// Lines returns how many there were, without what Go writes when a program runs out of memory: several for each goroutine.
 func (l *Log) Lines() int {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.lines
 }
 
-// Tail is the last lines, at most as many.
+// Tail returns the last lines, at most as many.
 func (l *Log) Tail(most int) []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

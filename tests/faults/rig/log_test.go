@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestADumpIsNoLineOfTheLog(t *testing.T) {
+func TestLog_ADumpIsNoLineOfTheLog(t *testing.T) {
 	log, err := newLog(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
 // graceful is how long a manager may take to end when it is asked to; it gives itself 20 s.
@@ -47,7 +47,7 @@ type life struct {
 	err     error // read it after ended
 }
 
-// NewManager is one more replica, not started; arguments come after those of the rig.
+// NewManager returns one more replica, not started; arguments come after those of the rig.
 func (r *Rig) NewManager(arguments ...string) (*Manager, error) {
 	name := fmt.Sprintf("manager-%d", r.replicas.Add(1))
 	token, err := r.Hub.Proxy.Grant(r.Hub.Config)
@@ -86,7 +86,7 @@ func (r *Rig) arguments(m *Manager) []string {
 	}
 }
 
-// FreeAddress is one on loopback that nobody listens on, for what a manager serves when it is asked to.
+// FreeAddress returns one on loopback that no one listens on, for what a manager serves when it is asked to.
 func FreeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -104,7 +104,7 @@ func ShortLease() []string {
 
 // Build builds the manager of this checkout.
 func Build(ctx context.Context, program string) error {
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (m *Manager) current() *life {
 	return m.life
 }
 
-// Running says whether it lives, paused or not.
+// Running reports whether it lives, paused or not.
 func (m *Manager) Running() bool {
 	now := m.current()
 	return now != nil && !now.over()
@@ -215,7 +215,7 @@ func (m *Manager) Restart() error {
 	return m.Start()
 }
 
-// Pause stops all its threads at once, whatever they are at; Continue lets them go on.
+// Pause stops all its threads at once, whatever they are at; Continue lets them continue.
 func (m *Manager) Pause() error { return m.signal(syscall.SIGSTOP) }
 
 // Continue ends a Pause.
@@ -229,7 +229,7 @@ func (m *Manager) signal(s syscall.Signal) error {
 	return now.process.Signal(s)
 }
 
-// PID is that of its present or last life, 0 when there was none.
+// PID returns that of its present or last life, 0 when there was none.
 func (m *Manager) PID() int {
 	if now := m.current(); now != nil {
 		return now.process.Pid
@@ -237,7 +237,7 @@ func (m *Manager) PID() int {
 	return 0
 }
 
-// Memory is how many bytes of memory it holds (resident set) and how many it ever held at once.
+// Memory returns how many bytes of memory it holds (resident set) and how many it ever held at once.
 func (m *Manager) Memory() (now, peak int64, err error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.PID()))
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 
 var errRestless = errors.New("the manager does not come to rest")
 
-// Quiet waits until the manager says nothing to anybody, but for heartbeats and the watches that stand.
+// Quiet waits until the manager says nothing to anyone, but for heartbeats and the watches that stand.
 func (r *Rig) Quiet(ctx context.Context) error {
 	marks := r.Marks()
 	deadline := time.Now().Add(restWithin)
@@ -43,7 +43,7 @@ func (r *Rig) Quiet(ctx context.Context) error {
 	}
 }
 
-// Marks are the numbers of the last calls, in the order of Servers.
+// Marks returns the numbers of the last calls, in the order of Servers.
 func (r *Rig) Marks() []uint64 {
 	var marks []uint64
 	for _, server := range r.Servers() {

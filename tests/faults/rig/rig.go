@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
@@ -41,7 +41,7 @@ type Rig struct {
 	// Runtimes are two: where a Kyma under test lives, and one that has nothing to do with it.
 	Runtimes []*Server
 	// Registry holds the components. Its Inject makes its faults.
-	Registry *provision.Registry
+	Registry *localcluster.Registry
 	// Watch saw every status that was ever written to the hub.
 	Watch *testkit.Watch
 	// Manager is the first replica; it is not started yet.
@@ -54,7 +54,7 @@ type Rig struct {
 	pair     []*Manager
 	shifted  *Manager
 	ends     []func() error
-	// Bystander is set by whoever put something on the second runtime that no fault may touch.
+	// Bystander is set by the one who put something on the second runtime that no fault may touch.
 	Bystander string
 }
 
@@ -128,10 +128,10 @@ func (r *Rig) serve(ctx context.Context, name string, cluster *testkit.Cluster) 
 	return &Server{Cluster: cluster, Proxy: front}, nil
 }
 
-// Servers are the hub and the runtimes.
+// Servers returns the hub and the runtimes.
 func (r *Rig) Servers() []*Server { return append([]*Server{r.Hub}, r.Runtimes...) }
 
-// Replica is the n-th, from 0, of several that share the work by short leases. It is made when it is asked for the first time.
+// Replica returns the n-th, from 0, of several that share the work by short leases. It is made when it is requested the first time.
 func (r *Rig) Replica(n int) (*Manager, error) {
 	for len(r.pair) <= n {
 		replica, err := r.NewManager(ShortLease()...)
@@ -143,8 +143,8 @@ func (r *Rig) Replica(n int) (*Manager, error) {
 	return r.pair[n], nil
 }
 
-// Calm takes every fault away: proxies and registry serve as if nothing had been.
-func (r *Rig) Calm() {
+// ClearFaults takes every fault away: proxies and registry serve as if nothing had been.
+func (r *Rig) ClearFaults() {
 	for _, server := range r.Servers() {
 		server.Proxy.Reach(proxy.Open)
 	}

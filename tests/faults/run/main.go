@@ -1,5 +1,6 @@
 // Command run is `make faults` and `make soak`: it kills, blinds and breaks a real manager at every point there is, and writes down how
-// each ended. It can be interrupted and goes on where it was; -slice divides the points among machines, -sample draws some of them by seed.
+// each ended. It can be interrupted and continues where it was; -slice divides the points among machines, -sample draws some of them by
+// seed.
 package main
 
 import (

@@ -64,12 +64,12 @@ func (s *session) each(ctx context.Context, suite, name string, try func() recor
 }
 
 func (s *session) keep(point record.Point) error {
-	s.told(point)
+	s.report(point)
 	return s.book.Write(point)
 }
 
-// told prints how a point ended, and counts it.
-func (s *session) told(point record.Point) {
+// report prints how a point ended, and counts it.
+func (s *session) report(point record.Point) {
 	s.done++
 	verdict := "ok    "
 	if len(point.Problems) > 0 {
@@ -115,7 +115,7 @@ func (s *session) views(ctx context.Context) error {
 	return nil
 }
 
-// replicas strikes the operations that it is meant for, unless others were asked for.
+// replicas strikes the operations that it is meant for, unless others were requested.
 func (s *session) replicas(ctx context.Context) (err error) {
 	picked := s.options.operations
 	if len(picked) == len(operation.All()) {
@@ -140,7 +140,7 @@ func (s *session) replicas(ctx context.Context) (err error) {
 func (s *session) crash(ctx context.Context) error {
 	summary, err := crash.Sweep(ctx, s.lab.Rig, s.lab.Watchdog, crash.Options{
 		Dir: s.options.dir, Book: s.book, Operations: s.options.operations, Choice: s.options.choice,
-		Report: s.told,
+		Report: s.report,
 	})
 	fmt.Fprintln(s.options.out, "faults:", summary)
 	return err

@@ -5,7 +5,7 @@
 // is looked at after each operation, and what lives in it after a garbage collection sixteen times, with a heap profile; what counts is
 // the slope, not the height.
 //
-// What it refuses to do: faults that end the manager are left out, since memory that starts anew has no slope.
+// What it refuses to do: faults that end the manager are left out, since memory that starts again has no slope.
 package soak
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
-// looks at what lives are so many in a soak: a collection is asked for, which the manager would not do by itself then.
+// looks at what lives are so many in a soak: a collection is requested, which the manager would not do by itself then.
 const looks = 16
 
 // scenes are how many names come again.
@@ -52,7 +52,7 @@ type Report struct {
 	Held, Live []Sample
 }
 
-// Run goes on until the duration is over or the context ends.
+// Run continues until the duration has ended or the context ends.
 func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	var report Report
 	defer func() { lab.Name = operation.NewID }()
@@ -60,14 +60,14 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	cells, ring := survivable(operations), names()
 	began := time.Now()
 	for n := 1; time.Since(began) < o.Duration && ctx.Err() == nil; n++ {
-		b, deed, fresh := trial.Break{Fault: "none", Begin: calm}, operations[dice.IntN(len(operations))], false
+		b, deed, fresh := trial.Break{Fault: "none", Begin: clearFaults}, operations[dice.IntN(len(operations))], false
 		if dice.IntN(3) > 0 {
 			cell := cells[dice.IntN(len(cells))]
 			b, deed = cell.Break(), cell.Operation
 			fresh = cell.Fault.Group == "artifact"
 		}
 		lab.Name = operation.NewID
-		if !fresh { // what is wrong with a version is seen only where nobody has fetched it yet
+		if !fresh { // what is wrong with a version is seen only where no one has fetched it yet
 			lab.Name = func() string { return ring[n%len(ring)] }
 		}
 		b.Name = fmt.Sprintf("%06d/%s/%s", n, deed.Name, b.Fault)
@@ -92,7 +92,7 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	return report, nil
 }
 
-// names are those of Scenes that come again.
+// names returns those of Scenes that come again.
 func names() []string {
 	ring := make([]string, scenes)
 	for i := range ring {
@@ -113,7 +113,7 @@ func (r *Report) look(ctx context.Context, o Options, sample Sample) error {
 	return meter.SaveHeap(ctx, o.Profiles, filepath.Join(o.Dir, fmt.Sprintf("heap-%d.pb.gz", len(r.Live))))
 }
 
-func calm(context.Context, *operation.Scene) (func(context.Context) error, error) {
+func clearFaults(context.Context, *operation.Scenario) (func(context.Context) error, error) {
 	return func(context.Context) error { return nil }, nil
 }
 
@@ -126,7 +126,7 @@ func survivable(operations []operation.Operation) (cells []matrix.Cell) {
 	return cells
 }
 
-// survives says that a fault neither ends the manager nor lasts longer than the operation is worth.
+// survives reports whether a fault neither ends the manager nor lasts longer than the operation is worth.
 func survives(cell matrix.Cell) bool {
 	switch cell.Fault.Name {
 	case "hub is away", "hub lags", "hub's definition is older", "hub is slow", "runtime is slow":
@@ -135,7 +135,7 @@ func survives(cell matrix.Cell) bool {
 	return cell.Fault.Group != "process"
 }
 
-// Slope is the growth in bytes per hour, by least squares over the second half of the samples: the first fills caches.
+// Slope returns the growth in bytes per hour, by least squares over the second half of the samples: the first fills caches.
 func Slope(samples []Sample) float64 {
 	samples = samples[len(samples)/2:]
 	var n, sx, sy, sxx, sxy float64

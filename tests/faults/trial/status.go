@@ -9,8 +9,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 )
 
-// statusOf is what the Kyma's status says, as one reads it: state, reasons and messages.
-func statusOf(ctx context.Context, s *operation.Scene) string {
+// statusOf returns what the Kyma's status says, as one reads it: state, reasons and messages.
+func statusOf(ctx context.Context, s *operation.Scenario) string {
 	kyma, err := s.Live(ctx)
 	if err != nil {
 		return err.Error()

@@ -1,6 +1,6 @@
-// Package trial answers one question: what becomes of an operation while something is broken, and after it is whole again?
+// Package trial answers one question: what happens to an operation while something is broken, and after it is whole again?
 //
-// A trial prepares a Scene, breaks something, lets a person do the operation, looks at what the Kyma's status says meanwhile, mends what
+// A trial prepares a Scene, breaks something, lets a user do the operation, looks at what the Kyma's status says meanwhile, fixes what
 // was broken, waits until all is as it would have been, and asks the oracle.
 //
 // What it refuses to do: it does not know what can be broken (packages views and matrix), and never retries a trial that failed.
@@ -36,9 +36,9 @@ const (
 type Break struct {
 	// Fault and Name of the trial; the Name is unique in its suite.
 	Fault, Name string
-	// Begin breaks it, before the operation, and returns what mends it.
-	Begin func(context.Context, *operation.Scene) (mend func(context.Context) error, err error)
-	// Cause are words of which the Kyma's status has to have one while it is broken. None: nothing has to be told, such as when nobody
+	// Begin breaks it, before the operation, and returns what fixes it.
+	Begin func(context.Context, *operation.Scenario) (mend func(context.Context) error, err error)
+	// Cause are words of which the Kyma's status must have one while it is broken. None: nothing has to be told, such as when no one
 	// can write the status, or nothing is in the way.
 	Cause []string
 	// Lasts is how long it is broken at least.
@@ -53,7 +53,7 @@ type Lab struct {
 	Watchdog *oracle.Watchdog
 	// Converges is how long everything may take to be whole again.
 	Converges time.Duration
-	// Name is the ID of the next Scene; a new one, unless somebody says otherwise.
+	// Name returns the ID of the next Scene; a new one, unless a user says otherwise.
 	Name func() string
 
 	clean map[string]*Clean
@@ -103,7 +103,7 @@ func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) 
 	}
 	err = o.Run(ctx, s, l.Converges)
 	if err == nil {
-		err = l.Rig.Quiet(ctx) // what was asked for is there; what the manager does after that belongs to the operation too
+		err = l.Rig.Quiet(ctx) // what was requested is there; what the manager does after that belongs to the operation too
 	}
 	if err != nil {
 		stop()
@@ -151,8 +151,8 @@ func (l *Lab) count(clean *Clean) (stop func()) {
 }
 
 // begin makes a Scene, brings it to where the operation begins, and sets the oracle on it.
-func (l *Lab) begin(ctx context.Context, o operation.Operation) (*operation.Scene, *oracle.Oracle, error) {
-	l.Rig.Calm()
+func (l *Lab) begin(ctx context.Context, o operation.Operation) (*operation.Scenario, *oracle.Oracle, error) {
+	l.Rig.ClearFaults()
 	if !l.Rig.Manager.Running() {
 		if err := l.Rig.Manager.Start(); err != nil {
 			return nil, nil, err
@@ -169,7 +169,7 @@ func (l *Lab) begin(ctx context.Context, o operation.Operation) (*operation.Scen
 	return s, judge, nil
 }
 
-// Run is one trial.
+// Run returns one trial.
 func (l *Lab) Run(ctx context.Context, suite string, o operation.Operation, b Break) record.Point {
 	began := time.Now()
 	point := record.Point{Suite: suite, Name: b.Name, Operation: o.Name, Fault: b.Fault, At: began.UTC().Truncate(time.Second)}
@@ -206,13 +206,13 @@ func (l *Lab) Run(ctx context.Context, suite string, o operation.Operation, b Br
 	return point
 }
 
-// during breaks, operates, looks, mends, and waits until the operation is settled. It returns when it was mended.
-func (l *Lab) during(ctx context.Context, s *operation.Scene, o operation.Operation, b Break, fail func(error)) time.Time {
+// during breaks, operates, looks, fixes, and waits until the operation is settled. It returns when it was fixed.
+func (l *Lab) during(ctx context.Context, s *operation.Scenario, o operation.Operation, b Break, fail func(error)) time.Time {
 	lasts := max(shortest, b.Lasts)
 	mend, err := b.Begin(ctx, s)
 	if err != nil {
 		fail(fmt.Errorf("cannot break it: %w", err))
-		l.Rig.Calm()
+		l.Rig.ClearFaults()
 		return time.Now()
 	}
 	done := make(chan error, 1)
@@ -235,7 +235,7 @@ func (l *Lab) during(ctx context.Context, s *operation.Scene, o operation.Operat
 }
 
 // watch looks at the Kyma's status for as long as something is broken, until it names the cause.
-func (l *Lab) watch(ctx context.Context, s *operation.Scene, b Break, lasts time.Duration) error {
+func (l *Lab) watch(ctx context.Context, s *operation.Scenario, b Break, lasts time.Duration) error {
 	began, told := time.Now(), len(b.Cause) == 0
 	last := ""
 	for {

@@ -2,9 +2,9 @@
 //
 // A clean run of an operation tells how many events of which kind the manager was told, by the hub and by the runtime. At each of them its
 // view can be disturbed in five ways: it is restarted and told lists of before; a stretch of events is lost until everything is
-// listed anew; the event is late; the stream ends; the stream ends and its place in history is forgotten.
+// listed again; the event is late; the stream ends; the stream ends and its place in history is forgotten.
 //
-// What it refuses to do: it never loses an event for good on a stream that goes on, for no API server does; and it runs nothing (package
+// What it refuses to do: it never loses an event for good on a stream that continues, for no API server does; and it runs nothing (package
 // trial).
 package views
 
@@ -30,9 +30,9 @@ import (
 type Kind string
 
 const (
-	// Stale restarts the manager, and lists are of before the operation until the fault is over; events wait as long.
+	// Stale restarts the manager, and lists are of before the operation until the fault has ended; events wait as long.
 	Stale Kind = "stale"
-	// Gap loses events of the stream for a second, ends it, and makes the manager list anew: what was between is never seen.
+	// Gap loses events of the stream for a second, ends it, and makes the manager list again: what was between is never seen.
 	Gap Kind = "gap"
 	// Late holds the event for two seconds, and all behind it.
 	Late Kind = "late"
@@ -62,7 +62,7 @@ func (p Point) Name() string {
 	return fmt.Sprintf("%s/%s/%s/%s/%d", p.Operation.Name, p.Kind, p.Server, p.Resource, p.N)
 }
 
-// Points are all moments of an operation, in all ways.
+// Points returns all moments of an operation, in all ways.
 func Points(o operation.Operation, clean *trial.Clean) []Point {
 	var points []Point
 	for _, stream := range slices.Sorted(maps.Keys(clean.Events)) {
@@ -76,12 +76,12 @@ func Points(o operation.Operation, clean *trial.Clean) []Point {
 	return points
 }
 
-// Break is the point for a trial.
+// Break returns the point for a trial.
 func (p Point) Break() trial.Break {
 	return trial.Break{Fault: string(p.Kind), Name: p.Name(), Begin: p.begin}
 }
 
-func (p Point) begin(ctx context.Context, s *operation.Scene) (func(context.Context) error, error) {
+func (p Point) begin(ctx context.Context, s *operation.Scenario) (func(context.Context) error, error) {
 	at := p.server(s)
 	old, err := at.Proxy.Revision(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p Point) begin(ctx context.Context, s *operation.Scene) (func(context.Cont
 	return d.end, nil
 }
 
-func (p Point) server(s *operation.Scene) *rig.Server {
+func (p Point) server(s *operation.Scenario) *rig.Server {
 	for _, server := range s.Rig.Servers() {
 		if server.Proxy.Name() == p.Server {
 			return server
@@ -104,11 +104,11 @@ func (p Point) server(s *operation.Scene) *rig.Server {
 // disturbance counts the events of one stream and strikes at one of them.
 type disturbance struct {
 	point   Point
-	scene   *operation.Scene
+	scene   *operation.Scenario
 	server  *rig.Server
 	old     string
 	removes []func()
-	free    chan struct{} // closed when events may go on
+	free    chan struct{} // closed when events may continue
 
 	mutex    sync.Mutex
 	count    int
@@ -119,7 +119,7 @@ type disturbance struct {
 	restarts error
 }
 
-// event says what becomes of an event.
+// event returns what happens to an event.
 func (d *disturbance) event(call proxy.Call, event proxy.Event) proxy.Fate {
 	if call.Resource != d.point.Resource || event.Type == "BOOKMARK" {
 		return proxy.Fate{}
@@ -191,7 +191,7 @@ func (d *disturbance) forget() bool {
 	return forget
 }
 
-// end lets everything go on. A stream with a hole is ended so that its place is forgotten, for that is what a hole is.
+// end lets everything continue. A stream with a hole is ended so that its place is forgotten, for that is what a hole is.
 func (d *disturbance) end(context.Context) error {
 	for _, remove := range d.removes {
 		remove()
@@ -213,7 +213,7 @@ func (d *disturbance) end(context.Context) error {
 	return d.restarts
 }
 
-// relist makes every client of a server list anew: its watches end, and each resource's next one is told 410.
+// relist makes every client of a server list again: its watches end, and each resource's next one is told 410.
 func relist(server *rig.Server) {
 	var mutex sync.Mutex
 	told := map[string]bool{}

@@ -1,8 +1,8 @@
 // Package apiserver answers one question: which real API server do the tests of a package share?
 //
 // The first test that asks starts it, so that the others run at once without it, and so that go test notices a changed
-// KUBEBUILDER_ASSETS, which it does not for what TestMain reads. Main ends it. What it refuses to do: nobody looks after what is
-// created there, no workload runs; for that there is internal/provision.
+// KUBEBUILDER_ASSETS, which it does not for what TestMain reads. Main ends it. What it refuses to do: no one looks after what is
+// created there, no workload runs; for that there is internal/devenv/localcluster.
 package apiserver
 
 import (
@@ -26,7 +26,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/provision"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
 var (
@@ -45,7 +45,7 @@ var Start = sync.OnceValues(func() (*rest.Config, error) {
 			return nil, err
 		}
 	}
-	endTurn, err := provision.TakeTurn(context.Background())
+	endTurn, err := localcluster.AcquireStartSlot(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Main(m *testing.M, prepare ...func(*envtest.Environment) error) {
 	os.Exit(code)
 }
 
-// Need skips a test where nobody said where the programs of a control plane are; in CI that is a failure, since nobody reads skips there.
+// Need skips a test where no one said where the programs of a control plane are; in CI that is a failure, since no one reads skips there.
 func Need(t testing.TB) {
 	t.Helper()
 	switch {
@@ -79,7 +79,7 @@ func Need(t testing.TB) {
 	}
 }
 
-// Client is a client of its own for each test: without a cache, without a rate limit, with our kinds.
+// Client returns a client of its own for each test: without a cache, without a rate limit, with our kinds.
 func Client(t testing.TB) client.WithWatch {
 	t.Helper()
 	config, err := Start()
@@ -122,7 +122,7 @@ func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rba
 
 // OurKinds prepares an API server that knows Kyma, Manifest, ModuleTemplate and ModuleReleaseMeta.
 func OurKinds(environment *envtest.Environment) error {
-	root, err := provision.Root()
+	root, err := localcluster.Root()
 	if err != nil {
 		return err
 	}

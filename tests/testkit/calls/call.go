@@ -25,7 +25,7 @@ type Call struct {
 	Agent string
 }
 
-// Write says whether the call may change something.
+// Write reports whether the call may change something.
 func (c Call) Write() bool {
 	return c.Verb == Create || c.Verb == Update || c.Verb == Patch || c.Verb == Delete
 }

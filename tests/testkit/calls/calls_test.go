@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestOfReadsVerbAndResource(t *testing.T) {
+func TestCalls_OfReadsVerbAndResource(t *testing.T) {
 	for _, test := range []struct{ name, method, target, want string }{
 		{"a POST creates", "POST", "/api/v1/namespaces/a/secrets?fieldManager=m", "create secrets"},
 		{"a PATCH patches", "PATCH", "/apis/apps/v1/namespaces/a/deployments/b", "patch deployments.apps"},

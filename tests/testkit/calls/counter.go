@@ -16,14 +16,14 @@ func (c *Counter) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &transport{counter: c, next: next}
 }
 
-// Snapshot is what was counted until now. It does not change afterwards.
+// Snapshot returns what was counted until now. It does not change afterwards.
 func (c *Counter) Snapshot() Counts {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.counts.Diff(nil)
 }
 
-// Since is what was counted after an earlier snapshot.
+// Since returns what was counted after an earlier snapshot.
 func (c *Counter) Since(before Counts) Counts { return c.Snapshot().Diff(before) }
 
 func (c *Counter) add(call Call) {

@@ -10,7 +10,7 @@ import (
 // Counts says how often each kind of call was made. A call that was never made has no key, so equal counts are equal maps.
 type Counts map[Call]int
 
-// Diff is what came on top of an earlier snapshot.
+// Diff returns what came on top of an earlier snapshot.
 func (c Counts) Diff(before Counts) Counts {
 	diff := Counts{}
 	for call, n := range c {
@@ -21,7 +21,7 @@ func (c Counts) Diff(before Counts) Counts {
 	return diff
 }
 
-// Total is the number of calls.
+// Total returns the number of calls.
 func (c Counts) Total() int {
 	total := 0
 	for _, n := range c {
@@ -37,7 +37,7 @@ func (c Counts) Where(match func(Call) bool) Counts {
 	return kept
 }
 
-// Writes are the calls that may change something, but for Events and Leases: these a manager writes for its own sake.
+// Writes returns the calls that may change something, but for Events and Leases: these a manager writes for its own sake.
 func (c Counts) Writes() Counts {
 	return c.Where(func(call Call) bool {
 		switch call.Resource {

@@ -17,7 +17,7 @@ interface Props {
   w: Wizard
   act: (m: Move) => void
   wanted: { kyma: string; module: string; namespace: string; source: string }
-  /** begun says that the module of the address was chosen once: somebody may take it back, and come back to this step. */
+  /** begun is whether the module of the address was chosen once: the user may deselect it and return to this step. */
   begun: boolean
   begin: () => void
 }
@@ -94,7 +94,7 @@ function useNamed(wanted: string): { kyma?: KymaLine; waits: boolean } {
   return { kyma: answer.data?.kyma, waits: path !== null && answer.loading }
 }
 
-/** useOnly takes a Kyma by itself, once: somebody may take it back. */
+/** useOnly selects the only Kyma, once: the user may deselect it. */
 function useOnly(w: Wizard, act: (m: Move) => void, only: KymaLine | undefined) {
   const [taken, setTaken] = useState(false)
   useEffect(() => {

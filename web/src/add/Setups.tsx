@@ -43,7 +43,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
           <div className="stack tight choices">
             <Radio value="suggested" label="As the module suggests" description="Good for a start. You can change it later." />
             <Radio value="own" label="My own way" description="Fill in a form, or write it yourself." />
-            <Radio value="none" label="Not yet" description="It is installed, and does nothing until somebody configures it." />
+            <Radio value="none" label="Not yet" description="It is installed, but stays inactive until it is configured." />
           </div>
         </Radio.Group>
       )}

@@ -1,10 +1,11 @@
-// The modules of a source, as offers: they are read when somebody chooses the source.
+// The modules of a source, as offers: they are read when the source is chosen.
 import { NativeSelect } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { List, Offer, Source, SourceTest } from '../api'
-import { query, type Refusal, send } from '../live/http'
+import { query, type Refusal } from '../live/http'
 import type { Failure } from '../live/live'
 import { useLive, type Answer } from '../live/useLive'
+import { contentOf, keyOf, useReadings } from './readings'
 
 /** offersOf makes offers of what a source holds: community modules, the newest version first. */
 export function offersOf(test: SourceTest, source: string): Offer[] {
@@ -22,7 +23,7 @@ export function SourceSelect({ value, change }: { value: string; change: (name: 
   const answer = useLive<List<Source>>(query('/sources'), true)
   const names = (answer.data?.items ?? []).filter((source) => source.kind !== 'cluster').map((source) => source.name)
   if (names.length === 0 && value === '') return null
-  if (value !== '' && !names.includes(value)) names.push(value) // the one of the address may be gone: then one has to get away from it
+  if (value !== '' && !names.includes(value)) names.push(value) // the one of the address may be gone: then one must get away from it
   const data = [{ value: '', label: 'The catalog of this cluster' }, ...names.map((name) => ({ value: name, label: `Source ${name}` }))]
   return <NativeSelect label="Modules from" value={value} data={data} maw={420} onChange={(event) => change(event.currentTarget.value)} />
 }
@@ -38,13 +39,14 @@ export function useSourceOffers(name: string, words: string): Answer<List<Offer>
   const source = sources.data?.items?.find((one) => one.name === name)
   const [test, setTest] = useState<SourceTest>()
   const [error, setError] = useState<Refusal>()
-  const body = source && JSON.stringify({ name: source.name, url: source.url, digest: source.digest ?? '', key: source.key ?? '' })
+  const readings = useReadings()
+  const key = source && keyOf(source)
   useEffect(() => {
     setTest(undefined)
     setError(undefined)
-    if (!body) return
+    if (!key) return
     let current = true
-    send<SourceTest>('POST', '/api/v1/sources/test', JSON.parse(body)).then(
+    readings.read(contentOf(key)).then(
       (found) => {
         if (current) setTest(found)
       },
@@ -55,7 +57,7 @@ export function useSourceOffers(name: string, words: string): Answer<List<Offer>
     return () => {
       current = false
     }
-  }, [body])
+  }, [key, readings])
   if (error) return { error, loading: false, stale: false }
   if (sources.data && !sources.stale && !source) return { error: goneSource(name), loading: false, stale: false }
   if (!test) return { loading: true, stale: false, error: sources.error }

@@ -19,7 +19,7 @@ export function VersionStep({ w, act }: { w: Wizard; act: (m: Move) => void }) {
           </summary>
           <div className="stack after-summary">
             <p className="flat">
-              The module is installed directly in this cluster, and not in the Kyma. Nobody but you upgrades and repairs it then, and full
+              The module is installed directly in this cluster, not in the Kyma. You upgrade and repair it yourself then, and full
               support is given up. You will have to type that you want it. A module that a Kyma has already is refused.
             </p>
             <Checkbox
@@ -32,7 +32,7 @@ export function VersionStep({ w, act }: { w: Wizard; act: (m: Move) => void }) {
       )}
       {manageable && w.kyma === '' && (
         <Notice tone="warn" title="Without a Kyma">
-          <p>No Kyma is chosen, so these modules are installed directly: nobody but you upgrades and repairs them.</p>
+          <p>No Kyma is chosen, so these modules are installed directly: you upgrade and repair them yourself.</p>
         </Notice>
       )}
     </section>

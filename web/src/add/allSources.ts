@@ -1,16 +1,24 @@
 // What all sources hold now, and which modules that came from them could be newer: the cluster itself does not know.
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { List, Module, Offer, Source, SourceTest } from '../api'
-import { query, type Refusal, send } from '../live/http'
+import { query, type Refusal } from '../live/http'
+import type { Failure } from '../live/live'
 import { useLive } from '../live/useLive'
 import { newestAbove } from '../versions'
+import { contentOf, keyOf, useReadings } from './readings'
 import { offersOf } from './SourceOffers'
 
-/** Shelf is a source, and what came of reading it. */
+/** Shelf is a source, and the result of reading it. */
 export interface Shelf {
   source: Source
   offers?: Offer[]
   error?: Refusal
+}
+
+/** Shelves are the sources that are kept; error says why they could not be listed. */
+export interface Shelves {
+  shelves: Shelf[]
+  error?: Failure
 }
 
 interface Read {
@@ -18,11 +26,10 @@ interface Read {
   error?: Refusal
 }
 
-const keyOf = ({ name, url, digest, key }: Source) => JSON.stringify([name, url, digest ?? '', key ?? ''])
-
 /** useShelves reads every source that is kept, or the one at an address; null reads none. */
-export function useShelves(url: string | null = ''): Shelf[] {
+export function useShelves(url: string | null = ''): Shelves {
   const list = useLive<List<Source>>(url === null ? null : query('/sources', { limit: 200 }), true)
+  const readings = useReadings()
   const [read, setRead] = useState<Record<string, Read>>({})
   const found = (list.data?.items ?? []).filter((one) => one.kind !== 'cluster' && (url === '' || one.url === url))
   const all = url === null ? [] : found
@@ -30,11 +37,10 @@ export function useShelves(url: string | null = ''): Shelf[] {
   useEffect(() => {
     let current = true
     for (const key of JSON.parse(keys) as string[]) {
-      const [name] = JSON.parse(key) as string[]
       const settle = (came: Read) => {
         if (current) setRead((before) => ({ ...before, [key]: came }))
       }
-      send<SourceTest>('POST', '/api/v1/sources/test', { name }).then(
+      readings.read(contentOf(key)).then(
         (test) => settle({ test }),
         (error: Refusal) => settle({ error }),
       )
@@ -42,11 +48,12 @@ export function useShelves(url: string | null = ''): Shelf[] {
     return () => {
       current = false
     }
-  }, [keys])
-  return all.map((source) => {
+  }, [keys, readings])
+  const shelves = all.map((source) => {
     const came = read[keyOf(source)]
     return { source, offers: came?.test && offersOf(came.test, source.name), error: came?.error }
   })
+  return { shelves, error: url === null ? undefined : list.error }
 }
 
 /** newerOf is a module as it could be by the source that it came from; undefined when it is as new as that. */
@@ -59,13 +66,9 @@ export function newerOf(m: Module, shelves: Shelf[]): Module | undefined {
 }
 
 /** useNewer are the directly installed modules whose sources hold a newer version, as far as their names have all words. */
-export function useNewer(words: string): { modules: Module[]; shelves: Shelf[] } {
+export function useNewer(words: string): { modules: Module[]; kept: Shelves } {
   const installed = useLive<List<Module>>(query('/modules', { type: 'community', search: words, limit: 200 }), true)
   const any = (installed.data?.items ?? []).some((m) => !m.kyma && m.origin)
-  const shelves = useShelves(any ? '' : null)
-  const modules = useMemo(
-    () => (installed.data?.items ?? []).flatMap((m) => newerOf(m, shelves) ?? []),
-    [installed.data, shelves],
-  )
-  return { modules, shelves }
+  const kept = useShelves(any ? '' : null)
+  return { modules: (installed.data?.items ?? []).flatMap((m) => newerOf(m, kept.shelves) ?? []), kept }
 }

@@ -18,7 +18,7 @@ export function usePlace(): Place {
 }
 
 /**
- * useSteps says which step is to be shown, and goes to another one. The entries of a wizard lie one after the other, so that its own
+ * useSteps says which step must be shown, and goes to another one. The entries of a wizard lie one after the other, so that its own
  * way back and the browser's are the same. Without a module, as after a reload, it is the first.
  */
 export function useSteps(any: boolean): { step: Step; go: (to: Step) => void } {

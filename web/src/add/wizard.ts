@@ -1,17 +1,17 @@
-// What somebody chose in the wizard that adds modules, and the deeds that come of it. Pure: the server decides which way is possible.
+// The choices in the wizard that adds modules, and the resulting requests. Pure: the server decides which method is possible.
 import type { AddModule, Deed, JsonObject, KymaLine, Offer, OfferVersion } from '../api'
 
 export const steps = ['choose', 'version', 'configure', 'review'] as const
 export type Step = (typeof steps)[number]
 
-/** Setup is what happens with the module's own resource: as suggested, as somebody wrote it, or nothing yet. */
+/** Setup is how the module's own resource is created: as suggested, as edited, or not yet. */
 export type Setup = 'suggested' | 'own' | 'none'
 
 export interface Pick {
   offer: Offer
   /** from is "" (the channel of the Kyma), "channel:NAME" or "version:X". */
   from: string
-  /** chosen says that somebody chose it; what is only suggested follows the Kyma. */
+  /** chosen is whether the user chose it; a suggestion follows the Kyma. */
   chosen: boolean
   setup: Setup
   resource?: JsonObject
@@ -23,9 +23,9 @@ export interface Wizard {
   kymaChannel: string
   picks: Pick[]
   direct: boolean
-  /** kymas says that there are Kymas: then what one can have goes into one, unless somebody asks for the way past it. */
+  /** kymas is whether there are Kymas: modules go into one then, unless the user chooses direct installation. */
   kymas: boolean
-  /** pending says that nobody knows yet which Kymas there are, or the one that was asked for: who is quick would go past it. */
+  /** pending is whether the list of Kymas, or the requested Kyma, is still loading: a quick user would bypass it. */
   pending: boolean
 }
 
@@ -43,7 +43,7 @@ export const empty: Wizard = { step: 'choose', kyma: '', kymaChannel: '', picks:
 /** begin is the wizard before the cluster has answered. */
 export const begin: Wizard = { ...empty, pending: true }
 
-/** anew is how a pick of another version is set up: what somebody wrote was for the one before. */
+/** again returns the setup for another version: edits were made for the previous one. */
 const anew = { setup: 'suggested', resource: undefined } as const
 
 /** keyOf tells offers apart: one name can be offered in several namespaces. */
@@ -51,7 +51,7 @@ export function keyOf(offer: Offer): string {
   return `${offer.namespace ?? ''}/${offer.name}`
 }
 
-/** move is what the wizard is after somebody did something. */
+/** move returns the wizard's state after an action of the user. */
 export function move(w: Wizard, m: Move): Wizard {
   switch (m.do) {
     case 'step':
@@ -75,7 +75,7 @@ function changed(w: Wizard, name: string, over: Partial<Pick>): Wizard {
   return { ...w, picks: w.picks.map((p) => (p.offer.name === name ? { ...p, ...over } : p)) }
 }
 
-/** isPicked says whether somebody chose an offer. */
+/** isPicked reports whether the user chose an offer. */
 export function isPicked(w: Wizard, offer: Offer): boolean {
   return w.picks.some((p) => keyOf(p.offer) === keyOf(offer))
 }
@@ -87,8 +87,8 @@ function toggled(w: Wizard, offer: Offer): Pick[] {
 }
 
 /**
- * settle gives every pick a source that it may have: the first one, unless somebody chose another. Only what goes into a Kyma can follow
- * the Kyma's channel. What gets another version by that is set up anew.
+ * settle gives every pick a source that it may have: the first one, unless the user chose another. Only what goes into a Kyma can follow
+ * the Kyma's channel. What gets another version by that is set up again.
  */
 function settle(before: Wizard, w: Wizard): Wizard {
   const picks = w.picks.map((p) => {
@@ -125,7 +125,7 @@ export function choicesOf(w: Wizard, offer: Offer): ChoiceOf[] {
   return [...first, ...follow.filter((f) => f.value !== 'channel:' + w.kymaChannel), ...versions]
 }
 
-/** versionOf is the version that a pick would get; "" when nobody can tell. */
+/** versionOf returns the version that a pick would get, or "" when it is unknown. */
 export function versionOf(w: Wizard, pick: Pick): string {
   if (pick.from.startsWith('version:')) return pick.from.slice('version:'.length)
   const channel = pick.from === '' ? w.kymaChannel : pick.from.slice('channel:'.length)
@@ -178,7 +178,7 @@ function askedHere(pick: Pick): AddModule {
   return pick.offer.namespace ? { ...made, namespace: pick.offer.namespace } : made
 }
 
-/** hinders says why somebody cannot go on from a step; "" when they can. */
+/** hinders returns why the user cannot continue from a step, or "". */
 export function hinders(w: Wizard): string {
   if (w.picks.length === 0) return 'Choose at least one module.'
   const homeless = w.kyma === '' ? w.picks.find((p) => p.offer.type !== 'community') : undefined

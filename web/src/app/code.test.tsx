@@ -1,8 +1,10 @@
 import { MantineProvider } from '@mantine/core'
-import { render, screen } from '@testing-library/react'
+import { act, render, screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it, vi } from 'vitest'
 import { codeOf, Opened, Part } from './code'
+import { LiveContext } from '../live/useLive'
+import type { Live } from '../live/live'
 import { Failsafe } from './failsafe'
 
 it('loads a page again for who comes back after it could not be loaded, and asks once each time', async () => {
@@ -19,13 +21,45 @@ it('loads a page again for who comes back after it could not be loaded, and asks
     </MantineProvider>
   )
   const { rerender } = render(at('/kymas'))
-  expect(await screen.findByText('This page broke')).toBeTruthy()
+  expect(await screen.findByText('This page could not be loaded')).toBeTruthy()
   expect(load).toHaveBeenCalledTimes(1)
   rerender(at('/'))
   away = false
   rerender(at('/kymas'))
   expect(await screen.findByText('Here it is')).toBeTruthy()
   expect(load).toHaveBeenCalledTimes(2)
+})
+
+it('loads a page by itself when the connection is back, and waits for that', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  let away = true
+  const load = vi.fn(async () => {
+    if (away) throw new TypeError('Failed to fetch dynamically imported module')
+    return { Page: () => <h1>Here it is</h1> }
+  })
+  const listeners = new Set<() => void>()
+  const live = { connection: 'lost', watch: (listen: () => void) => (listeners.add(listen), () => listeners.delete(listen)) }
+  const becomes = (connection: string) =>
+    act(() => {
+      live.connection = connection
+      listeners.forEach((listen) => listen())
+    })
+  const code = codeOf(load)
+  render(
+    <MantineProvider env="test">
+      <LiveContext.Provider value={live as unknown as Live}>
+        <Failsafe>
+          <Opened code={code}>{(Page) => <Page />}</Opened>
+        </Failsafe>
+      </LiveContext.Provider>
+    </MantineProvider>,
+  )
+  expect(await screen.findByText('This page could not be loaded')).toBeTruthy()
+  becomes('connecting')
+  expect(load).toHaveBeenCalledTimes(1)
+  away = false
+  becomes('open')
+  expect(await screen.findByText('Here it is')).toBeTruthy()
 })
 
 it('keeps the rest of a page when a part of it cannot be loaded, and tries again when somebody asks for it', async () => {

@@ -1,7 +1,7 @@
 // Code that is loaded at its first use: that of pages, and that of large parts of them.
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from 'react'
 import { Loading } from '../parts/loaded'
-import { Failsafe } from './failsafe'
+import { Failsafe, NotLoaded } from './failsafe'
 
 /** Code is a page, or a part of one, that is loaded when it is shown. */
 export interface Code<P extends object> {
@@ -14,7 +14,7 @@ interface Props<P extends object> {
 }
 
 /**
- * codeOf loads code when it is shown. What could not be loaded is forgotten, so that whoever comes back asks the browser again. Not every
+ * codeOf loads code when it is shown. What could not be loaded is forgotten, so that a return to the page loads it again. Not every
  * browser asks the server then: some keep a failed import() until the whole page is loaded again, which Failsafe offers.
  */
 export function codeOf<P extends object>(load: () => Promise<{ Page: ComponentType<P> }>): Code<P> {
@@ -24,7 +24,7 @@ export function codeOf<P extends object>(load: () => Promise<{ Page: ComponentTy
         return { default: (await load()).Page }
       } catch (error) {
         code.page = fresh()
-        throw error
+        throw new NotLoaded('The code of a page could not be loaded', { cause: error })
       }
     })
   const code: Code<P> = { page: fresh() }
@@ -37,7 +37,7 @@ export function Opened<P extends object>({ code, children }: Props<P>) {
   return <Suspense fallback={<Loading />}>{children(Page)}</Suspense>
 }
 
-/** Part shows the code of a part of a page. When it cannot be loaded, the rest of the page stays, with what somebody did there. */
+/** Part loads the code of a part of a page. When that fails, the rest of the page stays, with the user's input. */
 export function Part<P extends object>(props: Props<P>) {
   return (
     <Failsafe part>

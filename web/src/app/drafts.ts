@@ -1,4 +1,4 @@
-// What a person has chosen and not started yet. It outlives Back, Forward and other pages, and ends with the session. It may hold
+// What a user has chosen and not started yet. It outlives Back, Forward and other pages, and ends with the session. It may hold
 // secrets, so that it is kept in memory alone.
 import { createContext, useContext, useEffect } from 'react'
 

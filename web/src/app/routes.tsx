@@ -1,4 +1,4 @@
-// Which address shows which page. Every page but the first is loaded when somebody goes there.
+// Which address shows which page. Every page but the first is loaded on its first visit.
 import type { ReactNode } from 'react'
 import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
 import { Overview } from '../pages/Overview'
@@ -35,7 +35,7 @@ function Framed({ children }: { children: ReactNode }) {
   return <Failsafe key={pathname}>{children}</Failsafe>
 }
 
-/** ToLogin remembers where somebody wanted to go. */
+/** ToLogin remembers the requested address. */
 function ToLogin() {
   const { pathname, search } = useLocation()
   return <Navigate to="/login" replace state={{ from: pathname + search }} />

@@ -7,6 +7,8 @@ import { LiveContext } from '../live/useLive'
 
 interface SessionState {
   session?: Session
+  /** refused is why the code of the opened link was not accepted. */
+  refused?: Refusal
   error?: Refusal
   login(with_: { code: string } | { token: string }): Promise<void>
   logout(): Promise<void>
@@ -24,7 +26,7 @@ export function useSession(): SessionState {
 
 /** codeIn is the login code of a link that `kyma dashboard` printed: it stands behind #, which no browser sends. */
 export function codeIn(hash: string): string | undefined {
-  const found = /^#code=([A-Za-z0-9_-]{16,200})$/.exec(hash)
+  const found = /^#code=([A-Za-z0-9_-]{1,200})$/.exec(hash)
   return found?.[1]
 }
 
@@ -35,13 +37,17 @@ function takeCode(): string | undefined {
   return code
 }
 
-/** tabs is where a tab tells the others about a login: those on the login page go on, too. */
+/** tabs is where a tab tells the others about a login: those on the login page continue, too. */
 export const tabs = 'kyma-session'
 
-/** begin logs in by the address's code, if it has one, and asks who is there. */
-async function begin(): Promise<Session> {
+/** logInByAddress logs in by the address's code, if it has one, and asks who is there. */
+async function logInByAddress(tell: (refused?: Refusal) => void): Promise<Session> {
   const code = takeCode()
-  if (code) await send('POST', '/api/v1/session', { code }).catch(() => undefined) // the login page says what to do
+  if (code)
+    await send('POST', '/api/v1/session', { code }).then(
+      () => tell(),
+      (refused: Refusal) => tell(refused),
+    )
   return send<Session>('GET', '/api/v1/session')
 }
 
@@ -57,7 +63,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       setError(refusal as Refusal)
     }
   }, [])
-  const [first] = useState(begin) // once, however often React mounts
+  const [refused, setRefused] = useState<Refusal>()
+  const [first] = useState(() => logInByAddress(setRefused)) // once, however often React mounts
   useEffect(() => {
     void load(first)
   }, [load, first])
@@ -67,12 +74,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   }, [live])
   useEffect(() => {
     const taken = () => {
-      const code = takeCode()
-      if (code)
-        void send('POST', '/api/v1/session', { code }).then(
-          () => load(send<Session>('GET', '/api/v1/session')),
-          () => undefined,
-        )
+      if (codeIn(window.location.hash)) void load(logInByAddress(setRefused))
     }
     window.addEventListener('hashchange', taken)
     return () => window.removeEventListener('hashchange', taken)
@@ -92,6 +94,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     () => ({
       session,
       error,
+      refused,
       login: async (with_) => {
         await send('POST', '/api/v1/session', with_)
         live.reset()
@@ -104,7 +107,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       },
       again: () => void load(send<Session>('GET', '/api/v1/session')),
     }),
-    [session, error, live, load],
+    [session, error, refused, live, load],
   )
   return (
     <SessionContext.Provider value={state}>

@@ -25,6 +25,7 @@ import { OperationDialog } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useConnection, useLive } from '../live/useLive'
 import { Loading, Trouble } from '../parts/loaded'
+import { Readings, ReadingsContext } from '../add/readings'
 import { Drafts, DraftsContext } from './drafts'
 import { useSession } from './session'
 
@@ -114,7 +115,7 @@ function Account() {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{session?.user || 'Nobody'}</Menu.Label>
+        <Menu.Label>{session?.user || 'Not logged in'}</Menu.Label>
         <Menu.Label>{session?.cluster}</Menu.Label>
         <Menu.Item leftSection={<LogOut size={16} aria-hidden />} onClick={() => void logout()}>
           Log out
@@ -166,7 +167,7 @@ function useArrival() {
   const last = useRef('')
   useEffect(() => {
     const before = last.current
-    if (before === pathname) return // only what the address says of the list is other: whoever writes there keeps the focus
+    if (before === pathname) return // only the list's filter changed: the field being edited keeps the focus
     last.current = pathname
     window.scrollTo(0, 0)
     const searching = (state as { search?: boolean } | null)?.search // then the search takes the focus itself
@@ -177,6 +178,7 @@ function useArrival() {
 
 export function Shell() {
   const [drafts] = useState(() => new Drafts())
+  const [readings] = useState(() => new Readings())
   const [opened, { toggle, close }] = useDisclosure()
   const { session } = useSession()
   const running = useLive<List<Operation>>(query('/operations', { state: 'Running', limit: 5 }), true)
@@ -227,7 +229,9 @@ export function Shell() {
         <div className="page">
           <Lost />
           <DraftsContext value={drafts}>
-            <Outlet />
+            <ReadingsContext value={readings}>
+              <Outlet />
+            </ReadingsContext>
           </DraftsContext>
           <OperationDialog />
         </div>

@@ -13,7 +13,7 @@ interface Props {
   verb: string
   deed: Deed | null
   danger?: boolean
-  /** ask is what a person chooses before there is a deed. */
+  /** ask is what a user chooses before there is a deed. */
   ask?: ReactNode
   close(): void
   started?: () => void

@@ -44,7 +44,7 @@ export function OperationView({ operation }: { operation: Operation }) {
             .join(', ')}
         </p>
         <p className="dim small">
-          Started by {operation.user || 'somebody'}, <Ago at={operation.created} />. {word.means}
+          Started by {operation.user || 'an unknown user'}, <Ago at={operation.created} />. {word.means}
         </p>
         {operation.message && (
           <Notice tone={word.tone}>

@@ -1,4 +1,4 @@
-// The last page before something happens: what would change, what is warned of, what has to be typed, and the button.
+// The last page before something happens: what would change, what is warned of, what must be typed, and the button.
 import { Button, Loader, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { Change, Deed, Json, Operation, Preview } from '../api'

@@ -27,7 +27,7 @@ export function leftOf(refused: Refused | undefined): Left | undefined {
 
 /**
  * useFollow goes to the page of what began. It takes the place of the page that asked for it: neither Back nor a reload leads to a button
- * that would begin it once more.
+ * that would begin it again.
  */
 export function useFollow(): (operations: Operation[], refused?: Refused) => void {
   const navigate = useNavigate()

@@ -1,9 +1,9 @@
-// What a person has to see and say before something is done, as plain decisions.
+// What a user must see and say before something is done, as plain decisions.
 import type { Change, Deed, Operation, Preview } from '../api'
 import { Refusal, send } from '../live/http'
 import { count } from '../words'
 
-/** Review is how far a person and the server are with some deeds. */
+/** Review is how far a user and the server are with some deeds. */
 export interface Review {
   phase: 'asking' | 'asked' | 'starting' | 'started' | 'failed'
   previews: Preview[]
@@ -52,7 +52,7 @@ export function confirmed(deed: Deed, preview: Preview | undefined, typed: strin
   return preview?.confirm ? { ...deed, confirmation: typed } : deed
 }
 
-/** toType is what has to be typed first; empty: nothing. */
+/** toType is what must be typed first; empty: nothing. */
 export function toType(previews: Preview[]): string {
   return previews.find((preview) => preview.confirm)?.confirm ?? ''
 }
@@ -99,7 +99,7 @@ export function takenText(taken: NonNullable<Preview['templates']>[number]): str
   return `${taken.module} ${taken.version}${where} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
 }
 
-/** wayText says which way a deed goes, and what becomes of the module, for a person who does not know the ways. */
+/** wayText says which way a deed goes, and what happens to the module, for a user who does not know the ways. */
 export function wayText(way: string | undefined, kind: Deed['kind']): string {
   switch (way) {
     case 'Kyma':
@@ -108,7 +108,7 @@ export function wayText(way: string | undefined, kind: Deed['kind']): string {
       if (kind === 'upgrade') return 'Directly in the cluster: the dashboard does the work, and the next upgrade is yours to ask for, too.'
       return 'Directly in the cluster: the dashboard does the work now, and you upgrade it later.'
     case 'DirectConfirmed':
-      return 'Directly in the cluster, past the lifecycle manager: nobody but you will upgrade and repair it.'
+      return 'Directly in the cluster, without the lifecycle manager: you upgrade and repair it yourself.'
     default:
       return ''
   }

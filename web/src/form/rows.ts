@@ -1,4 +1,4 @@
-// The rows of a map while somebody writes them. An object cannot hold them: two names may be the same for a moment, and an object puts
+// The rows of a map while they are edited. An object cannot hold them: two names may be the same for a moment, and an object puts
 // numbers first. Pure.
 import type { Json, JsonObject } from '../api'
 

@@ -3,7 +3,7 @@ import type { Session } from '../api'
 import { send } from './http'
 import { Live, type Source } from './live'
 
-/** liveOfTab is the connection of this tab. ended is called when the session is over. */
+/** liveOfTab is the connection of this tab. ended is called when the session has ended. */
 export function liveOfTab(ended: () => void): Live {
   const live = new Live({
     open: (url) => new EventSource(url) as unknown as Source,

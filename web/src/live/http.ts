@@ -2,7 +2,7 @@
 import type { Problem } from '../api'
 import type { Failure } from './live'
 
-/** Refusal is an answer that is an error. Its message is written for people. */
+/** Refusal is an answer that is an error. Its message is written for users. */
 export class Refusal extends Error implements Failure {
   readonly status: number
   readonly reason: string

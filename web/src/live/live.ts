@@ -34,7 +34,7 @@ export interface Surroundings {
   hidden(): boolean
   /** loggedIn asks the server; a stream that breaks does not say why. */
   loggedIn(): Promise<boolean>
-  /** ended is called when the session is over. */
+  /** ended is called when the session has ended. */
   ended(): void
 }
 
@@ -99,7 +99,7 @@ export class Live {
     }
   }
 
-  /** retry connects at once: somebody asked for it, or the tab is looked at again. */
+  /** retry connects at once: the user asked for it, or the tab is visible again. */
   retry(): void {
     this.tries = 0
     this.asked = []
@@ -112,7 +112,7 @@ export class Live {
     this.become('idle')
   }
 
-  /** leave ends it with the page: nothing is asked any more, whoever still unsubscribes. enter takes that back. */
+  /** leave ends it with the page: no requests follow, even if subscribers remain. enter reverts that. */
   leave(): void {
     this.close()
     if (this.timer !== undefined) this.around.forget(this.timer)
@@ -218,7 +218,7 @@ export class Live {
     const waited = this.tries++
     const loggedIn = await this.around.loggedIn().catch(() => true) // no answer at all: the server is away, not the session
     if (!loggedIn) return this.over()
-    // Whoever asked meanwhile for a look at once, or for something else, is not put off.
+    // A request that came meanwhile is not delayed.
     if (mine === this.breaks && !this.source && this.timer === undefined) this.plan(backoff(waited, this.around.random()))
   }
 

@@ -22,7 +22,7 @@ const titles: Record<Step, string> = {
   review: 'Check and add',
 }
 
-/** Page begins anew when this address is opened again; the steps of one wizard are entries of the history. */
+/** Page begins again when this address is opened again; the steps of one wizard are entries of the history. */
 export function Page() {
   const { wizard } = usePlace()
   return <Adding key={wizard} wizard={wizard} />

@@ -1,4 +1,4 @@
-// Page 5: what can be had.
+// Page 5: what is available.
 import { Button } from '@mantine/core'
 import { Store } from 'lucide-react'
 import { Link } from 'react-router'
@@ -60,11 +60,11 @@ function ofSources(state: ListState): boolean {
 
 /** FromSources are the modules that sources hold, each with the newest version there. */
 function FromSources({ words }: { words: string[] }) {
-  const shelves = useShelves()
+  const kept = useShelves()
   return (
     <>
-      <Reads shelves={shelves} />
-      {shelves.map(({ source, offers }) => {
+      <Reads kept={kept} />
+      {kept.shelves.map(({ source, offers }) => {
         const found = (offers ?? []).filter(({ name }) => words.every((word) => name.includes(word)))
         return (
           found.length > 0 && (

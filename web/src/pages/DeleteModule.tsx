@@ -1,4 +1,4 @@
-// Page 8: deleting a module. First what is in the way, by name; then what goes along, chosen by hand; then how it goes on.
+// Page 8: deleting a module. First what is in the way, by name; then what goes along, chosen by hand; then how it continues.
 import { Button, Checkbox, Loader } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { Blocking, List, ModuleDetail, Operation, Preview } from '../api'
@@ -160,7 +160,7 @@ function InTheWay({ name, blocking, cascade, setCascade, again }: WayProps) {
       </div>
       <div className="pad flat stack">
         <p className="flat">
-          People made {blocking.length === 1 ? 'this' : 'these'} with {name}. Without {name} nobody looks after{' '}
+          Users created {blocking.length === 1 ? 'this' : 'these'} with {name}. Without {name} there is no controller for{' '}
           {blocking.length === 1 ? 'it' : 'them'} any more. Delete what is not needed yourself, or let it be deleted along.
         </p>
         {grouped(blocking).map(({ kind, objects }) => (
@@ -171,7 +171,7 @@ function InTheWay({ name, blocking, cascade, setCascade, again }: WayProps) {
           onChange={(event) => setCascade(event.currentTarget.checked)}
           color="red.9"
           label={`Delete ${blocking.length === 1 ? 'this object' : `these ${blocking.length} objects`} too, before the module`}
-          description="Exactly what is listed here, and nothing that somebody makes meanwhile. It cannot be undone."
+          description="Exactly the objects listed here, and none that are created meanwhile. This cannot be undone."
         />
       </div>
     </section>

@@ -64,7 +64,7 @@ function Absent({ name }: { name: string }) {
   return (
     <div className="card">
       <Empty title={`${name} is not installed`} action={<Action to={`/catalog/${encodeURIComponent(name)}`}>Look in the catalog</Action>}>
-        No Kyma has it, and nobody installed it directly.
+        No Kyma has it, and it is not installed directly.
       </Empty>
     </div>
   )

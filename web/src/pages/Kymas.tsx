@@ -77,7 +77,7 @@ function Nothing({ state }: { state: ListState }) {
   }
   return (
     <Empty icon={<Layers size={40} aria-hidden />} title="There is no Kyma">
-      This cluster is not managed. Modules can still be installed directly: see the catalog. Whoever runs the lifecycle manager makes a
+      This cluster is not managed. Modules can still be installed directly: see the catalog. The operator of the lifecycle manager creates a
       Kyma with
       <span className="mono"> kyma kyma create NAME</span>.
     </Empty>

@@ -9,14 +9,14 @@ import { Notice } from '../parts/basics'
 import { Loading, Trouble } from '../parts/loaded'
 import { sentence } from '../words'
 
-/** wayBack is where somebody wanted to go; only addresses of this dashboard count. */
+/** wayBack returns the requested address, if it belongs to this dashboard. */
 export function wayBack(state: unknown): string {
   const from = (state as { from?: unknown } | null)?.from
   return typeof from === 'string' && /^\/(?![/\\])/.test(from) && !from.startsWith('/login') ? from : '/'
 }
 
 export function Page() {
-  const { session, error, again } = useSession()
+  const { session, error, refused, again } = useSession()
   const { state, search } = useLocation()
   if (session?.loggedIn) return <Navigate to={wayBack(state)} replace />
   return (
@@ -28,6 +28,11 @@ export function Page() {
         </h1>
         <Scheme />
       </div>
+      {refused && session && (
+        <Notice tone="bad">
+          <p>{sentence(refused.message)}</p>
+        </Notice>
+      )}
       {failureOf(search) && (
         <Notice tone="bad">
           <p>{failureOf(search)}</p>
@@ -47,7 +52,7 @@ export function Page() {
 const failures: Record<string, string> = {
   login_failed: 'The login did not work. Try again.',
   login_expired: 'The login took too long. Try again.',
-  login_refused: 'The login was refused. Ask whoever runs the cluster for access.',
+  login_refused: 'The login was refused. Ask an administrator of the cluster for access.',
   provider_unreachable: 'The login service does not answer. Try again later, or use a token.',
 }
 
@@ -74,7 +79,7 @@ function Ways({ ways, cluster }: { ways: string[]; cluster: string }) {
       {ways.includes('token') && <ByToken />}
       {ways.length === 0 && (
         <Notice tone="warn">
-          <p>This dashboard knows no way to log in. Ask whoever runs it.</p>
+          <p>No login method is configured for this dashboard. Ask its operator.</p>
         </Notice>
       )}
     </div>
@@ -85,7 +90,7 @@ function ByCode() {
   return (
     <>
       <p className="flat">
-        Open the link that <span className="mono">kyma dashboard</span> printed in the terminal: it ends with a code, and lets nobody in
+        Open the link that <span className="mono">kyma dashboard</span> printed in the terminal: it ends with a code, and logs nobody in
         but you.
       </p>
       <p className="dim small flat">
@@ -130,7 +135,7 @@ function ByToken() {
       <details>
         <summary className="small">Where do I get a token?</summary>
         <p className="dim small">
-          Whoever runs the cluster gives you one, or you make one:{' '}
+          Ask an administrator of the cluster for one, or create one:{' '}
           <span className="mono">kubectl create token NAME -n NAMESPACE --duration 8h</span>
         </p>
       </details>

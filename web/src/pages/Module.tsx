@@ -143,6 +143,15 @@ function Facts({ data }: { data: ModuleDetail }) {
           <dd>
             <span className={'mono' + (m.version.mismatch ? ' differs' : '')}>{m.version.installed || 'none yet'}</span>
           </dd>
+          {m.version.running && (
+            <>
+              <dt>Running version</dt>
+              <dd>
+                <span className="mono differs">{m.version.running}</span>
+                <span className="dim small"> as its operator's image or label says</span>
+              </dd>
+            </>
+          )}
           <dt>Available version</dt>
           <dd>
             <span className={'mono' + (m.version.outdated ? ' newer' : '')}>{m.version.available || 'none'}</span>
@@ -186,7 +195,7 @@ function Facts({ data }: { data: ModuleDetail }) {
 
 function Buttons({ data }: { data: ModuleDetail }) {
   const { module, access } = data
-  const shelves = useShelves(module.origin && !module.version.outdated ? module.origin : null)
+  const { shelves } = useShelves(module.origin && !module.version.outdated ? module.origin : null)
   const m = newerOf(module, shelves) ?? module
   const [deed, setDeed] = useState<Deed | null>(null)
   const kyma = m.kyma ?? ''

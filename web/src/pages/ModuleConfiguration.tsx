@@ -1,35 +1,58 @@
 // The configuration of a module: its own custom resource, as a form or as YAML.
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Deed, JsonObject, ModuleDetail, Resource } from '../api'
 import { codeOf, Part } from '../app/code'
+import { useDrafts, useUnsaved } from '../app/drafts'
 import { DeedModal } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Notice } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { sentence } from '../words'
+import type { Edit } from '../yaml/Configure'
 import { holds, same, stateOf, trimmed, whole } from '../yaml/trim'
 
 const configure = codeOf(async () => ({ Page: (await import('../yaml/Configure')).Configure }))
 
 export function ConfigurationTab({ data, path }: { data: ModuleDetail; path: string }) {
   const answer = useLive<Resource>(query(path + '/resource'))
-  return <Loaded answer={answer}>{(resource) => <Body data={data} resource={resource} />}</Loaded>
+  return <Loaded answer={answer}>{(resource) => <Body data={data} resource={resource} draft={path} />}</Loaded>
 }
 
-/** useBegun is what somebody edits: it stays as it was when they began, until they take over what changed meanwhile, or saved it. */
-function useBegun(resource: Resource, editable: boolean, looking: boolean) {
+/** Draft is an edit that has begun and is not saved: what it began from, and what is typed. */
+interface Draft {
+  begun: JsonObject
+  edit: Edit
+}
+
+/** useEdit is an unsaved edit: it outlives other pages, and the browser asks before a reload discards it. */
+function useEdit(name: string) {
+  const drafts = useDrafts()
+  const [draft, setDraft] = useState(() => drafts.get<Draft>(name))
+  useEffect(() => {
+    if (draft) drafts.keep(name, draft)
+    else drafts.forget(name)
+  }, [drafts, name, draft])
+  useUnsaved(draft !== undefined)
+  return { draft, keep: setDraft, forget: () => setDraft(undefined) }
+}
+
+/** untouched says that no edit has begun: there was nothing yet, or it is a suggestion as it was made. */
+const untouched = (begun: JsonObject | null | undefined, touched: boolean) => !begun || (stateOf(begun) === '' && !touched)
+
+/** useBegun is what a user edits: it stays as it was when the edit began, until what changed meanwhile is taken over, or it is saved. */
+function useBegun(resource: Resource, editable: boolean, looking: boolean, name: string) {
   const now = resource.object ?? resource.default
-  const [begun, setBegun] = useState(now)
+  const { draft, keep, forget } = useEdit(name)
+  const [begun, setBegun] = useState(draft?.begun ?? now)
   const [open, setOpen] = useState(editable)
-  const [touched, setTouched] = useState(false)
+  const [touched, setTouched] = useState(draft !== undefined)
+  const [edition, setEdition] = useState(0) // the form begins again with each
   const [saved, setSaved] = useState<JsonObject>()
-  const suggested = begun && stateOf(begun) === '' && !touched && !looking
   const moved = Boolean(resource.object && begun && stateOf(resource.object) !== stateOf(begun))
-  // Nobody has begun: there was nothing yet, or one could not change it yet, or it is a suggestion as it was made.
-  if (now && now !== begun && (!begun || !open || suggested)) setBegun(now)
+  if (now && now !== begun && (!open || untouched(begun, touched || looking))) setBegun(now)
   if (editable && !open) setOpen(true)
-  // The first change after a save is the saved one only when it has all of it: a save can fail, and then somebody else made the change.
+  // The first change after a save is the saved one only when it has all of it: a save can fail, and then another client made the change.
   if (moved && saved && now && !looking) {
     setSaved(undefined)
     if (holds(trimmed(now), trimmed(saved))) setBegun(now)
@@ -37,23 +60,27 @@ function useBegun(resource: Resource, editable: boolean, looking: boolean) {
   const takeOver = () => {
     setSaved(undefined)
     setBegun(now)
+    setEdition(edition + 1)
+    forget()
   }
-  const touch = () => {
+  const touch = (edit: Edit) => {
     setTouched(true)
     setSaved(undefined) // what is typed after a save is not in it: the form stays
+    if (begun) keep({ begun, edit })
   }
   const save = (object: JsonObject) => {
     const idle = begun && stateOf(begun) !== '' && same(trimmed(begun), trimmed(object)) // nothing comes of it
     setSaved(idle ? undefined : object)
+    forget()
   }
-  return { now, begun, moved, takeOver, touch, save }
+  return { now, begun, edit: draft?.edit, edition, moved, takeOver, touch, save }
 }
 
-function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
+function Body({ data, resource, draft }: { data: ModuleDetail; resource: Resource; draft: string }) {
   const { module: m, access } = data
   const [deed, setDeed] = useState<Extract<Deed, { kind: 'configure' }> | null>(null)
   const editable = resource.editable && access.edit
-  const { now, begun, moved, takeOver, touch, save } = useBegun(resource, editable, deed !== null)
+  const { now, begun, edit, edition, moved, takeOver, touch, save } = useBegun(resource, editable, deed !== null, draft)
   if (!now || !begun) {
     return (
       <div className="card">
@@ -84,7 +111,7 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
       {moved && (
         <Notice tone="warn">
           <p>
-            Somebody changed it meanwhile.{' '}
+            It was changed meanwhile.{' '}
             <button type="button" className="linklike" onClick={takeOver}>
               Take over what is there now
             </button>
@@ -95,8 +122,9 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
         <Part code={configure}>
           {(Configure) => (
             <Configure
-              key={stateOf(begun)}
+              key={`${edition} ${stateOf(begun)}`}
               start={trimmed(begun)}
+              edit={edit}
               fallback={resource.default}
               schema={resource.schema}
               readOnly={!editable}
@@ -106,6 +134,14 @@ function Body({ data, resource }: { data: ModuleDetail; resource: Resource }) {
             />
           )}
         </Part>
+        {edit && !moved && (
+          <p className="dim small">
+            These changes are not saved yet, and stay while you look at other pages.{' '}
+            <button type="button" className="linklike" onClick={takeOver}>
+              Discard them
+            </button>
+          </p>
+        )}
       </div>
       <DeedModal
         title={`Configure ${m.name}`}

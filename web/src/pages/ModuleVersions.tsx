@@ -12,7 +12,7 @@ const columns = [
   { key: 'action', label: 'Change', hidden: true },
 ]
 
-/** lower are the versions below the one that is installed: nobody gets there. Versions come the newest first. */
+/** lower returns the versions below the installed one, which cannot be chosen. Versions come newest first. */
 export function lower(versions: OfferVersion[], installed: string | undefined): Set<string> {
   const at = versions.findIndex((v) => v.version === installed)
   return new Set(at < 0 ? [] : versions.slice(at + 1).map((v) => v.version))

@@ -19,7 +19,7 @@ export function Page() {
     <>
       <Header
         title="Modules"
-        lead="Everything that is in a Kyma or installed, whoever looks after it."
+        lead="All modules that are in a Kyma or installed, managed or not."
         actions={
           <Action to="/add" leftSection={<PackagePlus size={17} aria-hidden />}>
             Add modules

@@ -62,7 +62,7 @@ function Body({ offer }: { offer: Offer }) {
         .map((c) => (
           <Notice key={c.channel} tone="warn">
             <p>
-              Channel {c.channel} offers version {c.version}, and nothing describes that version: nobody can have it.
+              Channel {c.channel} offers version {c.version}, but no ModuleTemplate describes it: it cannot be installed.
             </p>
           </Notice>
         ))}

@@ -15,7 +15,7 @@ export function vouchedIn(vouched: Vouched | undefined): { label: string; means:
     case 'Pinned':
       return { label: 'Pinned by digest', means: `Only exactly this content is installed: ${vouched.digest ?? ''}`, tone: 'strong' }
     case 'Unsigned':
-      return { label: 'Not signed', means: 'Nobody answers for what it holds.', tone: 'warn' }
+      return { label: 'Not signed', means: 'Its content is not signed.', tone: 'warn' }
   }
   return { label: 'Not told', means: 'The template does not say. kyma module verify asks the registry.' }
 }

@@ -25,7 +25,7 @@ export function Page() {
     <>
       <Header
         title="Operations"
-        lead="What somebody added, upgraded or deleted here. It goes on without this page, and can be resumed when it was interrupted."
+        lead="Modules added, upgraded or deleted here. Operations continue without this page, and can be resumed after an interruption."
       />
       <Filter state={state} name="state" label="State" options={options} />
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} />}</Loaded>
@@ -50,8 +50,8 @@ function Body({ list, state }: { list: List<Operation>; state: ListState }) {
             }
           />
         ) : (
-          <Empty icon={<ListChecks size={40} aria-hidden />} title="Nothing was done yet" action={<Action to="/add">Add modules</Action>}>
-            What you add, upgrade or delete shows up here.
+          <Empty icon={<ListChecks size={40} aria-hidden />} title="No operations to show" action={<Action to="/add">Add modules</Action>}>
+            What you add, upgrade or delete shows up here, and what others do with modules that you may read.
           </Empty>
         )}
       </div>

@@ -1,4 +1,4 @@
-// Page 1: what needs somebody, then how everything stands.
+// Page 1: what needs attention, then the state of everything.
 import { ArrowUpCircle, CheckCircle2, Hourglass, PackagePlus } from 'lucide-react'
 import type { Attention, Overview as OverviewBody, State } from '../api'
 import { query } from '../live/http'
@@ -91,10 +91,10 @@ function FirstSteps() {
 /** late is what a page lists for being under way for too long. */
 const late = ['Processing', 'Deleting'] as const
 
-/** under counts what is not as it was asked for yet, without being wrong: whether it gets there is not known. */
+/** under counts what is not as it was requested yet, without being wrong: whether it gets there is not known. */
 const under = (of: Partial<Record<State, number>>) => (of.Processing ?? 0) + (of.Deleting ?? 0) + (of.Unknown ?? 0)
 
-/** bad counts what the lists show in the states that need somebody. A Kyma whose modules say more is no thing of its own above. */
+/** bad counts list entries in states that need attention. A Kyma that only reflects its modules is not counted. */
 const bad = (of: Partial<Record<State, number>>) => (of.Error ?? 0) + (of.Warning ?? 0)
 
 /** Waits is said instead of an all-clear while something is under way. */

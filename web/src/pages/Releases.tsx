@@ -18,7 +18,7 @@ export function Page() {
   const [search, setSearch] = useState('')
   return (
     <>
-      <Header title="Releases" lead="Every channel offers one version of a module. Whoever follows the channel gets it by itself." />
+      <Header title="Releases" lead="Every channel offers one version of a module. Its Kymas are upgraded automatically." />
       <TextSearch label="Search releases" value={search} change={setSearch} />
       <Loaded answer={answer}>{(data) => <Body data={data} search={search.trim().toLowerCase()} />}</Loaded>
     </>
@@ -175,7 +175,7 @@ function Promote({ wish, channels, change, close, go }: PromoteProps) {
   )
 }
 
-/** Outcome says what comes of the choice, before anybody asks for it. */
+/** Outcome shows the effect of the choice before it is requested. */
 function Outcome({ release, version, now }: { release: Release; version: string; now?: string }) {
   if (!now || !lower(version, now)) {
     return (
@@ -188,11 +188,11 @@ function Outcome({ release, version, now }: { release: Release; version: string;
   return (
     <Notice tone="warn" title={`${version} is lower than ${now}`}>
       <p>
-        Nobody goes back by this. A module that is installed keeps its version, and its Kyma is in state Warning as long as the channel
+        This does not downgrade. An installed module keeps its version, and its Kyma is in state Warning as long as the channel
         that it follows offers a lower one. Only who does not have {release.name} yet would get {version}.
         {keep > 0 && ` A higher version is installed ${count(keep, 'time')} now.`}
       </p>
-      <p>To take everybody back, publish what was good under a version higher than {now}, and let the channel offer that.</p>
+      <p>To roll back every Kyma, publish the good content as a version higher than {now}, and assign it to the channel.</p>
     </Notice>
   )
 }

@@ -5,6 +5,7 @@ import { useCallback, useState } from 'react'
 import type { List, Source, SourceTest } from '../api'
 import { at, query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
+import { useReadings } from '../add/readings'
 import { NewSource, Tested } from './NewSource'
 import { Action, Empty, Header, hidden, Notice, NotRead, Tag, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
@@ -99,7 +100,7 @@ function NoSource() {
   )
 }
 
-/** Reading is a source that is read again, and what came of it. */
+/** Reading is a source that is read again, and the result. */
 interface Reading {
   name: string
   busy: boolean
@@ -109,10 +110,12 @@ interface Reading {
 
 /** useReading reads sources again, one at a time. What is late and of another source than the last is left out. */
 function useReading() {
+  const readings = useReadings()
   const [reading, setReading] = useState<Reading>()
   const read = async (name: string) => {
     const settle = (came: Partial<Reading>) => setReading((last) => (last?.name === name ? { name, busy: false, ...came } : last))
     setReading({ name, busy: true })
+    readings.forget(name)
     try {
       settle({ test: await send<SourceTest>('POST', '/api/v1/sources/test', { name }) })
     } catch (refusal) {

@@ -27,14 +27,14 @@ export function upgradeOf(modules: Module[]): Deed {
   }
 }
 
-/** byItself says why an upgrade comes without anybody's help; "" when somebody has to ask for it. */
+/** byItself returns why an upgrade happens automatically, or "" when it must be requested. */
 export function byItself(m: Module): string {
   if (m.maintenance) return 'waits for the maintenance window'
   if (m.type === 'managed' && m.managed && m.channel && !m.suspended) return 'comes by itself, from channel ' + m.channel
   return ''
 }
 
-/** selectable says that an upgrade waits for a person, and that something would come of it. */
+/** selectable says that an upgrade waits for a user, and that something would come of it. */
 export function selectable(m: Module): boolean {
   return !m.suspended && !byItself(m)
 }
@@ -51,7 +51,7 @@ async function everySelectable(search: string): Promise<Module[]> {
   return found.filter(selectable)
 }
 
-/** needed is what has to be read before anybody can say that all is up to date: what is installed, and what there is. */
+/** needed is what must be read before the page can say that all is up to date: installed and available versions. */
 const needed = ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate']
 
 const keyOf = (m: Module) => `${m.kyma ?? ''}/${m.name}`
@@ -113,7 +113,7 @@ function Choosing({ chosen, choose, go }: Omit<Props, 'list' | 'more' | 'state'>
       <div className="row">
         <Search state={state} label="Search outdated modules" />
       </div>
-      <Reads shelves={newer.shelves} />
+      <Reads kept={newer.kept} />
       <Loaded answer={answer}>
         {(list) => <Body list={list} more={newer.modules} state={state} chosen={chosen} choose={choose} go={go} />}
       </Loaded>

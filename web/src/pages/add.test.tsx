@@ -134,7 +134,7 @@ it('says what began and what was refused, and why', async () => {
   expect(alert.textContent).toContain('Not added: registry-proxy')
   expect(alert.textContent).toContain('Another operation is under way.')
   await user.click(within(screen.getByRole('navigation', { name: 'Pages' })).getByRole('link', { name: 'Add modules' }))
-  expect(await screen.findByRole('checkbox', { name: 'registry-proxy' })).toHaveProperty('checked', false) // it begins anew
+  expect(await screen.findByRole('checkbox', { name: 'registry-proxy' })).toHaveProperty('checked', false) // it begins again
 })
 
 it('says that the source of an old address is gone, and lets one choose another', async () => {

@@ -76,7 +76,7 @@ describe('the wizard', () => {
     await waitFor(() => expect(add).toHaveProperty('disabled', false))
     await user.click(add)
     await waitFor(() => expect(where()).toBe('/operations/op-1'))
-    act(back) // what began is not offered once more
+    act(back) // what began is not offered again
     expect(await screen.findByRole('checkbox', { name: 'notes' })).toHaveProperty('checked', false)
   })
 })

@@ -22,12 +22,12 @@ describe('the configuration', () => {
   const open = async (first: JsonObject | null, over: Partial<Resource> = {}) => {
     let now: Resource = { object: first, default: null, schema, editable: true, ...over }
     const instead: Instead = (_, url) => (url.pathname.endsWith('/greeter/resource') ? { status: 200, body: now } : undefined)
-    const { world } = show('/modules/kcp-system/demo/greeter?tab=configuration', 'data', instead)
+    const { world, where, back } = show('/modules/kcp-system/demo/greeter?tab=configuration', 'data', instead)
     const becomes = (to: JsonObject) => {
       now = { ...now, object: to, editable: true }
       world.changed()
     }
-    return { user: userEvent.setup(), becomes }
+    return { user: userEvent.setup(), becomes, where, back }
   }
   const greeting = () => screen.findByRole<HTMLInputElement>('textbox', { name: 'Greeting' })
   const save = async (user: ReturnType<typeof userEvent.setup>) => {
@@ -36,7 +36,7 @@ describe('the configuration', () => {
     await user.click((await screen.findAllByRole('button', { name: 'Close' })).at(-1) as HTMLElement)
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   }
-  const warning = 'Somebody changed it meanwhile.'
+  const warning = 'It was changed meanwhile.'
 
   it('is kept while another tab is shown', async () => {
     const { user } = await open(before)
@@ -44,6 +44,26 @@ describe('the configuration', () => {
     await user.click(screen.getByRole('tab', { name: 'Resources' }))
     await user.click(screen.getByRole('tab', { name: 'Configuration' }))
     expect((await greeting()).value).toBe('Hello!')
+  })
+  it('is kept while another page is shown, and until it is discarded', async () => {
+    const { user, becomes, where, back } = await open(before)
+    await user.type(await greeting(), '!')
+    await user.click(screen.getByRole('link', { name: 'In the catalog' }))
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Greeting' })).toBeNull())
+    await user.click(screen.getByRole('link', { name: 'Overview' }))
+    await waitFor(() => expect(where()).toBe('/'))
+    back()
+    back()
+    expect((await greeting()).value).toBe('Hello!')
+    await user.click(screen.getByRole('button', { name: 'Discard them' }))
+    await waitFor(async () => expect((await greeting()).value).toBe('Hello'))
+    expect(screen.queryByRole('button', { name: 'Discard them' })).toBeNull()
+    await user.type(await greeting(), '?')
+    await user.click(screen.getByRole('link', { name: 'In the catalog' }))
+    becomes(object({ greeting: 'Good day' }, 2))
+    back()
+    expect((await greeting()).value).toBe('Hello?')
+    expect(await screen.findByText(warning)).toBeTruthy()
   })
   it('is of the lifecycle manager only where that made it', async () => {
     await open(before)
@@ -71,7 +91,7 @@ describe('the configuration', () => {
     await save(user)
     const old = await greeting()
     becomes(object({ greeting: 'Hello!', added: 'by the cluster' }, 2))
-    await waitFor(async () => expect(await greeting()).not.toBe(old)) // the form begins anew
+    await waitFor(async () => expect(await greeting()).not.toBe(old)) // the form begins again
     expect((await greeting()).value).toBe('Hello!')
     expect(screen.queryByText(warning)).toBeNull()
   })

@@ -1,12 +1,12 @@
-// What the delete page decides: what is in the way, and which deed is asked for.
+// What the delete page decides: what is in the way, and which deed is requested.
 import type { Blocking, Deed, Previewed } from '../api'
 
-/** previewedOf are the objects that somebody has seen, and nothing else: only those may be deleted with the module. */
+/** previewedOf returns the objects that were shown to the user: only these may be deleted with the module. */
 export function previewedOf(blocking: Blocking[] | null | undefined): Previewed[] {
   return (blocking ?? []).map(({ ref, uid }) => ({ ...ref, uid }))
 }
 
-/** deletionOf is the deed. Objects are deleted along only when somebody chose so, and only those that were shown. */
+/** deletionOf returns the request. Objects are deleted with the module only if the user chose so and saw them. */
 export function deletionOf(kyma: string, module: string, cascade: boolean, seen: Previewed[]): Deed {
   return cascade && seen.length > 0
     ? { kind: 'delete', kyma, module, cascade: true, previewed: seen }

@@ -1,5 +1,5 @@
 // What a page must not say: that all is well while it is not known, and that nothing is newer where it did not look.
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import type { Overview, State } from '../api'
@@ -60,6 +60,26 @@ describe('sources', () => {
     const source = await screen.findByRole('region', { name: 'Source our-own' })
     expect(within(source).getByRole('link', { name: /billing/ }).getAttribute('href')).toBe('/add?module=billing&source=our-own')
     expect(await screen.findByText('Source broken cannot be read')).toBeTruthy()
+  })
+  it('are read once for several visits, but for those that cannot be read', async () => {
+    const user = userEvent.setup()
+    const { asked, back } = show('/catalog')
+    await screen.findByText('Source broken cannot be read')
+    await user.click(screen.getByRole('link', { name: 'Overview' }))
+    await waitFor(() => expect(screen.queryByText('Source broken cannot be read')).toBeNull())
+    back()
+    await screen.findByText('Source broken cannot be read')
+    expect(await screen.findByRole('region', { name: 'Source our-own' })).toBeTruthy()
+    const read = asked.filter(({ path }) => path === '/api/v1/sources/test').map(({ body }) => (body as { name: string }).name)
+    expect(read.sort()).toEqual(['broken', 'broken', 'community', 'our-own'])
+  })
+  it('are not taken for absent where they may not be listed', async () => {
+    const message = 'you may not list ConfigMaps in namespace kcp-system'
+    show('/catalog', 'data', (_, url) =>
+      url.pathname === '/api/v1/sources' ? { status: 403, body: { error: { reason: 'Forbidden', message } } } : undefined,
+    )
+    expect(await screen.findByText('The sources of community modules cannot be listed')).toBeTruthy()
+    expect(screen.getByText(/^You may not list ConfigMaps in namespace kcp-system\. What they hold is missing here\./)).toBeTruthy()
   })
   it('give the newest version, and a prerelease only to who has one', () => {
     expect(newestAbove(['1.1.0', '2.0.0-rc', '1.2.0'], '1.0.0')).toBe('1.2.0')

@@ -6,7 +6,7 @@ import { Link } from 'react-router'
 import type { Unread } from '../api'
 import { hue, initials, operationWord, phaseWord, safeLink, sentence, stateWord, types, type Tone, type Word } from '../words'
 
-/** Said shows a word with its tone, and what it means to whoever points at it. */
+/** Said shows a term with its tone, and its meaning as a tooltip. */
 function Said({ word, title }: { word: Word; title?: string }) {
   return (
     <Tooltip label={title ? sentence(title) : word.means}>
@@ -45,7 +45,7 @@ export function TypeTag({ type }: { type: string }) {
   )
 }
 
-/** Avatar stands for a module's icon: two letters. Icons are links of whoever made the module, and are never loaded. */
+/** Avatar stands for a module's icon: two letters. Icons are links set by the module's author, and are never loaded. */
 export function Avatar({ name, big }: { name: string; big?: boolean }) {
   return (
     <span aria-hidden="true" className={`avatar hue-${hue(name)}${big ? ' big' : ''}`}>
@@ -139,7 +139,7 @@ type ActionProps = ButtonProps & { to?: string; onClick?: () => void; allowed?: 
 export function Action({ to, onClick, allowed = true, why, children, ...rest }: ActionProps) {
   if (!allowed) {
     return (
-      <Tooltip label={why ?? 'You may not do this. Ask whoever runs the cluster for the right.'}>
+      <Tooltip label={why ?? 'You may not do this. Ask an administrator of the cluster for permission.'}>
         <Button {...rest} data-disabled aria-disabled="true" onClick={(event) => event.preventDefault()}>
           {children}
         </Button>
@@ -159,21 +159,21 @@ export function Action({ to, onClick, allowed = true, why, children, ...rest }: 
   )
 }
 
-/** hidden says that one of these kinds could not be read: what is not there may be there all the same. */
+/** hidden says that one of these kinds could not be read: what is not there may be there nevertheless. */
 export function hidden(unread: Unread[] | null | undefined, ...kinds: string[]): boolean {
   return (unread ?? []).some((u) => kinds.includes(u.kind.split('.')[0] ?? ''))
 }
 
-/** Unseen stands where one would read that there is nothing, when nobody can tell. */
+/** Unseen replaces "nothing found" when the data could not be read. */
 export function Unseen() {
   return (
     <Empty icon={<Lock size={40} aria-hidden />} title="Nothing that you may see">
-      It could not be read whether there is something. What you may do stands in Settings; ask whoever runs the cluster for the right.
+      This could not be read. Settings lists your permissions; ask an administrator of the cluster for more.
     </Empty>
   )
 }
 
-/** NotRead names what could not be read, so that nobody takes a gap for nothing. */
+/** NotRead lists what could not be read, so that missing data is not taken for an empty list. */
 export function NotRead({ unread }: { unread?: Unread[] | null }) {
   if (!unread || unread.length === 0) return null
   return (

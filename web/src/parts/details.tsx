@@ -98,7 +98,7 @@ export function troubled(nodes: Node[]): Node[] {
 
 const few = 12
 
-/** Tree is what something consists of, the worst first; long lists are cut until somebody wants to see them. */
+/** Tree shows the parts of an object, the worst first; long lists are cut until they are expanded. */
 export function Tree({ node, root = true }: { node: Node; root?: boolean }) {
   const [all, setAll] = useState(false)
   const children = troubled(node.children ?? [])

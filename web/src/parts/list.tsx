@@ -1,4 +1,4 @@
-// What every list has: search, filters, columns to sort by, pages. All of it stands in the address, so that a list can be sent to somebody.
+// What every list has: search, filters, columns to sort by, pages. All of it stands in the address, so that a list can be shared.
 import { Button, CloseButton, Group, Pagination, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { ArrowDown, ArrowUp, ListEnd, Search as SearchIcon } from 'lucide-react'
@@ -73,11 +73,11 @@ export function listQuery(path: string, state: ListState, names: string[], fixed
   return query(path, asked)
 }
 
-/** useSearchText is what stands in the field: what somebody types, and what the address says when it was changed from elsewhere. */
+/** useSearchText returns the field's text: the user's input, or the address's when that changes. */
 function useSearchText(state: ListState): [string, (text: string) => void] {
   const there = state.parameters.get('search') ?? ''
   const [text, setText] = useState(there)
-  const own = useRef<string[]>([]) // what this field wrote to the address, and has not seen there yet: typing goes on meanwhile
+  const own = useRef<string[]>([]) // what this field wrote to the address, and has not seen there yet: typing continues meanwhile
   const say = useDebouncedCallback((value: string) => {
     if (value.trim() !== there) own.current.push(value.trim())
     state.set('search', value.trim() || undefined)
@@ -102,7 +102,7 @@ export function Search({ state, label }: { state: ListState; label: string }) {
   const field = useRef<HTMLInputElement>(null)
   const wanted = (useLocation().state as { search?: boolean } | null)?.search
   useEffect(() => {
-    if (wanted) field.current?.focus() // somebody pressed / on a page without a search
+    if (wanted) field.current?.focus() // the user pressed / on a page without a search
   }, [wanted])
   return (
     <TextInput
@@ -201,7 +201,7 @@ export function beyondEnd(list: List<unknown>): boolean {
 export function BeyondEnd({ state }: { state: ListState }) {
   const back = () => {
     state.set('page', undefined)
-    document.getElementById('main')?.focus() // this button goes away: whoever pressed it reads on at the top
+    document.getElementById('main')?.focus() // this button disappears: its user continues at the top
   }
   return (
     <div className="card">
@@ -220,7 +220,7 @@ export function BeyondEnd({ state }: { state: ListState }) {
   )
 }
 
-/** Pages says how much there is, and goes on. */
+/** Pages says how much there is, and continues. */
 export function Pages({ state, total, one, many }: { state: ListState; total: number; one: string; many?: string }) {
   const pages = Math.ceil(total / pageSize)
   const first = (state.page - 1) * pageSize + 1

@@ -19,7 +19,7 @@ export function Badges({ module: m }: { module: Module }) {
       )}
       {m.mandatory && <Tag means="It comes by itself, and cannot be taken away.">Mandatory</Tag>}
       {m.type === 'managed' && !m.managed && (
-        <Tag tone="warn" means="Nobody upgrades or repairs it until it is managed again.">
+        <Tag tone="warn" means="It is neither upgraded nor repaired until it is managed again.">
           Unmanaged
         </Tag>
       )}
@@ -36,7 +36,7 @@ export function Badges({ module: m }: { module: Module }) {
   )
 }
 
-/** Signature says whether somebody vouched for what was installed. */
+/** Signature shows whether the installed content was signed. */
 export function Signature({ module: m }: { module: Module }) {
   switch (m.signed.state) {
     case 'Verified':

@@ -10,54 +10,55 @@ import { fromYaml, toYaml } from './text'
 
 const editor = codeOf(async () => ({ Page: (await import('./Editor')).Editor }))
 
+/** Edit is what a user has typed: as a form, and as text, which may not parse yet. */
+export interface Edit {
+  object: JsonObject
+  text: string
+  mode: string
+}
+
 interface Props {
   start: JsonObject
+  /** edit is one that was left and continues. */
+  edit?: Edit
   fallback?: JsonObject | null
   schema: Schema | null
   readOnly?: boolean
   /** done gets the object when it is good. */
   verb: string
   done(object: JsonObject): void
-  /** changed is called at every change that somebody makes. */
-  changed?: () => void
+  /** changed is called at every change that a user makes. */
+  changed?: (edit: Edit) => void
   cancel?: () => void
 }
 
-/** specOf is the part of a schema that people fill in: names and status are not theirs. */
+/** specOf is the part of a schema that users fill in: names and status are not theirs. */
 export function specOf(schema: Schema | null): Schema | null {
   const spec = schema?.properties?.['spec']
   return spec && Object.keys(spec.properties ?? {}).length > 0 ? spec : null
 }
 
-export function Configure({ start, fallback, schema, readOnly, verb, done, changed, cancel }: Props) {
+export function Configure({ start, edit, fallback, schema, readOnly, verb, done, changed, cancel }: Props) {
   const spec = specOf(schema)
-  const [object, setObject] = useState<JsonObject>(start)
-  const [text, setText] = useState(() => toYaml(start))
-  const [mode, setMode] = useState(spec ? 'form' : 'yaml')
+  const [now, setNow] = useState<Edit>(() => edit ?? { object: start, text: toYaml(start), mode: spec ? 'form' : 'yaml' })
+  const { object, text, mode } = now
   const [tried, setTried] = useState(false)
   const parsed = mode === 'yaml' ? fromYaml(text) : { value: object }
   const mistakes: Mistake[] = 'value' in parsed && schema ? mistakesOf(parsed.value['spec'] ?? {}, spec ?? {}) : []
   const change = (to: string) => {
-    if (to === 'yaml') setText(toYaml(object))
-    else if ('value' in parsed) setObject(parsed.value)
-    setMode(to)
+    if (to === 'yaml') setNow({ object, text: toYaml(object), mode: to })
+    else if ('value' in parsed) setNow({ object: parsed.value, text, mode: to })
   }
   const finish = () => {
     setTried(true)
     if ('value' in parsed && mistakes.length === 0) done(parsed.value)
   }
-  const fill = (to: JsonObject) => {
-    setObject(to)
-    changed?.()
+  const type = (typed: Partial<Edit>) => {
+    const to = { ...now, ...typed }
+    setNow(to)
+    changed?.(to)
   }
-  const write = (to: string) => {
-    setText(to)
-    changed?.()
-  }
-  const reset = (to: JsonObject) => {
-    fill(to)
-    setText(toYaml(to))
-  }
+  const reset = (to: JsonObject) => type({ object: to, text: toYaml(to) })
   return (
     <form
       className="stack"
@@ -91,11 +92,11 @@ export function Configure({ start, fallback, schema, readOnly, verb, done, chang
           value={object['spec'] ?? {}}
           mistakes={tried ? mistakes : []}
           disabled={readOnly}
-          change={(value: Json) => fill({ ...object, spec: value })}
+          change={(value: Json) => type({ object: { ...object, spec: value } })}
         />
       ) : (
         <Part code={editor}>
-          {(Editor) => <Editor label="The configuration as YAML" text={text} readOnly={readOnly} change={write} />}
+          {(Editor) => <Editor label="The configuration as YAML" text={text} readOnly={readOnly} change={(to) => type({ text: to })} />}
         </Part>
       )}
       <Wrong parsed={parsed} mistakes={tried || mode === 'yaml' ? mistakes : []} />

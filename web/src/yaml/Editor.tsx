@@ -1,4 +1,4 @@
-// The YAML editor: CodeMirror with the colors of the page. It is loaded when somebody opens it, and not before.
+// The YAML editor: CodeMirror with the colors of the page. It is loaded when it is opened.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'

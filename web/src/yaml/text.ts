@@ -1,4 +1,4 @@
-// YAML text and objects. What a person writes is checked before anything is sent.
+// YAML text and objects. What a user writes is checked before anything is sent.
 import { parseDocument, stringify } from 'yaml'
 import type { Json, JsonObject } from '../api'
 

@@ -1,4 +1,4 @@
-// What people see of an object when they configure it: what is theirs, without what the cluster keeps for itself.
+// What users see of an object when they configure it: what is theirs, without what the cluster keeps for itself.
 import type { Json, JsonObject } from '../api'
 
 const theirs = ['name', 'namespace', 'labels', 'annotations']

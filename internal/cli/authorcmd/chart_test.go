@@ -1,0 +1,77 @@
+package authorcmd_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// chart writes a module whose manifest is a chart that needs a value.
+func chart(t *testing.T, dir, more string) {
+	t.Helper()
+	write(t, dir+"/module-config.yaml", "name: "+component+`
+version: 0.1.0
+manifest: chart
+repository: https://example.com/notes
+documentation: https://example.com/docs
+team: notes
+icons: {module-icon: https://example.com/icon.svg}
+`+more)
+	write(t, dir+"/values.yaml", "colour: violet\n")
+	write(t, dir+"/chart/Chart.yaml", "apiVersion: v2\nname: notes\nversion: 0.1.0\n")
+	write(t, dir+"/chart/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\n"+
+		"data: {colour: {{ required `say a colour` .Values.colour }}}\n")
+}
+
+func TestChart_AChartIsPublishedWithItsValues(t *testing.T) {
+	s := open(t)
+	_, address := registry(t)
+	ref := address + "//" + component + ":0.1.0"
+	chart(t, "notes", "")
+	create := []string{"module", "create", "notes", "-r", address, "--no-git"}
+	s.refused(1, "say a colour", create...)
+	s.refused(1, "say a colour", "module", "build", "notes", "--no-git")
+
+	chart(t, "notes", "values: values.yaml\ntargetNamespace: notes-system\n")
+	if _, said := s.ok("module", "validate", "notes", "--strict"); said != "notes 0.1.0 is valid.\n" {
+		t.Errorf("said %q", said)
+	}
+	s.ok(create...)
+	const want = `configs:
+- clientConfig:
+    CreateNamespace: true
+    Namespace: notes-system
+  name: raw-manifest
+  values:
+    colour: violet
+`
+	if out, _ := s.ok("module", "inspect", ref, "--resource", "config"); out != want {
+		t.Errorf("the lifecycle manager is told\n%s", out)
+	}
+	write(t, "config.yaml", "configs: [{name: notes, overrides: colour=grey}]\n")
+	s.refused(64, "says values or targetNamespace, which resource config says, too", append(create, "--resource", "config=config.yaml")...)
+}
+
+func TestChart_AConfigOfOnesOwnCountsForTheRender(t *testing.T) {
+	s := open(t)
+	_, address := registry(t)
+	chart(t, "notes", "")
+	write(t, "config.yaml", "configs: [{name: notes, overrides: colour=grey}]\n")
+	config := []string{"--no-git", "--resource", "config=config.yaml"}
+	create := append([]string{"module", "create", "notes", "-r", address}, config...)
+	if _, said := s.ok(create...); !strings.Contains(said, "a Kyma installs that into namespace default") {
+		t.Errorf("nothing says where the ConfigMap goes: %q", said)
+	}
+	digest, _ := s.ok(append([]string{"module", "build", "notes"}, config...)...)
+	if published, _ := s.ok(append(create, "--skip-validation")...); published != digest {
+		t.Errorf("published %s, built %s", published, digest)
+	}
+	if out, _ := s.ok("module", "inspect", address+"//"+component+":0.1.0", "--resource", "config"); out != read(t, "config.yaml") {
+		t.Errorf("another config:\n%s", out)
+	}
+	pour(t, "pipe.yaml", read(t, "config.yaml"))
+	if piped, _ := s.ok("module", "build", "notes", "--no-git", "--resource", "config=pipe.yaml"); piped != digest {
+		t.Errorf("published %s, and %s by a pipe", digest, piped)
+	}
+	write(t, "config.yaml", "configs: [{name: notes, overrides: colour}]\n")
+	s.refused(64, "--resource config=config.yaml: resource config: overrides for notes", create...)
+}

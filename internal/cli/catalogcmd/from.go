@@ -1,0 +1,87 @@
+package catalogcmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
+)
+
+// From is a catalog that a command of another package reads: one that shows what is available without a cluster, or takes a template of it.
+type From struct {
+	call
+
+	address, digest, key string
+	// read is what was read last, with the digest that it had.
+	read modulestatus.Origin
+}
+
+// NewFrom is for one call of a command.
+func NewFrom(c *console.Console, t *target.Target) *From {
+	return &From{call: call{console: c, target: t}}
+}
+
+// AddFlags adds --from with words for what it does, and the flags that say what the catalog must look like.
+func (f *From) AddFlags(flags *pflag.FlagSet, usage string) {
+	flags.StringVar(&f.address, "from", "", usage)
+	flags.StringVar(&f.digest, "digest", "", "digest that the catalog of --from must have: sha256:...")
+	flags.StringVar(&f.key, "key", "", "PEM file with the public key that the catalog of --from must be signed with")
+	f.webFlags(flags)
+}
+
+// Given reports whether there is a catalog to look into.
+func (f *From) Given() bool { return f.address != "" }
+
+// Address returns what --from says.
+func (f *From) Address() string { return f.address }
+
+// File reports whether --from is a file, which the command reads itself: nothing is there that could vouch for it.
+func (f *From) File() (bool, error) {
+	if strings.Contains(f.address, "://") {
+		return false, nil
+	}
+	if f.digest != "" || f.key != "" {
+		return true, console.Usage("--digest and --key are of catalogs that are fetched, and --from=%s is a file: leave them away", f.address)
+	}
+	return true, nil
+}
+
+// Read fetches the catalog: with the limits of package collection, and from public addresses only unless a flag allows others.
+func (f *From) Read(ctx context.Context) (modulestatus.Inputs, error) {
+	source, err := unnamed(ctx, f.address, f.digest, f.key)
+	if err != nil {
+		return modulestatus.Inputs{}, withExitCode(err)
+	}
+	found, digest, err := f.fetch(ctx, source)
+	f.read = modulestatus.Origin{
+		URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key, Version: source.Seen(found),
+	}
+	return modulestatus.Inputs{Templates: found.Templates, Releases: found.Releases}, withExitCode(err)
+}
+
+// Origin returns the catalog that was read; nil for a file, which cannot be read again.
+func (f *From) Origin() *modulestatus.Origin {
+	if f.read.URL == "" {
+		return nil
+	}
+	return &f.read
+}
+
+// unnamed returns a source that is not stored; key is a file.
+func unnamed(ctx context.Context, address, digest, key string) (communitycatalog.Source, error) {
+	source := communitycatalog.Source{Name: "unnamed", URL: address, Digest: digest}
+	if key != "" {
+		text, err := userfile.Read(ctx, key)
+		if err != nil {
+			return source, err
+		}
+		source.Key = string(text)
+	}
+	return source.Complete()
+}

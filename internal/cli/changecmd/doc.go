@@ -1,4 +1,0 @@
-// Package changecmd answers one question: how does the command line change which modules a cluster has?
-//
-// What it refuses to do: it decides nothing. It reads flags, calls who decides, and prints what came of it.
-package changecmd

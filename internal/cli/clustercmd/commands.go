@@ -1,0 +1,80 @@
+package clustercmd
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+)
+
+// defaultTimeout is how long to wait where nothing else is said.
+const defaultTimeout = 5 * time.Minute
+
+// host is what the commands of this package share.
+type host struct {
+	console *console.Console
+	target  *target.Target
+}
+
+// Commands returns the verbs of this package, for the root command.
+func Commands(c *console.Console, t *target.Target) []*cobra.Command {
+	h := &host{console: c, target: t}
+	return []*cobra.Command{h.newProvisionCommand(), h.deploy(), h.install(), h.uninstall(), h.check()}
+}
+
+// arguments takes between least and most arguments, which what calls by their name.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		path := command.CommandPath()
+		switch {
+		case len(args) < least:
+			return console.Usage("%s: %s is missing", path, what).With("%s --help shows examples", path)
+		case len(args) > most:
+			return console.Usage("%s takes no argument %q", path, args[most]).With("%s --help shows examples", path)
+		}
+		return nil
+	}
+}
+
+// group returns a command that has others and does nothing itself.
+func group(command *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	command.Args = cobra.ArbitraryArgs
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			path := command.CommandPath()
+			return console.Usage("there is no command %q", path+" "+args[0]).With("%s --help lists the commands", path)
+		}
+		return command.Help()
+	}
+	command.AddCommand(commands...)
+	return command
+}
+
+// noFiles completes nothing.
+func noFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// oneOf completes fixed words.
+func oneOf(words ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// patience returns the time to wait that two flags say.
+func patience(wait bool, timeout time.Duration) time.Duration {
+	if !wait {
+		return 0
+	}
+	return timeout
+}
+
+// isFile reports whether a path leads to a file.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

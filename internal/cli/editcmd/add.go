@@ -1,0 +1,165 @@
+package editcmd
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+)
+
+// adding is one call of `kyma add`.
+type adding struct {
+	*change
+	channel   string
+	policy    string
+	defaultCR bool
+	crFile    string
+	direct    directFlags
+
+	cr *unstructured.Unstructured
+}
+
+func add(c *change) *cobra.Command {
+	a := &adding{change: c}
+	command := &cobra.Command{
+		Use:     "add NAME[@VERSION|:CHANNEL]...",
+		Aliases: []string{"enable"},
+		Short:   "Enable modules",
+		Long: "Enables modules in a Kyma; the lifecycle manager installs and upgrades them. NAME follows the Kyma's channel,\n" +
+			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
+			"unless requested otherwise.\n\n" +
+			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.",
+		Example: "  kyma add notes\n" +
+			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
+			"  kyma add notes --policy Ignore --wait=false\n" +
+			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml",
+		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
+		ValidArgsFunction: c.completeWishes,
+		RunE:              func(command *cobra.Command, args []string) error { return a.run(command.Context(), args) },
+	}
+	c.flags(command)
+	flags := command.Flags()
+	flags.StringVarP(&a.channel, "channel", "c", "", "channel of the modules that name neither channel nor version")
+	flags.StringVar(&a.policy, "policy", "",
+		"customResourcePolicy: CreateAndDelete or Ignore (default: as it is, CreateAndDelete for a new module)")
+	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
+	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
+	flags.Bool("default-config-cr", false, "")
+	flags.StringVar(&a.crFile, "config-cr-path", "", "")
+	_ = flags.MarkHidden("default-config-cr")
+	_ = flags.MarkHidden("config-cr-path")
+	a.direct.add(flags)
+	_ = command.RegisterFlagCompletionFunc("channel", c.completeChannels)
+	_ = command.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policies, nothing))
+	command.PreRunE = func(command *cobra.Command, _ []string) error {
+		old, err := command.Flags().GetBool("default-config-cr")
+		a.defaultCR = a.defaultCR || old
+		return err
+	}
+	return command
+}
+
+var policies = []string{string(v1beta2.CustomResourcePolicyCreateAndDelete), string(v1beta2.CustomResourcePolicyIgnore)}
+
+func (a *adding) run(ctx context.Context, args []string) error {
+	asked, err := a.wanted(ctx, args)
+	if err != nil {
+		return err
+	}
+	if a.direct.isSet() {
+		return a.direct.install(ctx, a, asked)
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.Load(ctx, s); err != nil {
+		return err
+	}
+	installed := a.directThere(ctx, s)
+	for _, wish := range asked {
+		if err := mayAdd(ctx, s, wish, slices.Contains(installed, wish.Name)); err != nil {
+			return err
+		}
+	}
+	if a.cr != nil && !s.Here() {
+		return console.Usage("--cr: the modules of Kyma %s are in another cluster", s.Key()).
+			With("create the custom resource there, and use --policy Ignore here")
+	}
+	done, err := a.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
+		for _, wish := range asked {
+			if err := s.check(&kyma.Spec, wish); err != nil {
+				return nil, err
+			}
+			changes = append(changes, kymaedit.Enable(&kyma.Spec, wish))
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.remark(done)
+	if err := a.follow(ctx, s, done.After, running(&done.spec, done.changes)); err != nil {
+		return err
+	}
+	return a.createCR(ctx, s)
+}
+
+// wanted reads arguments and flags.
+func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRequest, error) {
+	if a.channel != "" && !kymaedit.IsChannel(a.channel) {
+		return nil, console.Usage("--channel=%s is not a channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+	}
+	if a.policy != "" && !slices.Contains(policies, a.policy) {
+		return nil, console.Usage("--policy=%s is unknown", a.policy).With("use CreateAndDelete or Ignore")
+	}
+	policy := v1beta2.CustomResourcePolicy(a.policy)
+	switch {
+	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):
+		return nil, console.Usage("--cr and the default custom resource exclude each other")
+	case a.defaultCR && policy == v1beta2.CustomResourcePolicyIgnore:
+		return nil, console.Usage("--default-cr and --policy Ignore exclude each other")
+	case a.crFile != "" && len(args) > 1:
+		return nil, console.Usage("--cr is for one module, not for %d", len(args))
+	case a.crFile != "":
+		policy = v1beta2.CustomResourcePolicyIgnore
+	case a.defaultCR:
+		policy = v1beta2.CustomResourcePolicyCreateAndDelete
+	}
+	asked, err := wishes(args, a.channel)
+	if err != nil {
+		return nil, err
+	}
+	for i := range asked {
+		asked[i].Policy = policy
+	}
+	if a.crFile != "" {
+		a.cr, err = oneObject(ctx, a.console.In, a.crFile)
+	}
+	return asked, err
+}
+
+// mayAdd asks the flowchart of package view whether a module goes into the Kyma.
+func mayAdd(ctx context.Context, s *session, wish kymaedit.ModuleRequest, isDirect bool) error {
+	way, why, err := s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s, wish.Name) })
+	if way != modulestatus.ViaKyma && why != "" {
+		return &console.Failure{Code: console.CodeError, Err: errors.New(why)}
+	}
+	return judged(err)
+}
+
+// remark returns a hint where the result may be unexpected.
+func (a *adding) remark(done applied) {
+	for _, change := range done.changes {
+		if entry := kymaedit.Entry(&done.spec, change.Module); entry != nil && !kymaedit.IsManaged(entry) {
+			a.console.Sayf("%s is not managed (managed: false): kyma manage %s changes that.", change.Module, change.Module)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package editcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+)
+
+// differing is one call of `kyma diff`.
+type differing struct {
+	*change
+	direct directFlags
+}
+
+func diff(c *change) *cobra.Command {
+	d := &differing{change: c}
+	command := &cobra.Command{
+		Use:   "diff NAME[@VERSION|:CHANNEL]",
+		Short: "Show what another version or channel of a module would change",
+		Long: "Compares what is installed with what would be: the module's entry in the Kyma, and the ModuleTemplates of both versions. Of a\n" +
+			"module that was installed directly the objects in the cluster are compared with those of the version.\n\n" +
+			"The exit code is 0 where there is no difference, 1 where there is one, and above 1 after a failure.",
+		Example: "  kyma diff notes\n  kyma diff notes@1.2.0\n  kyma diff notes:fast --kyma kcp-system/demo",
+		Args: func(command *cobra.Command, args []string) error {
+			return aboveOne(names(1, 1, "NAME[@VERSION|:CHANNEL]")(command, args))
+		},
+		ValidArgsFunction: c.completeWishes,
+		RunE: func(command *cobra.Command, args []string) error {
+			differs, err := d.run(command.Context(), args[0])
+			switch {
+			case err != nil:
+				return aboveOne(err)
+			case differs:
+				return console.Quiet(console.CodeError)
+			}
+			return nil
+		},
+	}
+	c.kymaFlag(command)
+	d.direct.addSource(command.Flags())
+	d.direct.addAgain(command.Flags(), c)
+	d.direct.again.Dry = func() bool { return true } // it shows a difference, and writes nothing
+	return command
+}
+
+// aboveOne keeps the code 1 for a difference.
+func aboveOne(err error) error {
+	if console.Code(err) != console.CodeError {
+		return err
+	}
+	failure := &console.Failure{Code: 2, Err: err}
+	if inner, ok := errors.AsType[*console.Failure](err); ok {
+		failure.Hint = inner.Hint
+	}
+	return failure
+}
+
+func (d *differing) run(ctx context.Context, arg string) (bool, error) {
+	wish, err := kymaedit.ParseWish(arg)
+	if err != nil {
+		return false, console.Usage("%w", err)
+	}
+	s, err := d.open(ctx)
+	if err != nil && console.Code(err) != console.CodeNotFound {
+		return false, err
+	}
+	cluster, clientErr := d.target.Client()
+	if clientErr != nil {
+		return false, clientErr
+	}
+	if there := err == nil && s.Has(wish.Name); !there && slices.Contains(d.directHere(ctx, cluster, s), wish.Name) {
+		return d.direct.diff(ctx, d.change, wish)
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := s.Load(ctx, s); err != nil {
+		return false, err
+	}
+	return d.compare(s, wish)
+}
+
+// compare writes the difference of entry and template.
+func (d *differing) compare(s *session, wish kymaedit.ModuleRequest) (bool, error) {
+	if err := s.check(&s.Asked, wish); err != nil {
+		return false, err
+	}
+	after := s.Kyma.DeepCopy()
+	if err := kymaedit.EditEffective(after, &s.Asked, func(kyma *v1beta2.Kyma) error {
+		kymaedit.Enable(&kyma.Spec, wish)
+		return nil
+	}); err != nil {
+		return false, err
+	}
+	text := kymaDiff(s.Kyma, after)
+
+	installed := ""
+	if known := s.StatusOf(wish.Name); known != nil {
+		installed = known.Version
+	}
+	spec := modulestatus.Effective(after)
+	target := s.Version(&spec, wish.Name)
+	if installed != target {
+		from, to := s.Template(wish.Name, installed), s.Template(wish.Name, target)
+		text += unified(templateName(wish.Name, installed), templateName(wish.Name, target), shownTemplate(from), shownTemplate(to))
+		d.console.Sayf("%s: %s is installed, %s would be.", wish.Name, cmp.Or(installed, "nothing"), cmp.Or(target, "an unknown version"))
+		if kymaedit.Lower(target, installed) {
+			d.console.Sayf("The lifecycle manager would refuse that: it installs no lower version over a higher one.")
+		}
+	}
+	if _, err := fmt.Fprint(d.console.Out, text); err != nil {
+		return false, err
+	}
+	return text != "" || installed != target, nil
+}
+
+func templateName(module, version string) string {
+	if version == "" {
+		return "/dev/null"
+	}
+	return "moduletemplate/" + module + "-" + version
+}
+
+// shownTemplate returns the part of a template that has an effect. The API's defaults and what is ignored are no difference.
+func shownTemplate(template *v1beta2.ModuleTemplate) any {
+	if template == nil {
+		return nil
+	}
+	spec := template.Spec.DeepCopy()
+	spec.Channel, spec.Descriptor.Raw, spec.Descriptor.Object = "", nil, nil
+	slices.SortFunc(spec.Resources, func(a, b v1beta2.Named) int { return cmp.Compare(a.Name, b.Name) })
+	return spec
+}

@@ -1,0 +1,81 @@
+package editcmd
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
+	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
+)
+
+// lookThere is how long a runtime may take to say what is installed in it: the lifecycle manager will find out as well.
+const lookThere = 15 * time.Second
+
+// directThere names the modules that are installed without the lifecycle manager where the modules of the Kyma are:
+//
+//  1. of a local Kyma, and of the copy in a runtime, in this cluster
+//  2. of a remote one in its runtime, by the access Secret; modules of this cluster itself do not matter
+//  3. nothing leads to a runtime yet: none
+//
+// Where a runtime does not tell, that is said, and there are none as far as is known.
+func (c *change) directThere(ctx context.Context, s *session) []string {
+	if s.Here() {
+		return directModules(ctx, s)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookThere)
+	defer cancel()
+	names, err := c.directIn(ctx, s)
+	if err != nil && runtimeaccess.ReasonOf(err) != v1beta2.ReasonAccessSecretNotFound {
+		c.console.Sayf("It cannot be seen which modules are installed directly in the cluster of Kyma %s: %v", s.Key(), err)
+	}
+	return names
+}
+
+// directHere names the modules that this cluster has itself without the lifecycle manager, as far as a command may mean them: none where
+// --kyma names the Kyma of another cluster. s is nil where there is no Kyma.
+func (c *change) directHere(ctx context.Context, cluster client.Reader, s *session) []string {
+	if s != nil && c.kyma != "" && !s.Here() {
+		return nil
+	}
+	return directModules(ctx, cluster)
+}
+
+// directIn asks the runtime of a remote Kyma.
+func (c *change) directIn(ctx context.Context, s *session) ([]string, error) {
+	hub, err := c.target.Config()
+	if err != nil {
+		return nil, err
+	}
+	config, err := runtimeaccess.Cluster(ctx, s.WithWatch, hub, s.Kyma)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := target.Of(config).Client()
+	if err != nil {
+		return nil, err
+	}
+	installed, err := directinstall.List(ctx, runtime)
+	var names []string
+	for i := range installed {
+		names = append(names, installed[i].Module)
+	}
+	return names, err
+}
+
+// absent returns a module that the Kyma does not have; it may be installed directly.
+func (c *change) absent(s *session, name string, isDirect bool) error {
+	failure := console.NotFound("Kyma %s has no module %s", s.Key(), name)
+	switch {
+	case !isDirect:
+		return failure.With("kyma add %s enables it", name)
+	case s.Here():
+		return failure.With("it is installed directly: kyma delete %s, then kyma add %s hands it over; delete its custom resources first",
+			name, name)
+	}
+	return failure.With("it is installed directly in the cluster of the Kyma: call kyma there")
+}

@@ -1,0 +1,53 @@
+package editcmd
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+)
+
+// session is a cluster, the Kyma that a command is about, and what is available there.
+type session struct {
+	client.WithWatch
+	kymaedit.KymaContext
+}
+
+// open finds cluster and Kyma.
+func (c *change) open(ctx context.Context) (*session, error) {
+	if err := c.checked(); err != nil {
+		return nil, err
+	}
+	cluster, err := c.target.Client()
+	if err != nil {
+		return nil, err
+	}
+	kyma, err := c.target.Kyma(ctx, cluster, c.kyma)
+	if err != nil {
+		return nil, err
+	}
+	return &session{cluster, kymaedit.StandOf(kyma)}, nil
+}
+
+// check returns an error of Check its exit code and hint.
+func (s *session) check(spec *v1beta2.KymaSpec, wish kymaedit.ModuleRequest) error {
+	return judged(s.Check(spec, wish))
+}
+
+// judged returns an error of package edit its exit code and hint.
+func judged(err error) error {
+	var unknown *kymaedit.UnknownError
+	var lower *kymaedit.LowerError
+	switch {
+	case errors.As(err, &unknown):
+		return console.NotFound("%w", err).With("kyma catalog list shows the available modules")
+	case errors.As(err, &lower):
+		return (&console.Failure{Code: console.CodeError, Err: err}).
+			With("the lifecycle manager refuses that: delete the module, and add it again")
+	}
+	return err
+}

@@ -1,0 +1,221 @@
+package editcmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+)
+
+// marked is one call of a command that marks a Kyma or Manifests, for the lifecycle manager to see.
+type marked struct {
+	*change
+	all bool
+	// mark changes an object; it returns whether it did.
+	mark func(client.Object) bool
+	// what was done to the object, in a word.
+	did string
+}
+
+func suspend(c *change) *cobra.Command {
+	m := &marked{change: c, did: "suspended", mark: func(o client.Object) bool {
+		return setLabel(o, v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
+	}}
+	command := &cobra.Command{
+		Use:   "suspend [NAME...]",
+		Short: "Let the lifecycle manager leave modules, or a whole Kyma, alone for a while",
+		Long: "Suspended modules stay as they are: they are neither upgraded nor repaired until kyma resume. It is for the cluster of the\n" +
+			"lifecycle manager; the user of a runtime has kyma unmanage.",
+		Example: "  kyma suspend notes\n  kyma suspend --all --kyma kcp-system/demo",
+		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
+	}
+	m.prepare(command, false)
+	return command
+}
+
+func resume(c *change) *cobra.Command {
+	m := &marked{change: c, did: "resumed", mark: func(o client.Object) bool {
+		return setLabel(o, v1beta2.LabelSkipReconciliation, "")
+	}}
+	command := &cobra.Command{
+		Use:     "resume [NAME...]",
+		Short:   "Resume the management of suspended modules",
+		Example: "  kyma resume notes\n  kyma resume --all --wait=false",
+		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
+	}
+	m.prepare(command, true)
+	return command
+}
+
+// labelReconcile wakes the lifecycle manager by having another value than before.
+const labelReconcile = "cli.kyma-project.io/reconcile-requested"
+
+func reconcile(c *change) *cobra.Command {
+	m := &marked{change: c, did: "asked to reconcile", mark: func(o client.Object) bool {
+		return setLabel(o, labelReconcile, strconv.FormatInt(time.Now().UnixNano(), 10))
+	}}
+	command := &cobra.Command{
+		Use:   "reconcile [NAME...]",
+		Short: "Reconcile modules, or a whole Kyma, now",
+		Long: "What changes wakes the lifecycle manager by itself, also in the cluster of a module. This wakes it without a change, and waits\n" +
+			"for what comes of it. What failed a moment ago, such as a registry, is tried again at its own pace, within minutes.",
+		Example: "  kyma reconcile notes\n  kyma reconcile --all --timeout 2m",
+		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
+	}
+	m.prepare(command, true)
+	return command
+}
+
+func (m *marked) prepare(command *cobra.Command, waits bool) {
+	command.Args = names(0, -1, "NAME")
+	command.ValidArgsFunction = m.completeEnabled
+	m.kymaFlag(command)
+	m.dryRunFlag(command.Flags())
+	m.outputFlag(command.Flags())
+	m.timeout, m.again = time.Minute, true
+	if waits {
+		m.waitFlags(command.Flags())
+	}
+	command.Flags().BoolVar(&m.all, "all", false, "the whole Kyma")
+}
+
+func (m *marked) run(ctx context.Context, args []string) error {
+	if m.all == (len(args) > 0) {
+		return console.Usage("no module is named").With("name some, or use --all for the whole Kyma")
+	}
+	s, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	if modulestatus.IsCopy(s.Kyma) && (len(args) > 0 || m.did != "asked to reconcile") {
+		return console.Usage("Kyma %s is the one that the user of a runtime edits: this is for the cluster of the lifecycle manager", s.Key()).
+			With("kyma unmanage stops managing a module here")
+	}
+	if m.all {
+		return m.whole(ctx, s)
+	}
+	return m.modules(ctx, s, args)
+}
+
+// whole marks the Kyma.
+func (m *marked) whole(ctx context.Context, s *session) error {
+	changed := false
+	result, err := kymaedit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
+		changed = m.mark(kyma)
+		return nil
+	}, kymaedit.Options{DryRun: kymaedit.DryRun(m.dryRun)})
+	if err != nil {
+		return refusal(err, s.Key().String())
+	}
+	if err := m.print([]item{m.row("kyma/"+s.Key().String(), s, changed)}); err != nil {
+		return err
+	}
+	if !m.wait || m.dry() {
+		return nil
+	}
+	return m.awaitKyma(ctx, s, result.After.Generation)
+}
+
+// modules marks the Manifests of modules.
+func (m *marked) modules(ctx context.Context, s *session, args []string) error {
+	var manifests v1beta2.ManifestList
+	err := s.List(ctx, &manifests, client.InNamespace(s.Kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: s.Kyma.Name})
+	if err != nil && !meta.IsNoMatchError(err) {
+		return err
+	}
+	byModule := map[string]*v1beta2.Manifest{}
+	for i := range manifests.Items {
+		if module.KymaName(&manifests.Items[i]) != s.Kyma.Name {
+			continue // it stands alone, and only goes to the same cluster
+		}
+		byModule[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
+	}
+	var items []item
+	var wants []waitfor.Expectation
+	for _, name := range args {
+		manifest := byModule[name]
+		if manifest == nil {
+			return m.unmarked(ctx, s, name)
+		}
+		changed, err := m.patch(ctx, s, manifest)
+		if err != nil {
+			return err
+		}
+		items = append(items, m.row("module/"+name, s, changed))
+		wants = append(wants, waitfor.Expectation{Module: name})
+	}
+	if err := m.print(items); err != nil {
+		return err
+	}
+	return m.follow(ctx, s, s.Kyma, wants)
+}
+
+// unmarked returns a module of which there is nothing to mark.
+func (m *marked) unmarked(ctx context.Context, s *session, name string) error {
+	if !s.Has(name) {
+		return m.absent(s, name, slices.Contains(m.directThere(ctx, s), name))
+	}
+	return console.NotFound("module %s of Kyma %s has no Manifest yet", name, s.Key()).With("kyma status %s shows why", name)
+}
+
+// patch marks one Manifest, without reading it again: its own label conflicts with no other change.
+func (m *marked) patch(ctx context.Context, s *session, manifest *v1beta2.Manifest) (bool, error) {
+	before := manifest.DeepCopy()
+	if !m.mark(manifest) {
+		return false, nil
+	}
+	options := []client.PatchOption{client.FieldOwner(kymaedit.FieldManager)}
+	switch kymaedit.DryRun(m.dryRun) {
+	case kymaedit.DryRunClient:
+		return true, nil
+	case kymaedit.DryRunServer:
+		options = append(options, client.DryRunAll)
+	case kymaedit.DryRunNone, "":
+	}
+	if err := s.Patch(ctx, manifest, client.MergeFrom(before), options...); err != nil {
+		return false, fmt.Errorf("manifest %s: %w", client.ObjectKeyFromObject(manifest), err)
+	}
+	return true, nil
+}
+
+func (m *marked) row(name string, s *session, changed bool) item {
+	i := item{Name: name, Kyma: s.Key().String(), Action: kymaedit.Unchanged}
+	if changed {
+		i.Action = kymaedit.Action(m.did)
+	}
+	if changed && m.dry() {
+		i.DryRun = m.dryRun
+	}
+	return i
+}
+
+// setLabel returns an object a label, or takes it away where the value is empty, and says whether it was another.
+func setLabel(object client.Object, name, value string) bool {
+	labels := object.GetLabels()
+	before, there := labels[name]
+	switch {
+	case value == "" && !there, value != "" && before == value:
+		return false
+	case value == "":
+		delete(labels, name)
+	case labels == nil:
+		labels = map[string]string{name: value}
+	default:
+		labels[name] = value
+	}
+	object.SetLabels(labels)
+	return strings.TrimSpace(value) != before
+}

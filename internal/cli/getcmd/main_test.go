@@ -1,0 +1,13 @@
+package getcmd
+
+import (
+	"testing"
+
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
+)
+
+// server is the API server that all tests of this package share, with our kinds and without anyone who looks after them. The first
+// test that needs it starts it.
+var server = apiserver.Start
+
+func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }

@@ -1,4 +1,0 @@
-// Package hostcmd answers one question: how does the command line bring clusters and the lifecycle manager itself to life?
-//
-// What it refuses to do: it decides nothing. It reads flags, calls who decides, and prints what came of it.
-package hostcmd

@@ -1,4 +1,0 @@
-// Package modulecmd answers one question: how does an author make, sign and publish a module from the command line?
-//
-// What it refuses to do: it decides nothing. It reads flags, calls who decides, and prints what came of it.
-package modulecmd

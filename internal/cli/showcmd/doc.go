@@ -1,4 +1,0 @@
-// Package showcmd answers one question: what does the command line show of modules in a cluster?
-//
-// What it refuses to do: it decides nothing. It reads flags, calls who decides, and prints what came of it.
-package showcmd

@@ -1,0 +1,261 @@
+package directinstall
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// fetching reads what lies in component versions.
+type fetching struct {
+	access  Access
+	mapping descriptor.Mapping
+	store   *content.Store
+}
+
+// reader of the registry that holds a component. Its address can be that of a template, whose author has no say in whether it is spoken to
+// without TLS, and logins are sent in the clear: Access says so, and a scheme says nothing.
+func (f *fetching) reader(where *Component) *descriptor.Reader {
+	address := where.Registry
+	if _, rest, has := strings.Cut(address, "://"); has {
+		address = rest
+	}
+	host, below, _ := strings.Cut(strings.Trim(address, "/"), "/")
+	return &descriptor.Reader{
+		Registry: host, SubPath: below, Mapping: cmp.Or(f.mapping, f.access.Mapping),
+		Registries: descriptor.Registries{
+			PlainHTTP: f.access.plain(host), Credentials: f.access.Credentials, Policy: f.access.Policy,
+			Transport: content.Transport(), // it heeds content.WithDialControl
+		},
+	}
+}
+
+// layer returns a source of one layer.
+func (f *fetching) layer(c *descriptor.Component, layer *descriptor.Layer, plainHTTP bool) (content.Source, error) {
+	reference, _, err := content.ParseReference(c.Repository, c.RepositoryName, layer.Digest)
+	if err != nil {
+		return nil, err
+	}
+	oci := &content.OCI{Store: f.store, Registries: content.Registries{
+		PlainHTTP:   func(host string) bool { return plainHTTP || f.access.plain(host) },
+		Credentials: f.access.Credentials, Policy: f.access.Policy,
+	}}
+	return &content.LayerSource{OCI: oci, Ref: reference, Archive: layer.Format != descriptor.FormatFile}, nil
+}
+
+// fromComponent returns the content of a component version.
+func (c *installing) fromComponent(ctx context.Context, where *Component, store *content.Store) (loaded, error) {
+	fetch := &fetching{access: c.plan.Access, mapping: c.plan.mapping(), store: store}
+	reader := fetch.reader(where)
+	component, err := reader.Get(ctx, where.Name, where.Version)
+	if err != nil {
+		return loaded{}, err
+	}
+	contents, err := component.Contents()
+	if err != nil {
+		return loaded{}, err
+	}
+	found := loaded{images: component.Images()}
+	found.source = fmt.Sprintf("%s//%s:%s@%s", strings.Trim(reader.Registry+"/"+reader.SubPath, "/"), component.Name, component.Version,
+		digestOf(&contents))
+	reading := &reading{fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP}
+	if err := reading.verify(ctx, c.plan.policy(component.Name), &found); err != nil {
+		return found, err
+	}
+	return found, reading.into(ctx, &found)
+}
+
+// digestOf names what is installed: the layer, or all of them together. The digest of the component version itself changes when it is
+// signed.
+func digestOf(contents *descriptor.Contents) string {
+	layers := slices.Clone(contents.Installs)
+	for _, layer := range []*descriptor.Layer{contents.Config, contents.Definitions} {
+		if layer != nil {
+			layers = append(layers, *layer)
+		}
+	}
+	if len(layers) == 1 {
+		return layers[0].Digest
+	}
+	sum := sha256.New()
+	for _, layer := range layers {
+		fmt.Fprintf(sum, "%s %s %s\n", layer.Resource, layer.Format, layer.Digest)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// reading makes sources of the resources of a component version.
+type reading struct {
+	*fetching
+	component *descriptor.Component
+	contents  *descriptor.Contents
+	module    string
+	plain     bool
+	// release is the name of a chart's release that the module gives it; empty where the component does.
+	release string
+}
+
+func (r *reading) into(ctx context.Context, found *loaded) error {
+	config := render.Config{}
+	if layer := r.contents.Config; layer != nil {
+		tree, err := r.tree(ctx, layer)
+		if err != nil {
+			return err
+		}
+		if config, err = render.ParseConfig(firstFile(tree)); err != nil {
+			return err
+		}
+	}
+	if layer := r.contents.Definitions; layer != nil {
+		tree, err := r.tree(ctx, layer)
+		if err != nil {
+			return err
+		}
+		rendered, err := render.Raw{}.Render(ctx, tree, render.Input{})
+		if err != nil {
+			return fmt.Errorf("resource %s: %w", layer.Resource, err)
+		}
+		for _, step := range rendered.Steps {
+			found.definitions = append(found.definitions, step...)
+		}
+	}
+	for i := range r.contents.Installs {
+		source, err := r.source(&r.contents.Installs[i], config)
+		if err != nil {
+			return err
+		}
+		found.sources = append(found.sources, source)
+	}
+	if found.seal != nil {
+		found.seal.release = r.release
+	}
+	return nil
+}
+
+// source returns one installation. The config layer may speak of raw-manifest by the name of the module.
+func (r *reading) source(layer *descriptor.Layer, config render.Config) (installer.Source, error) {
+	renderer, known := render.Builtin()[layer.Format]
+	if !known {
+		return installer.Source{}, refuse(ReasonUnsupported, "resource %s of component %s:%s is of the format %q, which is not known here",
+			layer.Resource, r.component.Name, r.component.Version, layer.Format)
+	}
+	own, err := config.For(layer.Resource)
+	release := layer.Resource
+	if layer.Resource == descriptor.ResourceManifest {
+		release = r.module
+		if err == nil && own.Values == nil && own.Namespace == "" && own.ReleaseName == "" {
+			own, err = config.For(r.module)
+		}
+	}
+	if err != nil {
+		return installer.Source{}, err
+	}
+	if layer.Resource == descriptor.ResourceManifest && own.ReleaseName == "" && layer.Format == descriptor.FormatHelmChart {
+		r.release = release
+	}
+	from, err := r.layer(r.component, layer, r.plain)
+	return installer.Source{
+		Name: layer.Resource, Content: from, Renderer: renderer, Values: own.Values, Namespace: own.Namespace,
+		ReleaseName: cmp.Or(own.ReleaseName, release),
+	}, err
+}
+
+func (r *reading) tree(ctx context.Context, layer *descriptor.Layer) (*content.Tree, error) {
+	from, err := r.layer(r.component, layer, r.plain)
+	if err != nil {
+		return nil, err
+	}
+	return from.Fetch(ctx, content.Resolved{Digest: layer.Digest})
+}
+
+func firstFile(tree *content.Tree) []byte {
+	if len(tree.Files) == 0 {
+		return nil
+	}
+	return tree.Files[0].Data
+}
+
+// described is what a ModuleTemplate's descriptor says of where its component lies, in both schemas of OCM.
+type described struct {
+	Component identity `json:"component"`
+	identity
+	Metadata identity `json:"metadata"`
+}
+
+type identity struct {
+	Name               string              `json:"name"`
+	Version            string              `json:"version"`
+	RepositoryContexts []repositoryContext `json:"repositoryContexts"`
+}
+
+type repositoryContext struct {
+	BaseURL string             `json:"baseUrl"`
+	SubPath string             `json:"subPath"`
+	Mapping descriptor.Mapping `json:"componentNameMapping"`
+}
+
+func (p *Plan) descriptor() (name, version string, at repositoryContext) {
+	told := described{}
+	if raw := p.Template.Spec.Descriptor.Raw; len(raw) == 0 || json.Unmarshal(raw, &told) != nil {
+		return "", "", at
+	}
+	contexts := slices.Concat(told.RepositoryContexts, told.Component.RepositoryContexts)
+	if len(contexts) > 0 {
+		at = contexts[len(contexts)-1] // the newest
+	}
+	return cmp.Or(told.Component.Name, told.Metadata.Name), cmp.Or(told.Component.Version, told.Metadata.Version), at
+}
+
+// mapping returns that of the descriptor, where the Plan names no registry.
+func (p *Plan) mapping() descriptor.Mapping {
+	if p.Component != nil && p.Component.Registry != "" {
+		return ""
+	}
+	_, _, at := p.descriptor()
+	return at.Mapping
+}
+
+// Located says in which registry the component of a ModuleTemplate lies, and how its name becomes a repository; nil where the template
+// does not say. release may be nil.
+func Located(template *v1beta2.ModuleTemplate, release *v1beta2.ModuleReleaseMeta) (*Component, descriptor.Mapping, error) {
+	plan := &Plan{Template: template, Release: release}
+	where, err := componentOf(plan)
+	return where, plan.mapping(), err
+}
+
+// componentOf returns which component version holds the content; nil when nothing names one.
+func componentOf(plan *Plan) (*Component, error) {
+	where := Component{}
+	if plan.Component != nil {
+		where = *plan.Component
+	}
+	name, version, at := plan.descriptor()
+	if where.Registry == "" && at.BaseURL != "" {
+		where.Registry = strings.TrimSuffix(at.BaseURL, "/") + "/" + at.SubPath
+	}
+	if where.Registry == "" {
+		return nil, nil
+	}
+	if plan.Release != nil {
+		where.Name = cmp.Or(where.Name, plan.Release.Spec.OCMComponentName)
+	}
+	notes := plan.Template.Annotations
+	where.Name = cmp.Or(where.Name, notes[v1beta2.AnnotationOCMComponentName], notes[v1beta2.AnnotationFQDN], name)
+	where.Version = cmp.Or(where.Version, version, plan.Template.Spec.Version)
+	if where.Name == "" {
+		return nil, refuse(ReasonNoContent, "the component in %s that holds module %s is not known: name it, or its ModuleReleaseMeta",
+			where.Registry, plan.Template.Spec.ModuleName)
+	}
+	return &where, nil
+}

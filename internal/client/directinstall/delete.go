@@ -1,0 +1,121 @@
+package directinstall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
+)
+
+// maxNamed bounds how many objects a message names.
+const maxNamed = 10
+
+// Delete takes down a module from its record; no source has to be reachable. A second call continues where an interrupted one was, and what
+// is not installed is Gone.
+//
+//  1. Objects that users made with the module block, whichever kind they are of that the module declared or brought a definition for. A
+//     kind that may not be listed blocks as well.
+//  2. With Cascade, those of them that were previewed are deleted, each by its UID, and waited for while the module's operator still runs.
+//     What came since the preview blocks.
+//  3. The default custom resource, then everything else, the operator behind what it cleans up. What other modules share is handed to them.
+func Delete(ctx context.Context, removal Removal) (Report, error) {
+	report, err := remove(ctx, removal)
+	if err != nil && report.State == "" {
+		report.State, report.Reason, report.Message = installer.StateError, ReasonOf(err), err.Error()
+	}
+	return report, err
+}
+
+// removing is one call of Delete.
+type removing struct {
+	*job
+	removal Removal
+	inst    installer.Installation
+}
+
+func remove(ctx context.Context, removal Removal) (Report, error) {
+	report := Report{Module: removal.Module}
+	c, err := prepare(ctx, removal)
+	if err != nil {
+		return report, err
+	}
+	report.Previous, report.Type = c.installed(), c.note.Type
+	if c.record == nil {
+		report.Report = installer.Report{Ready: true, State: installer.StateGone, Reason: ReasonNotInstalled}
+		report.Message = "module " + c.module + " is not installed directly"
+		return report, nil
+	}
+	if report.Blocking, err = c.resources(ctx); err != nil {
+		return report, err
+	}
+	if removal.DryRun {
+		return c.preview(report), nil
+	}
+	if left, err := c.cascade(ctx, &report); left || err != nil {
+		return report, err
+	}
+	report.Report, err = installer.Uninstall(ctx, c.inst)
+	report.Changed = report.Changed || len(report.Objects) > 0
+	return report, err
+}
+
+// prepare reads everything that the deletion needs to know.
+func prepare(ctx context.Context, removal Removal) (*removing, error) {
+	if removal.Config == nil || removal.Module == "" {
+		return nil, refuse(ReasonPlanInvalid, "a Removal needs Config and Module")
+	}
+	j, err := open(ctx, removal.Config, removal.Module)
+	if err != nil {
+		return nil, err
+	}
+	c := &removing{job: j, removal: removal, inst: j.installation()}
+	if j.record == nil {
+		return c, nil
+	}
+	note := j.note
+	note.Deleting = true
+	if c.inst.RecordAnnotations, err = note.Annotations(); err != nil {
+		return nil, err
+	}
+	c.inst.Wait, c.inst.Progress = removal.Wait, removal.Progress
+	return c, j.share(ctx, &c.inst)
+}
+
+// preview returns the Report of a dry run: what would be deleted, in no order.
+func (c *removing) preview(report Report) Report {
+	report.Report = installer.Report{State: installer.StateProcessing, Reason: ReasonDryRun, Message: "nothing was deleted"}
+	for _, entry := range slices.Concat(c.record.Created, c.record.Entries) {
+		object := installer.ObjectReport{ID: entry.ID, Version: entry.Version, Action: apply.Deleted}
+		if heir := c.inst.Successor(entry.ID); heir != "" {
+			object.Action, object.Message = apply.Kept, heir+" has it too"
+		}
+		report.Objects = append(report.Objects, object)
+	}
+	return report
+}
+
+// Preview names the objects that users made with a module: what Delete deletes with Cascade, and is blocked by without. An error with
+// ReasonForbidden says that there may be others.
+func Preview(ctx context.Context, removal Removal) ([]Resource, error) {
+	c, err := prepare(ctx, removal)
+	if err != nil || c.record == nil {
+		return nil, err
+	}
+	return c.resources(ctx)
+}
+
+// blocked names what must go first.
+func blocked(module string, resources []Resource, what string) error {
+	names := make([]string, 0, maxNamed)
+	for _, resource := range resources[:min(len(resources), maxNamed)] {
+		names = append(names, resource.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(resources) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return refuse(ReasonBlocked, "module %s is not deleted, since %s: %s", module, what, text)
+}

@@ -1,0 +1,212 @@
+package directinstall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
+)
+
+// Install brings a module, or the version of it that the Plan names. A second call with the same Plan writes nothing; one after an
+// interruption continues where that was.
+//
+//  1. Who manages the module: refused where a Kyma does, or could and Unmanaged is not set.
+//  2. What is installed: refused while it is being deleted, and for a lower version.
+//  3. The content is fetched and verified; other content than the template's digest says, or under the same version, is refused.
+//  4. The API server is asked by dry runs. When it would refuse a part, nothing is written.
+//  5. pkg/installer does the rest. What a new version drops goes when everything of it is ready.
+func Install(ctx context.Context, plan Plan) (Report, error) { return install(ctx, plan, false) }
+
+// Upgrade is Install where the module is installed already: ReasonNotInstalled otherwise. It creates no custom resource.
+func Upgrade(ctx context.Context, plan Plan) (Report, error) { return install(ctx, plan, true) }
+
+// installing is one call of Install.
+type installing struct {
+	*job
+	plan    Plan
+	version string
+	kind    modulestatus.Type
+	upgrade bool
+	loaded  loaded
+}
+
+func install(ctx context.Context, plan Plan, upgrade bool) (Report, error) {
+	call := &installing{plan: plan, upgrade: upgrade}
+	report, err := call.run(ctx)
+	if err != nil && report.State == "" {
+		report.State, report.Reason, report.Message = installer.StateError, ReasonOf(err), err.Error()
+	}
+	return report, err
+}
+
+func (c *installing) run(ctx context.Context) (Report, error) {
+	module, version, err := identify(&c.plan)
+	c.version = version
+	report := Report{Module: module, Version: version}
+	if err != nil {
+		return report, err
+	}
+	if c.job, err = open(ctx, c.plan.Config, module); err != nil {
+		return report, err
+	}
+	report.Previous = c.installed()
+	if c.kind, err = c.guard(ctx, &c.plan); err != nil {
+		return report, err
+	}
+	report.Type = c.kind
+	if err := c.allowed(); err != nil {
+		return report, err
+	}
+	store, done, err := storeOf(c.plan.Store)
+	if err != nil {
+		return report, err
+	}
+	report, err = c.bring(ctx, store, report)
+	return report, errors.Join(err, done())
+}
+
+// allowed refuses what does not fit to what is installed.
+func (c *installing) allowed() error {
+	before := c.installed()
+	switch {
+	case c.upgrade && c.record == nil:
+		return refuse(ReasonNotInstalled, "module %s is not installed here: add it instead", c.module)
+	case c.record != nil && c.note.Deleting:
+		return refuse(ReasonBeingDeleted, "module %s is being deleted: let that end, by deleting it again", c.module)
+	case !c.plan.AllowDowngrade && lower(c.version, before):
+		return refuse(ReasonDowngrade, "module %s is installed in version %s, which is higher than %s: that may not read its data",
+			c.module, before, c.version)
+	}
+	return nil
+}
+
+// bring fetches the content and applies it.
+func (c *installing) bring(ctx context.Context, store *content.Store, report Report) (Report, error) {
+	var err error
+	if c.loaded, err = c.load(ctx, store); err != nil {
+		return report, c.trouble(ctx, err)
+	}
+	inst, err := c.installation(ctx)
+	if err != nil {
+		return report, err
+	}
+	if report.Differences, err = installer.Diff(ctx, inst); err != nil {
+		return report, c.trouble(ctx, err)
+	}
+	if err := errors.Join(c.covered(inst.CustomResources), refusedOf(c.module, report.Differences)); err != nil {
+		return report, c.trouble(ctx, err)
+	}
+	if err := c.annotate(&inst); err != nil { // which tells what the content turned out to be worth
+		return report, err
+	}
+	if c.plan.DryRun {
+		report.Report = installer.Report{State: installer.StateProcessing, Reason: ReasonDryRun, Resolved: c.loaded.pinned}
+		report.Message = "nothing was written"
+		return report, nil
+	}
+	report.Report, err = installer.Install(ctx, inst)
+	report.Changed = slices.ContainsFunc(report.Objects, func(o installer.ObjectReport) bool {
+		return o.Action != "" && o.Action != apply.Unchanged && o.Action != apply.Shared
+	})
+	return report, c.trouble(ctx, err)
+}
+
+// refusedOf returns the error of what the API server would refuse; nil when it refuses nothing.
+func refusedOf(module string, differences []apply.Difference) error {
+	var bad []string
+	var first error
+	for i := range differences {
+		if differences[i].Err != nil {
+			bad = append(bad, differences[i].Err.Error())
+			first = errors.Join(first, differences[i].Err)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	text := strings.Join(bad[:min(len(bad), 5)], "; ")
+	if more := len(bad) - 5; more > 0 {
+		text += fmt.Sprintf(" (and %d more %s)", more, english.PluralWord(more, "object", ""))
+	}
+	return &Error{Reason: ReasonRefused, Err: fmt.Errorf("nothing of module %s was changed, since this would be refused: %s", module, text)}
+}
+
+// installation returns what pkg/installer is requested.
+func (c *installing) installation(ctx context.Context) (installer.Installation, error) {
+	inst := c.job.installation()
+	inst.CreateNamespace, inst.PruneWhenReady, inst.Wait, inst.Progress = true, true, c.plan.Wait, c.plan.Progress
+	inst.CRDs, inst.Sources, inst.Pinned = c.loaded.definitions, c.loaded.sources, c.loaded.pinned
+	inst.CustomResources = c.customResources()
+	inst.Transforms = c.loaded.transforms()
+	if c.plan.Adopt {
+		inst.Ownership = apply.AdoptIfUnowned
+	}
+	for _, rule := range c.plan.Template.Spec.AllowCRDChanges {
+		inst.AllowCRDChanges = append(inst.AllowCRDChanges, string(rule))
+	}
+	if err := c.share(ctx, &inst); err != nil {
+		return inst, err
+	}
+	if err := c.home(ctx, &inst); err != nil {
+		return inst, err
+	}
+	return inst, c.annotate(&inst)
+}
+
+// customResources returns those that are created with this call, and those that were, since they count for being ready:
+//
+//  1. One that was created once is not created again.
+//  2. One whose creation was interrupted is created.
+//  3. Otherwise what the Plan asks for, but never by an upgrade of what was complete once.
+func (c *installing) customResources() []*unstructured.Unstructured {
+	var custom []*unstructured.Unstructured
+	if c.record != nil {
+		for _, entry := range c.record.Created {
+			if entry.Hash != "" {
+				known := &unstructured.Unstructured{}
+				known.SetGroupVersionKind(entry.GroupKind().WithVersion(entry.Version))
+				known.SetNamespace(entry.Namespace)
+				known.SetName(entry.Name)
+				custom = append(custom, known)
+			}
+		}
+	}
+	asked := c.requestedResource()
+	if len(custom) > 0 || asked == nil || c.upgrade && c.installed() != "" {
+		return custom
+	}
+	return append(custom, asked)
+}
+
+// requestedResource returns the custom resource that the Plan asks for, or an interrupted call did.
+func (c *installing) requestedResource() *unstructured.Unstructured {
+	planned := c.record != nil && len(c.record.Created) > 0
+	switch {
+	case c.plan.CR != nil:
+		return c.plan.CR.DeepCopy()
+	case (c.plan.DefaultCR || planned) && c.plan.Template.Spec.Data != nil:
+		return c.plan.Template.Spec.Data.DeepCopy()
+	}
+	return nil
+}
+
+// storeOf returns where content is kept, and what ends that.
+func storeOf(dir string) (store *content.Store, done func() error, err error) {
+	if dir != "" {
+		return &content.Store{Dir: dir}, func() error { return nil }, nil
+	}
+	if dir, err = os.MkdirTemp("", "kyma-content-"); err != nil {
+		return nil, nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	return &content.Store{Dir: dir}, func() error { return os.RemoveAll(dir) }, nil
+}

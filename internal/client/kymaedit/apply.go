@@ -1,0 +1,126 @@
+package kymaedit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// FieldManager is the name under which these edits stand in the managed fields of a Kyma.
+const FieldManager = "kyma-cli"
+
+// DryRun says whether an edit is only tried.
+type DryRun string
+
+// The ways to try an edit.
+const (
+	// DryRunNone writes.
+	DryRunNone DryRun = "none"
+	// DryRunClient never prompts.
+	DryRunClient DryRun = "client"
+	// DryRunServer lets the API server check the edit without keeping it.
+	DryRunServer DryRun = "server"
+)
+
+// Options of Apply. The zero value writes without asking.
+type Options struct {
+	DryRun DryRun
+	// Review sees the edit before it is written, again when it had to be recreated from another object. An error ends everything.
+	Review func(before, after *v1beta2.Kyma) error
+}
+
+// Result is the result of Apply.
+type Result struct {
+	// Before and After are the object that the edit was made from and the one that came of it; they are the same when nothing changed.
+	Before, After *v1beta2.Kyma
+	// Written reports whether the cluster has it.
+	Written bool
+}
+
+// retries wait a random part of a growing time, so that many who are in each other's way get past each other.
+func retries() wait.Backoff {
+	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 60, Cap: 500 * time.Millisecond}
+}
+
+// Apply edits a Kyma so that no concurrent edit is lost:
+//
+//  1. the object is read, and the edit made from it
+//  2. an edit that changes nothing is not written
+//  3. what differs is written as a patch that holds for the version that was read only
+//  4. on a conflict it starts again, until the context ends
+//
+// change may be called many times and must say again each time what it did.
+func Apply(ctx context.Context, c client.Client, key client.ObjectKey, change func(*v1beta2.Kyma) error, options Options) (Result, error) {
+	backoff := retries()
+	for {
+		before := &v1beta2.Kyma{}
+		if err := c.Get(ctx, key, before); err != nil {
+			return Result{}, err
+		}
+		result, err := once(ctx, c, before, change, options)
+		if !apierrors.IsConflict(err) {
+			return result, err
+		}
+		if err := pause(ctx, backoff.Step()); err != nil {
+			return Result{}, fmt.Errorf("kyma %s was changed by others all the time: %w", key, err)
+		}
+	}
+}
+
+// once returns one attempt.
+func once(
+	ctx context.Context, c client.Client, before *v1beta2.Kyma, change func(*v1beta2.Kyma) error, options Options,
+) (Result, error) {
+	after := before.DeepCopy()
+	if err := change(after); err != nil {
+		return Result{}, err
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if same, err := nothing(before, after); err != nil || same {
+		return Result{Before: before, After: before}, err
+	}
+	if options.Review != nil {
+		if err := options.Review(before, after); err != nil {
+			return Result{}, err
+		}
+	}
+	result := Result{Before: before, After: after}
+	write := []client.PatchOption{client.FieldOwner(FieldManager)}
+	switch options.DryRun {
+	case DryRunClient:
+		return result, nil
+	case DryRunServer:
+		write = append(write, client.DryRunAll)
+	case DryRunNone, "":
+		result.Written = true
+	}
+	if err := c.Patch(ctx, after, patch, write...); err != nil {
+		return Result{}, err
+	}
+	return result, nil
+}
+
+// nothing reports whether an edit changed nothing.
+func nothing(before, after *v1beta2.Kyma) (bool, error) {
+	patch, err := client.MergeFrom(before).Data(after)
+	return bytes.Equal(patch, []byte("{}")), err
+}
+
+// pause waits, or ends with the context.
+func pause(ctx context.Context, duration time.Duration) error {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,30 @@
+package kymaedit
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// EditEffective runs an edit of a Kyma as if its spec had all modules that are requested, among them those that only the user of its
+// runtime asks for. Entries that the edit leaves as they are stay out of the spec: the runtime keeps the say about them.
+func EditEffective(kyma *v1beta2.Kyma, asked *v1beta2.KymaSpec, do func(*v1beta2.Kyma) error) error {
+	lent := map[string]*v1beta2.Module{}
+	for i := range asked.Modules {
+		if m := &asked.Modules[i]; find(&kyma.Spec, m.Name) == nil {
+			lent[m.Name] = m
+			kyma.Spec.Modules = append(kyma.Spec.Modules, *m.DeepCopy())
+		}
+	}
+	if err := do(kyma); err != nil {
+		return err
+	}
+	if len(lent) > 0 {
+		kyma.Spec.Modules = slices.DeleteFunc(kyma.Spec.Modules, func(m v1beta2.Module) bool {
+			return lent[m.Name] != nil && equality.Semantic.DeepEqual(*lent[m.Name], m)
+		})
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package kymaedit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Offer is what is available of one module.
+type Offer struct {
+	Module string
+	// Channels and the versions that they offer.
+	Channels map[string]string
+	// Versions of which there is a template, the newest first.
+	Versions []string
+	// Mandatory modules come by themselves and cannot be requested.
+	Mandatory bool
+}
+
+// Offers returns what the releases and templates of one namespace offer, by module. A module without a release is no offer: it cannot be
+// asked for in a Kyma.
+func Offers(releases []v1beta2.ModuleReleaseMeta, templates []v1beta2.ModuleTemplate) map[string]Offer {
+	offers := map[string]Offer{}
+	for i := range releases {
+		release := &releases[i]
+		offer := Offer{Module: release.Name, Channels: map[string]string{}, Mandatory: release.Spec.Mandatory != nil}
+		for _, channel := range release.Spec.Channels {
+			offer.Channels[channel.Channel] = channel.Version
+		}
+		offers[release.Name] = offer
+	}
+	for i := range templates {
+		spec := &templates[i].Spec
+		if offer, known := offers[spec.ModuleName]; known && spec.Version != "" {
+			offer.Versions = append(offer.Versions, spec.Version)
+			offers[spec.ModuleName] = offer
+		}
+	}
+	for _, offer := range offers {
+		slices.SortFunc(offer.Versions, func(a, b string) int { return compare(b, a) })
+	}
+	return offers
+}
+
+// compare orders versions; what is no version comes first.
+func compare(a, b string) int {
+	left, errLeft := semver.NewVersion(a)
+	right, errRight := semver.NewVersion(b)
+	switch {
+	case errLeft != nil && errRight != nil:
+		return cmp.Compare(a, b)
+	case errLeft != nil:
+		return -1
+	case errRight != nil:
+		return 1
+	}
+	return left.Compare(right)
+}
+
+// Newest returns the newest version that is above one, and no pre-release unless that is one; empty when there is none.
+func (o Offer) Newest(above string) string {
+	from, err := semver.NewVersion(above)
+	for _, version := range o.Versions {
+		candidate, invalid := semver.NewVersion(version)
+		switch {
+		case invalid != nil:
+		case candidate.Prerelease() != "" && (err != nil || from.Prerelease() == ""):
+		case err == nil && !candidate.GreaterThan(from):
+		default:
+			return version
+		}
+	}
+	return ""
+}
+
+// Choose returns the version that a wish leads to where a module is installed without a Kyma: the one that it names, or that its channel
+// offers, or else the newest that is no pre-release. The error is an *UnknownError.
+func (o Offer) Choose(wish ModuleRequest) (string, error) {
+	version := wish.Version
+	unknown := &UnknownError{What: "version", Module: wish.Name, Candidates: o.Versions}
+	switch {
+	case wish.Channel != "":
+		version = o.Channels[wish.Channel]
+		unknown.What = "channel"
+	case version == "" && len(o.Versions) > 0:
+		version = cmp.Or(o.Newest(""), o.Versions[0])
+	}
+	if slices.Contains(o.Versions, version) {
+		return version, nil
+	}
+	unknown.Name = cmp.Or(wish.Channel, version)
+	return "", unknown
+}
+
+// UnknownError is a wish that leads nowhere, with what there is instead.
+type UnknownError struct {
+	// What was requested: "module", "channel" or "version".
+	What string
+	// Name of it, and of the module when that is something else.
+	Name, Module string
+	// Candidates there are instead, the likeliest first.
+	Candidates []string
+}
+
+// shown is how many candidates an error lists.
+const shown = 10
+
+// Error lists the candidates.
+func (e *UnknownError) Error() string {
+	text := fmt.Sprintf("there is no %s %s", e.What, e.Name)
+	if e.What != "module" {
+		text = fmt.Sprintf("module %s has no %s %s", e.Module, e.What, e.Name)
+	}
+	if len(e.Candidates) == 0 {
+		return text + ", nor any other"
+	}
+	list := strings.Join(e.Candidates[:min(shown, len(e.Candidates))], ", ")
+	if more := len(e.Candidates) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	if e.What != "module" {
+		return text + "; it has " + list
+	}
+	if similar := Similar(e.Name, e.Candidates); len(similar) > 0 {
+		return text + "; did you mean " + strings.Join(similar, " or ") + "? Known modules: " + list
+	}
+	return text + "; known modules: " + list
+}
+
+// Check reports whether a wish leads to something: nil, or an *UnknownError that lists what there is.
+//
+//  1. there is a release of the module's name, and it is not mandatory
+//  2. a channel that the wish names is one of the release's
+//  3. without a channel and a version the Kyma's channel is, unless the entry has its own already
+//  4. a version that the wish names has a template
+func Check(offers map[string]Offer, spec *v1beta2.KymaSpec, wish ModuleRequest) error {
+	offer, known := offers[wish.Name]
+	if !known {
+		return &UnknownError{What: "module", Name: wish.Name, Candidates: likely(wish.Name, offers)}
+	}
+	if offer.Mandatory {
+		return fmt.Errorf("module %s is mandatory: every Kyma has it without asking", wish.Name)
+	}
+	if wish.Version != "" {
+		if !slices.Contains(offer.Versions, wish.Version) {
+			return &UnknownError{What: "version", Name: wish.Version, Module: wish.Name, Candidates: offer.Versions}
+		}
+		return nil
+	}
+	channel := wish.Channel
+	if channel == "" {
+		if entry := find(spec, wish.Name); entry != nil && (entry.Channel != "" || entry.Version != "") {
+			return nil
+		}
+		channel = cmp.Or(spec.Channel, v1beta2.DefaultChannel)
+	}
+	if _, there := offer.Channels[channel]; !there {
+		return &UnknownError{What: "channel", Name: channel, Module: wish.Name, Candidates: channelsOf(offer)}
+	}
+	return nil
+}
+
+// channelsOf returns the channels of an offer with their versions.
+func channelsOf(offer Offer) []string {
+	var channels []string
+	for channel, version := range offer.Channels {
+		channels = append(channels, channel+" ("+version+")")
+	}
+	slices.Sort(channels)
+	return channels
+}
+
+// likely returns the modules that can be requested, those first that look like the name.
+func likely(name string, offers map[string]Offer) []string {
+	var names []string
+	for candidate, offer := range offers {
+		if !offer.Mandatory {
+			names = append(names, candidate)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(name, a), distance(name, b)), cmp.Compare(a, b))
+	})
+	return names
+}
+
+// mistyped is how many letters may differ between a name and the one that was meant.
+const mistyped = 2
+
+// Similar returns the names that may have been meant by another one, the likeliest first, three at most.
+func Similar(name string, among []string) []string {
+	if len(name) <= mistyped { // that is near to every short name, and part of many
+		return nil
+	}
+	var similar []string
+	for _, candidate := range among {
+		if distance(name, candidate) <= mistyped && !slices.Contains(similar, candidate) {
+			similar = append(similar, candidate)
+		}
+	}
+	slices.SortFunc(similar, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(name, a), distance(name, b)), cmp.Compare(a, b))
+	})
+	return similar[:min(len(similar), 3)]
+}
+
+// distance returns how many letters must be put in, taken out or exchanged to make one word of the other; a part of it is near.
+func distance(a, b string) int {
+	if strings.Contains(b, a) || strings.Contains(a, b) {
+		return 0
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			above := row[j]
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j]+1, row[j-1]+1, diagonal+cost)
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
+// Lower reports whether a version is below another by major, minor and patch, which is what the operator refuses.
+func Lower(version, than string) bool {
+	left, errLeft := semver.NewVersion(version)
+	right, errRight := semver.NewVersion(than)
+	if errLeft != nil || errRight != nil {
+		return false
+	}
+	core := func(v *semver.Version) *semver.Version { return semver.New(v.Major(), v.Minor(), v.Patch(), "", "") }
+	return core(left).LessThan(core(right))
+}
+
+// Newest sorts versions, the newest first.
+func Newest(versions []string) []string {
+	sorted := slices.Clone(versions)
+	slices.SortFunc(sorted, func(a, b string) int { return compare(b, a) })
+	return sorted
+}

@@ -1,0 +1,73 @@
+package kymaedit
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// ModuleRequest is a requested change of one module. Empty fields stay as they are.
+type ModuleRequest struct {
+	// Name of the module.
+	Name string
+	// Channel to follow, or Version to stay at: one of them at most.
+	Channel, Version string
+	// Policy for the default custom resource.
+	Policy v1beta2.CustomResourcePolicy
+}
+
+// The forms that the API takes. A version is checked by the API server in full.
+var (
+	namePattern    = regexp.MustCompile(`^[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?$`)
+	channelPattern = regexp.MustCompile(`^[a-z]{3,32}$`)
+	versionPattern = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?$`)
+)
+
+// ParseWish reads NAME, NAME@VERSION or NAME:CHANNEL.
+func ParseWish(text string) (ModuleRequest, error) {
+	wish := ModuleRequest{Name: text}
+	if name, version, pinned := strings.Cut(text, "@"); pinned {
+		wish.Name, wish.Version = name, version
+		if !versionPattern.MatchString(version) {
+			return ModuleRequest{}, fmt.Errorf("%q: %q is no version such as 1.2.3", text, version)
+		}
+	} else if name, channel, named := strings.Cut(text, ":"); named {
+		wish.Name, wish.Channel = name, channel
+		if !IsChannel(channel) {
+			return ModuleRequest{}, fmt.Errorf("%q: %q is no channel: 3 to 32 lower-case letters", text, channel)
+		}
+	}
+	if len(wish.Name) > 253 || !namePattern.MatchString(wish.Name) {
+		return ModuleRequest{}, fmt.Errorf("%q is no name of a module: write NAME, NAME@VERSION or NAME:CHANNEL", text)
+	}
+	return wish, nil
+}
+
+// ParseTarget reads a version or a channel.
+func ParseTarget(text string) (ModuleRequest, error) {
+	switch {
+	case versionPattern.MatchString(text):
+		return ModuleRequest{Version: text}, nil
+	case IsChannel(text):
+		return ModuleRequest{Channel: text}, nil
+	}
+	return ModuleRequest{}, fmt.Errorf("%q is neither a version such as 1.2.3 nor a channel such as regular", text)
+}
+
+// IsChannel reports whether a text can be a channel's name.
+func IsChannel(text string) bool {
+	return channelPattern.MatchString(text) && text != v1beta2.NoChannel
+}
+
+// String returns the wish as it is written on a command line.
+func (w ModuleRequest) String() string {
+	switch {
+	case w.Version != "":
+		return w.Name + "@" + w.Version
+	case w.Channel != "":
+		return w.Name + ":" + w.Channel
+	}
+	return w.Name
+}

@@ -1,0 +1,179 @@
+package modulestatus
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// Offer is one module of the catalog: what is available.
+type Offer struct {
+	Name string `json:"name"`
+	// Namespace that the release, or without one the templates, are in.
+	Namespace string `json:"namespace,omitempty"`
+	Type      Type   `json:"type"`
+	// Mandatory modules come by themselves, in that version.
+	Mandatory string          `json:"mandatory,omitempty"`
+	Component string          `json:"component,omitempty"`
+	Channels  []OfferChannel  `json:"channels,omitempty"`
+	Versions  []OfferVersion  `json:"versions,omitempty"`
+	Installed []OfferInstance `json:"installed,omitempty"`
+	// Restricted reports whether only some Kymas may have it.
+	Restricted    bool   `json:"restricted,omitempty"`
+	Repository    string `json:"repository,omitempty"`
+	Documentation string `json:"documentation,omitempty"`
+}
+
+// OfferChannel is the version that a channel offers.
+type OfferChannel struct {
+	Channel string `json:"channel"`
+	Version string `json:"version"`
+	// Missing reports that there is no template of that version, so that it cannot be installed.
+	Missing bool `json:"missing,omitempty"`
+}
+
+// OfferVersion is one version that there is a template of.
+type OfferVersion struct {
+	Version          string                    `json:"version"`
+	Template         Key                       `json:"template"`
+	Channels         []string                  `json:"channels,omitempty"`
+	Beta             bool                      `json:"beta,omitempty"`
+	Internal         bool                      `json:"internal,omitempty"`
+	RequiresDowntime bool                      `json:"requiresDowntime,omitempty"`
+	Resource         *Ref                      `json:"resource,omitempty"`
+	Manager          string                    `json:"manager,omitempty"`
+	Associated       []metav1.GroupVersionKind `json:"associatedResources,omitempty"`
+	Links            []v1beta2.Named           `json:"links,omitempty"`
+
+	// Images, and everything below, is told by Detailed alone.
+	Images        []string    `json:"images,omitempty"`
+	Vouched       *Provenance `json:"vouched,omitempty"`
+	ClusterScoped bool        `json:"clusterScoped,omitempty"`
+	Documentation string      `json:"documentation,omitempty"`
+	Changelog     string      `json:"changelog,omitempty"`
+}
+
+// OfferInstance is where a module is installed already.
+type OfferInstance struct {
+	Kyma    string `json:"kyma,omitempty"`
+	Version string `json:"version,omitempty"`
+	State   State  `json:"state"`
+}
+
+// Catalog returns what is available, sorted by name and namespace: every module that a release names or that there is a template of.
+func Catalog(in Inputs) []Offer {
+	r := newReader(in)
+	return r.catalog(r.modules())
+}
+
+// catalog returns what is available, where all modules are known.
+func (r *reader) catalog(modules []Module) []Offer {
+	offers := map[Key]*Offer{}
+	at := func(namespace, name string) *Offer {
+		key := Key{namespace, name}
+		if offers[key] == nil {
+			offers[key] = &Offer{Name: name, Namespace: namespace, Type: r.typeOf(name, Community)}
+		}
+		return offers[key]
+	}
+	for i := range r.Releases {
+		release := &r.Releases[i]
+		offer := at(release.Namespace, release.Name)
+		offer.Component, offer.Restricted = release.Spec.OCMComponentName, release.Spec.KymaSelector != nil
+		if release.Spec.Mandatory != nil {
+			offer.Mandatory = release.Spec.Mandatory.Version
+		}
+		for _, c := range release.Spec.Channels {
+			missing := r.template(release.Namespace, release.Name, c.Version) == nil && r.unread(ownKind(kindTemplate), "") == nil
+			offer.Channels = append(offer.Channels, OfferChannel{c.Channel, c.Version, missing})
+		}
+	}
+	for name, templates := range r.versions {
+		for _, template := range templates {
+			at(template.Namespace, name).add(template)
+		}
+	}
+	for i := range modules {
+		r.noteInstalled(offers, &modules[i])
+	}
+	var all []Offer
+	for _, offer := range offers {
+		all = append(all, *offer)
+	}
+	slices.SortFunc(all, func(a, b Offer) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	return all
+}
+
+// noteInstalled adds a module to the offer that it came from: the one in its namespace, else every one of its name.
+func (r *reader) noteInstalled(offers map[Key]*Offer, m *Module) {
+	instance := OfferInstance{Kyma: m.Kyma, Version: cmp.Or(m.Version.Installed, m.Version.Desired), State: m.State}
+	namespace, _, _ := strings.Cut(m.Kyma, "/")
+	if m.Template != nil {
+		namespace = m.Template.Namespace
+	}
+	if offer := offers[Key{namespace, m.Name}]; offer != nil {
+		offer.Installed = append(offer.Installed, instance)
+		return
+	}
+	for key, offer := range offers {
+		if key.Name == m.Name {
+			offer.Installed = append(offer.Installed, instance)
+		}
+	}
+}
+
+// add adds a template; they come the newest first.
+func (o *Offer) add(template *v1beta2.ModuleTemplate) {
+	spec := &template.Spec
+	v := OfferVersion{
+		Version: VersionOf(template), Template: Key{template.Namespace, template.Name}, RequiresDowntime: spec.RequiresDowntime,
+		Beta:     template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue,
+		Internal: template.Labels[v1beta2.LabelInternal] == v1beta2.EnabledValue,
+		Resource: refOf(spec.Data), Associated: spec.AssociatedResources, Links: spec.Resources,
+	}
+	if spec.Manager != nil {
+		v.Manager = Ref{Kind: spec.Manager.Kind, Namespace: spec.Manager.Namespace, Name: spec.Manager.Name}.String()
+	}
+	for _, c := range o.Channels {
+		if c.Version == v.Version {
+			v.Channels = append(v.Channels, c.Channel)
+		}
+	}
+	if info := spec.Info; info != nil && o.Repository == "" {
+		o.Repository, o.Documentation = info.Repository, info.Documentation
+	}
+	o.Versions = append(o.Versions, v)
+}
+
+// Search returns the offers in which every one of the words is: in the name, the component, a link or a kind. Upper and lower case are the
+// same.
+func Search(offers []Offer, words ...string) []Offer {
+	var found []Offer
+	for i := range offers {
+		text := offers[i].text()
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, strings.ToLower(word)) }) {
+			found = append(found, offers[i])
+		}
+	}
+	return found
+}
+
+func (o *Offer) text() string {
+	words := []string{o.Name, string(o.Type), o.Component, o.Repository, o.Documentation}
+	for _, v := range o.Versions {
+		words = append(words, v.Version, v.Manager)
+		if v.Resource != nil {
+			words = append(words, v.Resource.Kind, v.Resource.APIVersion)
+		}
+		for _, kind := range v.Associated {
+			words = append(words, kind.Kind, kind.Group)
+		}
+	}
+	return strings.ToLower(strings.Join(words, " "))
+}

@@ -1,0 +1,287 @@
+package modulestatus
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+)
+
+// Modules returns all modules that are in a Kyma or installed, sorted by Kyma and name. What could only be had is Catalog's.
+func Modules(in Inputs) []Module { return newReader(in).modules() }
+
+func (r *reader) modules() []Module {
+	var all []Module
+	kymas := map[Key]bool{{}: true}
+	for i := range r.Kymas {
+		kyma := &r.Kymas[i]
+		kymas[Key{kyma.Namespace, kyma.Name}] = true
+		all = append(all, r.ofKyma(kyma)...)
+	}
+	for kyma, manifests := range r.manifests {
+		switch {
+		case kyma == Key{}:
+			all = append(all, r.standAlone(manifests)...)
+		case !kymas[kyma]:
+			all = append(all, r.left(kyma, manifests)...)
+		}
+	}
+	for i := range r.Direct {
+		all = append(all, r.ofDirect(&r.Direct[i]))
+	}
+	all = append(all, r.byHand(all)...)
+	for i := range all {
+		all[i].Version = all[i].Version.finish()
+		all[i].State = all[i].whole()
+		all[i].Signed.State = cmp.Or(all[i].Signed.State, SignatureUnknown)
+	}
+	slices.SortFunc(all, func(a, b Module) int {
+		return cmp.Or(cmp.Compare(a.Kyma, b.Kyma), cmp.Compare(a.Name, b.Name), compareBool(a.Mandatory, b.Mandatory))
+	})
+	return all
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// entry is everything that is known of one module of a Kyma.
+type entry struct {
+	kyma     *v1beta2.Kyma
+	spec     *v1beta2.KymaSpec
+	asked    *v1beta2.Module
+	status   *v1beta2.ModuleStatus
+	manifest *v1beta2.Manifest
+	release  *v1beta2.ModuleReleaseMeta
+	template *v1beta2.ModuleTemplate
+}
+
+// ofKyma returns the modules of one Kyma: those that it asks for, those that its status still names, and those that have a Manifest.
+func (r *reader) ofKyma(kyma *v1beta2.Kyma) []Module {
+	spec := Effective(kyma)
+	entries := map[string]*entry{}
+	at := func(name string) *entry {
+		if entries[name] == nil {
+			entries[name] = &entry{kyma: kyma, spec: &spec}
+		}
+		return entries[name]
+	}
+	for i := range spec.Modules {
+		at(spec.Modules[i].Name).asked = &spec.Modules[i]
+	}
+	for i := range kyma.Status.Modules {
+		at(kyma.Status.Modules[i].Name).status = &kyma.Status.Modules[i]
+	}
+	var all []Module
+	for _, manifest := range r.manifests[Key{kyma.Namespace, kyma.Name}] {
+		name := cmp.Or(manifest.Labels[v1beta2.LabelModuleName], manifest.Name)
+		if manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue {
+			all = append(all, r.ofEntry(name, &entry{kyma: kyma, spec: &spec, manifest: manifest}))
+			continue
+		}
+		e := at(name)
+		if named := e.status; e.manifest == nil || named != nil && named.Manifest != nil && named.Manifest.Name == manifest.Name {
+			e.manifest = manifest
+		}
+	}
+	for name, e := range entries {
+		all = append(all, r.ofEntry(name, e))
+	}
+	return all
+}
+
+// mandatory reports whether the module comes by itself.
+func (e *entry) mandatory() bool {
+	return e.manifest != nil && e.manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue
+}
+
+// suspended reports whether the lifecycle manager leaves the module alone, or its whole Kyma.
+func (e *entry) suspended() bool {
+	return module.KymaSuspended(e.kyma) || e.manifest != nil && module.ManifestSuspended(e.manifest)
+}
+
+// managed is false for a module that the Kyma has let go of.
+func (e *entry) managed() bool { return e.asked == nil || e.asked.Managed == nil || *e.asked.Managed }
+
+func (e *entry) policy() v1beta2.CustomResourcePolicy {
+	switch {
+	case e.asked != nil:
+		return cmp.Or(e.asked.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
+	case e.manifest != nil:
+		return e.manifest.Spec.CustomResourcePolicy
+	}
+	return ""
+}
+
+// ofEntry makes the line of one module of a Kyma.
+func (r *reader) ofEntry(name string, e *entry) Module {
+	m := Module{
+		Name: name, Kyma: Key{e.kyma.Namespace, e.kyma.Name}.String(), Type: Managed,
+		Managed: e.managed(), Policy: e.policy(), Mandatory: e.mandatory(), Suspended: e.suspended(),
+	}
+	e.release = r.release(e.kyma.Namespace, name)
+	r.choose(&m, e)
+	m.Installation = r.installation(&m, e)
+	state, message := v1beta2.State(""), ""
+	switch {
+	case e.status != nil && e.status.ResourceState != "":
+		state, message = e.status.ResourceState, e.status.ResourceMessage
+	case e.manifest != nil:
+		state, message = e.manifest.Status.ResourceState, e.manifest.Status.ResourceMessage
+	}
+	of := resourcesOf(e.template, e.manifest)
+	if e.status != nil && e.status.Resource != nil {
+		tracked := e.status.Resource
+		of.named = &Ref{APIVersion: tracked.APIVersion, Kind: tracked.Kind, Namespace: tracked.Namespace, Name: tracked.Name}
+	}
+	if Here(e.kyma) {
+		m.Module, m.Resource = r.read(of)
+	} else {
+		m.Module, m.Resource = remoteCondition(of, m.Policy, state, message)
+	}
+	if m.Module.Reason == WhyNotObserved && state != "" {
+		m.Module, _ = remoteCondition(of, m.Policy, state, message)
+	}
+	m.Signed = e.signed(m.Installation.Reason)
+	if m.Since = since(e.manifest); e.manifest == nil {
+		m.Since = waitingSince(e.kyma)
+	}
+	return m
+}
+
+// waitingSince returns since when a module of a Kyma has waited at least that has no Manifest yet: no change of the Kyma is younger that
+// could have asked for it, and neither is the end of its last Ready. The API server notes the time of changes with the field managers.
+func waitingSince(kyma *v1beta2.Kyma) *metav1.Time {
+	at := kyma.CreationTimestamp
+	for i := range kyma.ManagedFields {
+		if by := &kyma.ManagedFields[i]; by.Subresource == "" && by.Time != nil && at.Before(by.Time) {
+			at = *by.Time
+		}
+	}
+	if ready := conditions.Find(kyma.Status.Conditions, v1beta2.ConditionReady); ready != nil && at.Before(&ready.LastTransitionTime) {
+		at = ready.LastTransitionTime
+	}
+	return &at
+}
+
+// since returns when a Manifest was Ready last, or was created.
+func since(manifest *v1beta2.Manifest) *metav1.Time {
+	if manifest == nil {
+		return nil
+	}
+	ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady)
+	switch {
+	case ready == nil:
+		return &manifest.CreationTimestamp
+	case ready.Status == metav1.ConditionTrue:
+		return nil
+	}
+	return &ready.LastTransitionTime
+}
+
+// choose fills in channel, versions and template.
+func (r *reader) choose(m *Module, e *entry) {
+	if e.manifest != nil {
+		m.Manifest = &Key{e.manifest.Namespace, e.manifest.Name}
+	}
+	switch {
+	case m.Mandatory:
+		if e.release != nil && e.release.Spec.Mandatory != nil {
+			m.Version.Desired = e.release.Spec.Mandatory.Version
+			m.Version.Available = m.Version.Desired
+		}
+	case e.asked != nil && e.asked.Version != "":
+		m.Version.Desired = e.asked.Version
+		m.Version.Available = channelVersion(e.release, cmp.Or(e.spec.Channel, v1beta2.DefaultChannel))
+	case e.asked != nil:
+		whole := cmp.Or(e.spec.Channel, v1beta2.DefaultChannel)
+		m.Channel = cmp.Or(e.asked.Channel, whole)
+		m.ChannelOverridden = m.Channel != whole
+		m.Version.Available = channelVersion(e.release, m.Channel)
+		m.Version.Desired = m.Version.Available
+	case e.status != nil:
+		m.Channel = e.status.Channel
+	}
+	if m.Version.Desired == "" && e.asked != nil && e.status != nil {
+		m.Version.Desired = e.status.Version
+	}
+	m.Maintenance = e.status != nil && e.status.Maintenance
+	r.chooseTemplate(m, e)
+	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
+	if e.template != nil {
+		m.TemplateVersion = VersionOf(e.template)
+	}
+	m.Version.Running = r.running(e)
+	m.Version.Installed = installed(e, m.Version.Running)
+}
+
+// chooseTemplate fills in the template of the version that is requested.
+func (r *reader) chooseTemplate(m *Module, e *entry) {
+	if e.status != nil && e.status.Template != nil {
+		m.Template = &Key{e.status.Template.Namespace, e.status.Template.Name}
+		e.template = r.templates[*m.Template]
+	}
+	if e.template == nil {
+		version := m.Version.Desired
+		if e.manifest != nil {
+			version = e.manifest.Spec.Version
+		}
+		if e.template = r.template(e.kyma.Namespace, m.Name, version); e.template != nil && m.Template == nil {
+			m.Template = &Key{e.template.Namespace, e.template.Name}
+		}
+	}
+}
+
+// running returns the version of the object that runs the module's operator; "" where that is in another cluster, or says none.
+func (r *reader) running(e *entry) string {
+	of := (*v1beta2.Manager)(nil)
+	switch {
+	case !Here(e.kyma):
+		return ""
+	case e.template != nil:
+		of = e.template.Spec.Manager
+	case e.manifest != nil:
+		of = e.manifest.Spec.Manager
+	}
+	manager, _ := r.manager(of)
+	return managerVersion(manager)
+}
+
+// installed returns the version that was brought up; the first that tells:
+//
+//  1. The Manifest, once its spec was seen running, or where there is none the status of the Kyma.
+//  2. While a version is brought up or refused: the object that runs the operator.
+//  3. What was brought up before.
+func installed(e *entry, running string) string {
+	switch {
+	case e.manifest != nil && settled(e.manifest):
+		return e.manifest.Spec.Version
+	case e.manifest == nil && e.status != nil && (e.status.State == v1beta2.StateReady || e.status.State == v1beta2.StateWarning):
+		return e.status.Version
+	case running != "":
+		return running
+	case e.manifest != nil && e.manifest.Status.InstalledVersion != "":
+		return e.manifest.Status.InstalledVersion
+	case e.status != nil:
+		return e.status.InstalledVersion
+	}
+	return ""
+}
+
+// settled reports whether a Manifest's current spec was seen running.
+func settled(manifest *v1beta2.Manifest) bool {
+	status := &manifest.Status
+	well := status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning
+	brought := conditions.IsTrueAt(status.Conditions, v1beta2.ConditionInstallation, manifest.Generation)
+	return status.ObservedGeneration == manifest.Generation && (well || brought)
+}

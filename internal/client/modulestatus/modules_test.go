@@ -1,0 +1,390 @@
+package modulestatus
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// want is what a case asks of the module beacon; empty fields are not asked.
+type want struct {
+	state   State
+	phase   Phase
+	reason  string
+	module  State
+	modules string // reason of the module's state
+	message string // in the message of the installation
+	version string // installed/desired/available
+	typ     Type
+}
+
+func check(t *testing.T, in Inputs, w want) Module {
+	t.Helper()
+	modules := Modules(in)
+	if len(modules) != 1 {
+		t.Fatalf("there are %d modules, want one: %+v", len(modules), modules)
+	}
+	m := modules[0]
+	version := m.Version.Installed + "/" + m.Version.Desired + "/" + m.Version.Available
+	for _, c := range []struct{ what, is, want string }{
+		{"state", string(m.State), string(w.state)},
+		{"installation", string(m.Installation.State), string(w.phase)},
+		{"reason", m.Installation.Reason, w.reason},
+		{"module", string(m.Module.State), string(w.module)},
+		{"module's reason", m.Module.Reason, w.modules},
+		{"version", version, w.version},
+		{"type", string(m.Type), string(w.typ)},
+	} {
+		if c.want != "" && c.is != c.want {
+			t.Errorf("%s is %q, want %q (%+v)", c.what, c.is, c.want, m)
+		}
+	}
+	if !strings.Contains(m.Installation.Message, w.message) {
+		t.Errorf("message is %q, want %q in it", m.Installation.Message, w.message)
+	}
+	return m
+}
+
+func conditioned(state v1beta2.State, reason, message string) func(*v1beta2.Manifest) {
+	return func(m *v1beta2.Manifest) {
+		m.Status.State = state
+		m.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionReady, Status: "False", Reason: reason, Message: message}}
+	}
+}
+
+// illManifest makes a Manifest that was installed and of which an object is not ready any more.
+func illManifest(state v1beta2.State, reason string) func(*v1beta2.Manifest) {
+	return func(m *v1beta2.Manifest) {
+		conditioned(state, reason, "Deployment x has 0 of 1 replicas")(m)
+		m.Status.Conditions = append(m.Status.Conditions, metav1.Condition{
+			Type: v1beta2.ConditionInstallation, Status: metav1.ConditionTrue, ObservedGeneration: 1,
+		})
+	}
+}
+
+func deletedManifest(m *v1beta2.Manifest) { m.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
+
+func TestManagedModules(t *testing.T) {
+	unmanaged := func(k *v1beta2.Kyma) { no := false; k.Spec.Modules[0].Managed = &no }
+	for name, c := range map[string]struct {
+		kyma      v1beta2.Kyma
+		manifests []v1beta2.Manifest
+		want      want
+	}{
+		"what is ready in the version that is asked for is installed": {
+			remoteKyma(), []v1beta2.Manifest{manifest()},
+			want{state: Ready, phase: Installed, version: "1.0.0/1.0.0/1.0.0", typ: Managed},
+		},
+		"a channel that has moved on makes it upgrading although the status still says Ready": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }), []v1beta2.Manifest{manifest()},
+			want{state: Processing, phase: Upgrading, reason: v1beta2.ReasonPending, version: "1.0.0/1.1.0/1.1.0"},
+		},
+		"a Kyma whose last change was not looked at is under way": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Generation = 2 }), nil,
+			want{state: Processing, phase: Upgrading, message: "not reconciled the last change"},
+		},
+		"what the manager has not looked at is being installed": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Status.Modules = nil }), nil,
+			want{state: Processing, phase: Installing, reason: v1beta2.ReasonPending},
+		},
+		"a refusal that keeps the version is a warning with its reason": {
+			remoteKyma(stands(v1beta2.StateWarning, "1.1.0", "module template update not allowed: ignore channel skew "+
+				"(from fast to regular), as a higher version (1.1.0) of the module was previously installed")), nil,
+			want{state: Warning, phase: Installed, reason: v1beta2.ReasonDowngrade, version: "1.1.0/1.0.0/1.0.0"},
+		},
+		"a module that no one offers is not installed, and that is a warning": {
+			remoteKyma(stands(v1beta2.StateWarning, "", `no ModuleReleaseMeta found for module "beacon" in namespace "kcp-system"`)), nil,
+			want{state: Warning, phase: NotInstalled, reason: v1beta2.ReasonReleaseNotFound},
+		},
+		"a signature that does not fit is told": {
+			remoteKyma(stands(v1beta2.StateError, "1.0.0", "the signature of component x:1.0.0 does not fit it: digest")), nil,
+			want{state: Error, phase: Failed, reason: v1beta2.ReasonSignatureInvalid},
+		},
+		"an error of the Manifest has the reason of the Manifest": {
+			remoteKyma(stands(v1beta2.StateError, "1.0.0", "Deployment x was refused")),
+			[]v1beta2.Manifest{manifest(conditioned(v1beta2.StateError, v1beta2.ReasonQuotaExceeded, "Deployment x was refused"))},
+			want{state: Error, phase: Failed, reason: v1beta2.ReasonQuotaExceeded},
+		},
+		"an error of unknown cause has the general reason": {
+			remoteKyma(stands(v1beta2.StateError, "1.0.0", "oh")), nil, want{phase: Failed, reason: v1beta2.ReasonModuleError},
+		},
+		"a warning of unknown cause has the general reason": {
+			remoteKyma(stands(v1beta2.StateWarning, "1.0.0", "oh")), nil, want{phase: Installed, reason: v1beta2.ReasonModuleWarning},
+		},
+		"the first installation shows how far it is": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) {
+				m.Status.State = v1beta2.StateProcessing
+				m.Status.Synced = []v1beta2.Resource{{Kind: "A", Hash: "x"}, {Kind: "B"}}
+			})},
+			want{state: Processing, phase: Installing, reason: v1beta2.ReasonModuleProcessing, version: "/1.0.0/1.0.0"},
+		},
+		"what was installed and is not ready any more is not being installed": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "Deployment x has 0 of 1 replicas")),
+			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
+			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects, version: "1.0.0/1.0.0/1.0.0"},
+		},
+		"what is installed and whose own resource is not ready is not being installed": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest()},
+			want{state: Processing, phase: Installed, version: "1.0.0/1.0.0/1.0.0"},
+		},
+		"what was installed and fails has its version still": {
+			remoteKyma(stands(v1beta2.StateError, "1.0.0", "Deployment x has 0 of 1 replicas")),
+			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateError, v1beta2.ReasonObjectFailed))},
+			want{state: Error, phase: Failed, reason: v1beta2.ReasonObjectFailed, version: "1.0.0/1.0.0/1.0.0"},
+		},
+		"what is not ready and is to be of another version is being upgraded": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", ""), func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }),
+			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
+			want{state: Processing, phase: Upgrading, version: "1.0.0/1.1.0/1.1.0"},
+		},
+		"a Manifest that was changed is being upgraded": {
+			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) { m.Generation = 2 })},
+			want{state: Processing, phase: Upgrading},
+		},
+		"a module that is no longer asked for is being deleted": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules = nil }), []v1beta2.Manifest{manifest()},
+			want{state: Deleting, phase: Removing, reason: v1beta2.ReasonModuleDeleting},
+		},
+		"a deletion that is blocked names what blocks it": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules = nil }),
+			[]v1beta2.Manifest{manifest(deletedManifest, conditioned(v1beta2.StateDeleting, v1beta2.ReasonDeletionBlocked, "Beacon a/b exists"))},
+			want{state: Deleting, phase: Removing, reason: v1beta2.ReasonDeletionBlocked, message: "Beacon a/b exists"},
+		},
+		"a deletion that fails is a warning with the reason of the Manifest": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules = nil }),
+			[]v1beta2.Manifest{manifest(deletedManifest, conditioned(v1beta2.StateError, v1beta2.ReasonRuntimeUnreachable, "no answer"))},
+			want{state: Warning, phase: Removing, reason: v1beta2.ReasonRuntimeUnreachable},
+		},
+		"a deletion without news says that it goes": {
+			remoteKyma(stands(v1beta2.StateDeleting, "1.0.0", "the module is being removed")), []v1beta2.Manifest{manifest(deletedManifest)},
+			want{state: Deleting, phase: Removing, message: "the module is being removed"},
+		},
+		"a status that says Deleting is believed": {
+			remoteKyma(stands(v1beta2.StateDeleting, "1.0.0", "bye")), nil, want{phase: Removing, message: "bye"},
+		},
+		"an unmanaged module runs on": {
+			remoteKyma(unmanaged, stands(v1beta2.StateUnmanaged, "1.0.0", "")), nil,
+			want{state: Unmanaged, phase: LetGo, reason: v1beta2.ReasonUnmanaged, message: "keep running unmanaged"},
+		},
+		"an unmanaged module whose Manifest is still there is being let go of": {
+			remoteKyma(unmanaged), []v1beta2.Manifest{manifest()}, want{phase: LetGo, message: "being released"},
+		},
+		"a module that is managed again is being installed": {
+			remoteKyma(stands(v1beta2.StateUnmanaged, "1.0.0", "")), nil, want{phase: Installing},
+		},
+		"a pinned version is what is asked for, and the channel what is available": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Spec.Modules[0].Version = "1.0.0" }), []v1beta2.Manifest{manifest()},
+			want{phase: Installed, version: "1.0.0/1.0.0/1.1.0"},
+		},
+		"without a release the status says which version is meant": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "slow" }), []v1beta2.Manifest{manifest()},
+			want{phase: Installed, version: "1.0.0/1.0.0/"},
+		},
+		"an upgrade that waits for its window is no trouble": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Status.Modules[0].Maintenance = true }),
+			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
+		},
+		"what the runtime's user asked for counts on the hub": {
+			remoteKyma(func(k *v1beta2.Kyma) {
+				seen := v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{{Name: "beacon"}}}
+				k.Status.LastSeen = &v1beta2.LastSeen{Hub: &v1beta2.SeenSpec{Channel: "regular"}, Runtime: &seen}
+				k.Spec.Modules = nil
+			}), []v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := seen([]v1beta2.Kyma{c.kyma})
+			in.Manifests = c.manifests
+			check(t, in, c.want)
+		})
+	}
+}
+
+func TestMandatoryAndLoneManifests(t *testing.T) {
+	mandatory := func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelMandatoryModule] = v1beta2.EnabledValue }
+	lone := func(m *v1beta2.Manifest) { m.Labels = nil }
+	for name, c := range map[string]struct {
+		manifest v1beta2.Manifest
+		kyma     bool
+		unread   bool
+		want     want
+	}{
+		"a mandatory module stands as its Manifest does": {
+			manifest(mandatory), true, false, want{state: Ready, phase: Installed, version: "1.0.0/1.2.0/1.2.0"},
+		},
+		"a mandatory module that fails has failed": {
+			manifest(mandatory, conditioned(v1beta2.StateError, "X", "broken")), true, false, want{state: Error, phase: Failed, reason: "X"},
+		},
+		"a stand-alone Manifest is a module": {manifest(lone), false, false, want{state: Ready, phase: Installed, typ: Community}},
+		"a stand-alone Manifest with a warning": {
+			manifest(lone, conditioned(v1beta2.StateWarning, "X", "hm")), false, false, want{state: Warning, phase: Installed},
+		},
+		"a stand-alone Manifest that was not looked at": {
+			manifest(lone, func(m *v1beta2.Manifest) { m.Generation = 2 }), false, false, want{phase: Upgrading, reason: v1beta2.ReasonManifestPending},
+		},
+		"a stand-alone Manifest at work": {
+			manifest(lone, func(m *v1beta2.Manifest) { m.Status.State = v1beta2.StateProcessing }), false, false, want{phase: Installing},
+		},
+		"a stand-alone Manifest of which an object is not ready any more": {
+			manifest(lone, illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects)), false, false,
+			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects},
+		},
+		"a stand-alone Manifest that goes": {manifest(lone, deletedManifest), false, false, want{phase: Removing}},
+		"a Manifest without its Kyma is orphaned": {
+			manifest(), false, false, want{state: Warning, phase: Orphaned, reason: WhyKymaGone, typ: Managed},
+		},
+		"a Manifest whose Kyma cannot be read is not": {manifest(), false, true, want{state: Ready, phase: Installed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := Inputs{Manifests: []v1beta2.Manifest{c.manifest}}
+			if c.kyma {
+				decree := release("beacon")
+				decree.Spec.Mandatory = &v1beta2.Mandatory{Version: "1.2.0"}
+				in.Releases = []v1beta2.ModuleReleaseMeta{decree}
+				in.Kymas = []v1beta2.Kyma{remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules, k.Status.Modules = nil, nil })}
+			}
+			if c.unread {
+				in.Unread = []Unread{{GroupKind: ownKind(kindKyma)}}
+			}
+			check(t, in, c.want)
+		})
+	}
+}
+
+func TestCustomResources(t *testing.T) {
+	forbidden := Unread{GroupKind: beacons, Forbidden: true, Text: "beacons is forbidden"}
+	deleted := custom("Beacon", "default", "")
+	deleted.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
+	for name, c := range map[string]struct {
+		objects []*unstructured.Unstructured
+		change  func(*Inputs)
+		want    want
+	}{
+		"the worst of two wins": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "Ready"), custom("Beacon", "b", "Error")}, nil, want{state: Error, module: Error},
+		},
+		"a warning is worse than a deletion": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "Warning"), custom("Beacon", "b", "Deleting")}, nil,
+			want{state: Warning, module: Warning},
+		},
+		"none is not configured, and no trouble": {nil, nil, want{state: Ready, module: NotConfigured, modules: WhyNoResource}},
+		"forbidden is never none": {
+			nil, func(in *Inputs) { in.Unread, in.Looked = []Unread{forbidden}, nil }, want{state: Unknown, module: Unknown, modules: WhyForbidden},
+		},
+		"a failed read is unknown": {
+			nil, func(in *Inputs) { in.Unread = []Unread{{GroupKind: beacons}} }, want{module: Unknown, modules: WhyReadFailed},
+		},
+		"what no one looked for is unknown": {nil, func(in *Inputs) { in.Looked = nil }, want{module: Unknown, modules: WhyNotObserved}},
+		"what no one looked for but the Kyma tells of is known": {nil, func(in *Inputs) {
+			in.Looked, in.Kymas[0].Status.Modules[0].ResourceState = nil, v1beta2.StateWarning
+		}, want{state: Warning, module: Warning}},
+		"one without a state is under way": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "")}, nil, want{state: Processing, module: Processing, modules: WhyNoState},
+		},
+		"one that goes without a word is being deleted": {[]*unstructured.Unstructured{deleted}, nil, want{module: Deleting}},
+		"a word that we do not know is repeated": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "Dreaming")}, nil, want{module: Processing, modules: "Dreaming"},
+		},
+		"a check of the template maps the state": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "Fine")}, func(in *Inputs) {
+				in.Templates[0].Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.state", Value: "Fine", MappedState: "Ready"}}
+			}, want{state: Ready, module: Ready},
+		},
+		"a check that does not hold is under way": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "Ready")}, func(in *Inputs) {
+				in.Templates[0].Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.state", Value: "Fine", MappedState: "Ready"}}
+			}, want{module: Processing},
+		},
+		"a module without a resource of its own is not configured": {
+			nil, func(in *Inputs) { in.Templates[0].Spec.Data = nil }, want{state: Ready, module: NotConfigured, modules: WhyNoKind},
+		},
+		"without the template no one knows what the resource is": {
+			nil, func(in *Inputs) { in.Templates = nil }, want{module: Unknown, modules: WhyTemplateGone},
+		},
+		"the status names the resource without the template": {
+			[]*unstructured.Unstructured{custom("Beacon", "a", "Ready")}, func(in *Inputs) {
+				in.Templates = nil
+				in.Kymas[0].Status.Modules[0].Resource = &v1beta2.TrackingObject{
+					TypeMeta: metav1.TypeMeta{APIVersion: "sample.kyma-project.io/v1", Kind: "Beacon"},
+				}
+			}, want{module: Ready},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := seen([]v1beta2.Kyma{remoteKyma(local)}, c.objects...)
+			if c.change != nil {
+				c.change(&in)
+			}
+			check(t, in, c.want)
+		})
+	}
+}
+
+func TestVersionsWithoutManifest(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Inputs)
+		want   string
+	}{
+		"the status of the Kyma is the record":          {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
+		"a settled Manifest is the record":              {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
+		"while it is under way the operator says it":    {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
+		"with a Manifest and no template, too":          {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
+		"nothing says it when there is no manager":      {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},
+		"nothing says it when the template has none":    {func(in *Inputs) { underWay(in); in.Templates[0].Spec.Manager = nil }, "/1.0.0/1.0.0"},
+		"a module that no one asks for has no policy":   {func(in *Inputs) { in.Kymas[0].Spec.Modules = nil }, "1.0.0//"},
+		"a Manifest tells the policy of one that goes ": {func(in *Inputs) { underWay(in); in.Kymas[0].Spec.Modules = nil }, "0.9.0//"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := seen([]v1beta2.Kyma{remoteKyma(local)}, deployment("x:0.9.0"))
+			c.change(&in)
+			check(t, in, want{version: c.want})
+		})
+	}
+}
+
+func underWay(in *Inputs) {
+	in.Manifests = []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) { m.Status.State = v1beta2.StateProcessing })}
+	stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0])
+}
+
+func TestCustomResourcesOfRuntimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*v1beta2.Kyma, *v1beta2.Manifest)
+		want   want
+	}{
+		"the hub tells what it heard":         {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Status.ResourceState = "Error" }, want{state: Error, module: Error}},
+		"the Kyma's status goes first":        {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Status.Modules[0].ResourceState = "Ready" }, want{state: Ready, module: Ready}},
+		"what was not heard is no trouble":    {func(*v1beta2.Kyma, *v1beta2.Manifest) {}, want{state: Ready, module: Unknown, modules: WhyNotObserved}},
+		"what is the user's is not looked at": {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Spec.Modules[0].CustomResourcePolicy = "Ignore" }, want{state: Ready, module: Unknown}},
+		"no resource is no trouble":           {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Spec.Resource = nil }, want{state: Ready}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kyma, made := remoteKyma(), manifest()
+			c.change(&kyma, &made)
+			in := seen([]v1beta2.Kyma{kyma})
+			in.Manifests = []v1beta2.Manifest{made}
+			check(t, in, c.want)
+		})
+	}
+}
+
+func TestModules_ThePictureIsAllListsAtOnce(t *testing.T) {
+	in := Inputs{
+		Kymas: []v1beta2.Kyma{remoteKyma()}, Manifests: []v1beta2.Manifest{manifest()},
+		Releases:  []v1beta2.ModuleReleaseMeta{release("telemetry", "regular", "1.0.0")},
+		Templates: []v1beta2.ModuleTemplate{template("telemetry", "1.0.0")},
+	}
+	want := Overview{Kymas: Kymas(in), Modules: Modules(in), Offers: Catalog(in)}
+	if len(want.Kymas) == 0 || len(want.Modules) == 0 || len(want.Offers) == 0 {
+		t.Fatalf("there is nothing to see: %+v", want)
+	}
+	if diff := cmp.Diff(want, PictureOf(in)); diff != "" {
+		t.Error("(-want +got):\n" + diff)
+	}
+}

@@ -1,0 +1,15 @@
+package modulestatus
+
+// Overview is everything that lists show of a cluster.
+type Overview struct {
+	Kymas   []KymaLine
+	Modules []Module
+	Offers  []Offer
+}
+
+// PictureOf is Kymas, Modules and Catalog in one, for callers that need all of them for many Kymas: the modules are read once.
+func PictureOf(in Inputs) Overview {
+	r := newReader(in)
+	modules := r.modules()
+	return Overview{Kymas: kymasWith(in, modules), Modules: modules, Offers: r.catalog(modules)}
+}

@@ -1,0 +1,173 @@
+package packaging
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// The formats that a manifest can have beside plain YAML: those that the operator renders.
+const (
+	formatChart     = "helm-chart"
+	formatKustomize = "kustomize"
+	formatBundle    = "bundle"
+)
+
+// manifest reads the manifest of a module:
+//
+//  1. A link is a file of plain YAML.
+//  2. A folder is what the configuration's renderer says; without one it is what it looks like: a chart, a kustomization or a bundle.
+//  3. A file is plain YAML, or a packed chart when the renderer says so.
+func (r *reader) manifest(ctx context.Context, into *Source) error {
+	location := r.config.Manifest
+	into.ManifestFile, into.Format = r.place(location), r.config.Renderer
+	if !moduleconfig.IsURL(location) {
+		info, err := os.Stat(into.ManifestFile)
+		if err == nil && (info.IsDir() || into.Format != "") {
+			into.folder = info.IsDir()
+			return r.tree(ctx, into, info.IsDir())
+		}
+	}
+	if into.Format != "" {
+		return fmt.Errorf("a %s must be beside the configuration, not behind a link", into.Format)
+	}
+	text, err := r.file(ctx, location)
+	into.Manifest = text
+	return err
+}
+
+// tree reads a folder, or a packed one, by the rules that the operator has for such content.
+func (r *reader) tree(ctx context.Context, into *Source, folder bool) (err error) {
+	dir, err := os.MkdirTemp("", "kyma-manifest-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	source := &content.DirectorySource{Store: &content.Store{Dir: dir}, Dir: into.ManifestFile}
+	resolved, err := source.Resolve(ctx)
+	if err != nil {
+		return err
+	}
+	if into.Tree, err = source.Fetch(ctx, resolved); err != nil {
+		return err
+	}
+	if into.Format == "" {
+		into.Format = looksLike(into.Tree)
+	}
+	if into.Format == "" && folder {
+		return fmt.Errorf("the folder %s has neither Chart.yaml nor kustomization.yaml nor a folder manifests: set renderer", into.ManifestFile)
+	}
+	if into.Format == formatChart { // Helm wants it in a folder
+		into.Tree = chartFolder(into.Tree, r.config.ModuleName())
+	}
+	return nil
+}
+
+// looksLike returns the format of a folder by its files; empty when they do not tell.
+func looksLike(tree *content.Tree) string {
+	for _, known := range []struct{ file, format string }{
+		{"Chart.yaml", formatChart},
+		{"kustomization.yaml", formatKustomize}, {"kustomization.yml", formatKustomize}, {"Kustomization", formatKustomize},
+	} {
+		if _, ok := tree.File(known.file); ok {
+			return known.format
+		}
+	}
+	if _, err := tree.Sub("manifests"); err == nil {
+		return formatBundle
+	}
+	return ""
+}
+
+// chartFolder puts a chart that lies at the root into a folder of the module's name.
+func chartFolder(tree *content.Tree, name string) *content.Tree {
+	if _, ok := tree.File("Chart.yaml"); !ok {
+		return tree
+	}
+	moved := &content.Tree{}
+	for _, file := range tree.Files {
+		moved.Files = append(moved.Files, content.File{Path: path.Join(name, file.Path), Data: file.Data})
+	}
+	return moved
+}
+
+// packed returns the layer of a manifest: plain YAML as it is, everything else as an archive that is the same everywhere.
+func (s *Source) packed() ([]byte, error) {
+	if s.Tree == nil {
+		return s.Manifest, nil
+	}
+	archive := content.Archive(s.Tree.Files)
+	if s.Format != formatChart {
+		return archive, nil
+	}
+	var text bytes.Buffer
+	writer := gzip.NewWriter(&text)
+	_, err := writer.Write(archive)
+	if err := errors.Join(err, writer.Close()); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}
+
+// Objects returns those that the manifest declares, with the values and the namespace that it is installed with.
+func (s *Source) Objects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	return s.ObjectsIn(ctx, render.DefaultNamespace)
+}
+
+// ObjectsIn is Objects where namespace is the one that a module has which does not say any.
+func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+	if s.Tree == nil {
+		return render.Parse(bytes.NewReader(s.Manifest), maxFetched)
+	}
+	renderer, known := render.Builtin()[s.Format]
+	if !known {
+		return nil, fmt.Errorf("there is no renderer %q", s.Format)
+	}
+	how, err := s.installation()
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := renderer.Render(ctx, s.Tree, render.Input{
+		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, namespace), Values: how.Values,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rendered.Objects(), nil
+}
+
+// kindLine is how an object says in YAML or JSON that it runs images, defines a kind, is a namespace, or is a list that may hold such
+// objects.
+var kindLine = regexp.MustCompile(`kind["']?\s*:\s*["']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|` +
+	`ReplicationController|Job|CronJob|Pod|` +
+	`CustomResourceDefinition|Namespace|[A-Za-z]*List)\b`)
+
+// separator is the line between two documents.
+var separator = regexp.MustCompile(`(?m)^---(?:[ \t].*)?\r?$`)
+
+// tellingObjects returns the objects of the manifest that name images or define kinds, and its namespaces. A manifest of megabytes is not
+// decoded for them: only the documents in which such a kind occurs are. An anchor cannot reach from one document into another.
+func (s *Source) tellingObjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	if s.Tree != nil {
+		return s.Objects(ctx)
+	}
+	var chosen bytes.Buffer
+	for _, document := range separator.Split(string(s.Manifest), -1) {
+		if kindLine.MatchString(document) {
+			chosen.WriteString("---\n" + document + "\n")
+		}
+	}
+	return render.Parse(&chosen, maxFetched)
+}

@@ -1,0 +1,188 @@
+package packaging
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// The names of the files in a module directory.
+const (
+	ConfigFile    = "module-config.yaml"
+	manifestFile  = "manifest.yaml"
+	defaultCRFile = "default-cr.yaml"
+)
+
+// firstVersion is that of a new module.
+const firstVersion = "0.1.0"
+
+//go:embed skeleton
+var skeleton embed.FS
+
+// moduleName is what ModuleTemplate.spec.moduleName accepts.
+var moduleName = regexp.MustCompile(`^[a-z]{3,}(-[a-z]{3,})*$`)
+
+// maxModuleName leaves room for a version behind it, in the name of the ModuleTemplate, and for "-system".
+const maxModuleName = 50
+
+// Draft is a module to begin with.
+type Draft struct {
+	// Name is the OCM component name, such as example.com/module/notes; a name without a domain is below example.com/module.
+	Name string
+	// Version of the module; empty means 0.1.0.
+	Version string
+	// Overwrite replaces the configuration if there is one. Manifest and default CR are never replaced.
+	Overwrite bool
+}
+
+// ErrExists says that a directory has a module already.
+var ErrExists = errors.New("there is a module already")
+
+// Scaffolded says what Scaffold did: the files that it wrote, and those that were there and were kept.
+type Scaffolded struct {
+	Name    string
+	Written []string
+	Kept    []string
+}
+
+// filled are the words that the skeleton leaves open.
+type filled struct{ Name, Version, Module, Kind, Singular, Plural, Group string }
+
+// Scaffold writes a module that works as it is: a kind of its own with a default CR, the rights of its operator, and a Deployment. What
+// is there already is kept, except for a configuration when Overwrite says so; without it nothing is written. Where a file cannot be
+// written, such as on a full disk, those that were are removed again.
+func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
+	words, err := draft.words()
+	if err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, ConfigFile)
+	if _, err := os.Lstat(config); err == nil && !draft.Overwrite {
+		return nil, fmt.Errorf("%s: %w", config, ErrExists)
+	}
+	_, before := os.Lstat(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
+		return nil, err
+	}
+	done := &Scaffolded{Name: words.Name}
+	if err := done.write(dir, words, draft.Overwrite); err != nil {
+		return nil, errors.Join(err, done.undo(dir, errors.Is(before, fs.ErrNotExist)))
+	}
+	return done, nil
+}
+
+// write writes the files; the configuration comes last, since it makes a module of the directory.
+func (s *Scaffolded) write(dir string, words filled, overwrite bool) error {
+	for _, name := range []string{manifestFile, defaultCRFile, ConfigFile} {
+		text, err := words.fill(name)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, name)
+		kept, err := create(file, text, name == ConfigFile && overwrite)
+		switch {
+		case err != nil:
+			return err
+		case kept:
+			s.Kept = append(s.Kept, file)
+		default:
+			s.Written = append(s.Written, file)
+		}
+	}
+	return nil
+}
+
+// undo removes what was written, and the directory if it was made for that.
+func (s *Scaffolded) undo(dir string, made bool) (err error) {
+	for _, file := range s.Written {
+		err = errors.Join(err, os.Remove(file))
+	}
+	if made {
+		err = errors.Join(err, os.Remove(dir))
+	}
+	return err
+}
+
+// create writes a file, unless there is one and it must be kept. One that cannot be written as a whole is removed.
+func create(file string, text []byte, overwrite bool) (kept bool, err error) {
+	if overwrite {
+		_, err := userfile.Replace(file, text)
+		return false, err
+	}
+	opened, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a source file, as editors make it
+	if errors.Is(err, fs.ErrExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = opened.Write(text)
+	if err = errors.Join(err, opened.Close()); err != nil {
+		err = errors.Join(err, os.Remove(file))
+	}
+	return false, err
+}
+
+// words are checked here once: a module that cannot be named cannot be published either.
+func (d Draft) words() (filled, error) {
+	name := d.Name
+	if !strings.Contains(name, "/") {
+		name = "example.com/module/" + name
+	}
+	module := path.Base(name)
+	version := cmp.Or(d.Version, firstVersion)
+	if !moduleName.MatchString(module) || len(module) > maxModuleName {
+		return filled{}, fmt.Errorf("%q is no name for a module: "+
+			"use words of at least 3 lower case letters, with - between them, up to %d in all", module, maxModuleName)
+	}
+	if err := descriptor.CheckIdentity(name, version); err != nil {
+		return filled{}, err
+	}
+	var kind strings.Builder
+	for word := range strings.SplitSeq(module, "-") {
+		kind.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	singular := strings.ToLower(kind.String())
+	domain, _, _ := strings.Cut(name, "/")
+	return filled{
+		Name: name, Version: version, Module: module,
+		Kind: kind.String(), Singular: singular, Plural: plural(singular), Group: module + "." + domain,
+	}, nil
+}
+
+// plural need not be right in every case; the API server takes any.
+func plural(singular string) string {
+	switch {
+	case strings.HasSuffix(singular, "s"):
+		return singular
+	case strings.HasSuffix(singular, "x"), strings.HasSuffix(singular, "ch"), strings.HasSuffix(singular, "sh"):
+		return singular + "es"
+	case strings.HasSuffix(singular, "y"):
+		return strings.TrimSuffix(singular, "y") + "ies"
+	}
+	return singular + "s"
+}
+
+func (w filled) fill(name string) ([]byte, error) {
+	parsed, err := template.ParseFS(skeleton, path.Join("skeleton", name))
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := parsed.Option("missingkey=error").Execute(&text, w); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}

@@ -1,0 +1,48 @@
+package packaging_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
+)
+
+// atMost calls do while no file may become longer than that: writing one ends in the middle, as on a full disk.
+func atMost(t *testing.T, bytes uint64, do func()) {
+	t.Helper()
+	var usual syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &usual); err != nil {
+		t.Fatal(err)
+	}
+	short := syscall.Rlimit{Cur: bytes, Max: usual.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &short); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &usual); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	do()
+}
+
+func TestScaffoldOnAFullDiskLeavesNothing(t *testing.T) {
+	there := t.TempDir()
+	for _, dir := range []string{there, filepath.Join(t.TempDir(), "new")} {
+		atMost(t, 16, func() {
+			if _, err := packaging.Scaffold(dir, packaging.Draft{Name: "notes"}); !errors.Is(err, syscall.EFBIG) {
+				t.Errorf("got %v", err)
+			}
+		})
+		files, err := os.ReadDir(dir)
+		if len(files) > 0 || (err == nil) != (dir == there) {
+			t.Errorf("in %s there is %v: %v", dir, files, err)
+		}
+		if _, err := packaging.Scaffold(dir, packaging.Draft{Name: "notes"}); err != nil {
+			t.Errorf("when there is room again: %v", err)
+		}
+	}
+}

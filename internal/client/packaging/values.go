@@ -1,0 +1,101 @@
+package packaging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// resourceConfig says with which values, and in which namespace, the manifest is installed.
+const resourceConfig = descriptor.ResourceConfig
+
+// values reads the file of values that the configuration names.
+func (r *reader) values(ctx context.Context, into *Source) error {
+	if into.Format != formatChart {
+		return fmt.Errorf("values are for charts, and %s is none", into.ManifestFile)
+	}
+	text, err := r.file(ctx, r.config.Values)
+	if err != nil {
+		return err
+	}
+	if into.Values, err = render.Values(text); err != nil {
+		return fmt.Errorf("%s: %w", r.place(r.config.Values), err)
+	}
+	return nil
+}
+
+// Configure has the manifest installed as a resource config says that comes from elsewhere. The configuration must not say the same.
+func (s *Source) Configure(text []byte) error {
+	if s.Values != nil || s.Config.TargetNamespace != "" {
+		return fmt.Errorf("%s says values or targetNamespace, which resource %s says, too", s.Config.File, resourceConfig)
+	}
+	layer, err := render.ParseConfig(text)
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", resourceConfig, err)
+	}
+	s.layer = &layer
+	how, err := s.installation()
+	if err == nil && s.Format != formatChart && (len(how.Values) > 0 || how.ReleaseName != "") {
+		err = fmt.Errorf("values and release names are for charts, and %s is none", s.ManifestFile)
+	}
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", resourceConfig, err)
+	}
+	return nil
+}
+
+// installation returns how the manifest is installed, as the lifecycle manager will read it: the config layer may speak of raw-manifest by
+// the name of the module.
+func (s *Source) installation() (render.InstallConfig, error) {
+	if s.layer == nil {
+		return render.InstallConfig{Values: s.Values, Namespace: s.Config.TargetNamespace}, nil
+	}
+	name := resourceManifest
+	if installs := s.layer.Installs(); !slices.Contains(installs, name) && slices.Contains(installs, s.Config.ModuleName()) {
+		name = s.Config.ModuleName()
+	}
+	return s.layer.For(name)
+}
+
+// TargetNamespace returns where objects go that name no namespace; empty where neither the configuration nor a resource config says so.
+func (s *Source) TargetNamespace() (string, error) {
+	how, err := s.installation()
+	return how.Namespace, err
+}
+
+// configResources tell the lifecycle manager values and namespace of the configuration; none when it says neither. The namespace is made
+// where it is missing, unless the module brings it.
+func (s *Source) configResources(objects []*unstructured.Unstructured) ([]component.Resource, error) {
+	entry := map[string]any{"name": resourceManifest}
+	if len(s.Values) > 0 {
+		entry["values"] = s.Values
+	}
+	if namespace := s.Config.TargetNamespace; namespace != "" {
+		client := map[string]any{render.ClientConfigNamespace: namespace}
+		if !brings(objects, namespace) {
+			client[render.ClientConfigCreateNamespace] = true
+		}
+		entry["clientConfig"] = client
+	}
+	if len(entry) == 1 {
+		return nil, nil
+	}
+	text, err := yaml.Marshal(map[string]any{"configs": []any{entry}})
+	if err == nil {
+		_, err = render.ParseConfig(text) // as the lifecycle manager will
+	}
+	return []component.Resource{{Name: resourceConfig, Data: text}}, err
+}
+
+func brings(objects []*unstructured.Unstructured, namespace string) bool {
+	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
+		return o.GetAPIVersion() == "v1" && o.GetKind() == "Namespace" && o.GetName() == namespace
+	})
+}

@@ -1,0 +1,137 @@
+package registryauth
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+// fromFlags is the source of a login that the flags gave.
+const fromFlags = "the flags"
+
+// Refusal is a registry's refusal of a login, explained in one line.
+type Refusal struct {
+	// Host is the registry; empty when it is not known.
+	Host string
+	text string
+	err  error
+}
+
+// Error returns which login was refused by which registry, and what to do.
+func (r *Refusal) Error() string { return r.text }
+
+// Unwrap returns the cause, whose text is longer.
+func (r *Refusal) Unwrap() error { return r.err }
+
+// Explain makes one line of an error of a call with this Access:
+//
+//  1. A refused login: where the login came from, and what to do.
+//  2. A registry that speaks http, or whose certificate is not trusted: what to do.
+//  3. Any other error stays what it is, on one line.
+//
+// host is the registry that was spoken to, for errors that do not tell; empty means the one that the command names.
+func (o *Options) Explain(err error, host string) error {
+	if err == nil {
+		return nil
+	}
+	status, at, refused := refusal(err)
+	if at == "" {
+		at = cmp.Or(Host(host), o.known.only())
+	}
+	if !refused {
+		if text := unsuitable(err, at); text != "" {
+			return &Refusal{Host: at, text: text, err: err}
+		}
+		if line := oneLine(err.Error()); line != err.Error() {
+			return &Refusal{Host: at, text: line, err: err}
+		}
+		return err
+	}
+	return &Refusal{Host: at, text: o.refusedText(status, at), err: err}
+}
+
+// refusedText says it by where the login came from.
+func (o *Options) refusedText(status int, host string) string {
+	where := "the registry"
+	if host != "" {
+		where, host = "registry "+host, " "+host
+	}
+	name := strings.TrimSpace(host)
+	source := o.known.source(name)
+	switch {
+	case source == "" && o.known.withheld(name) != "":
+		return where + " wants a login, and the one in " + o.known.withheld(name) + " is not sent without TLS, where anyone on the network " +
+			"could read it: have the registry speak https, or give --username and --password-stdin"
+	case source == "" && o.known.foreign(name):
+		return where + " wants a login: run docker login" + host // flags are for the registries that the command names
+	case source == "":
+		return where + " wants a login: give --username and --password-stdin, or run docker login" + host
+	case status == http.StatusForbidden:
+		return where + " does not allow that with the login from " + source + ": ask for the right, or use another login"
+	case source == fromFlags && o.Username != "":
+		return where + " refuses user " + o.Username + ": the user or the password is wrong"
+	case source == fromFlags:
+		return where + " refuses the token: it is wrong or expired, or the registry wants --username with it"
+	default:
+		return where + " refuses the login from " + source + ": run docker login" + host + ", or give --username and --password-stdin"
+	}
+}
+
+// unsuitable returns what is wrong with how a registry was spoken to; empty when that is not the trouble.
+func unsuitable(err error, host string) string {
+	text := err.Error()
+	where := "the registry"
+	if host != "" {
+		where = "registry " + host
+	}
+	unknown, named := errors.AsType[x509.UnknownAuthorityError](err)
+	switch {
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return where + " speaks http and not https: where that is right, write http:// before it, use --plain-http, or name it " +
+			"with plainHTTP in --registries-file"
+	case named && unknown.Cert != nil && unknown.Cert.Issuer.CommonName != "":
+		return where + " has a certificate of " + unknown.Cert.Issuer.CommonName + ", which is not trusted here: give that one's with --ca-file"
+	case named || strings.Contains(text, "certificate signed by unknown authority"):
+		return where + " has a certificate that no trusted authority signed: give the signer's with --ca-file"
+	}
+	return ""
+}
+
+// refusal reports whether an error is about a login. Errors of the OCM library are text.
+func refusal(err error) (status int, host string, refused bool) {
+	var answer *errcode.ErrorResponse
+	text := err.Error()
+	if named := address.FindStringSubmatch(text); named != nil {
+		host = named[1]
+	}
+	switch {
+	case errors.As(err, &answer):
+		status = answer.StatusCode
+		if answer.URL != nil {
+			host = answer.URL.Host
+		}
+		return status, host, status == http.StatusUnauthorized || status == http.StatusForbidden
+	case errors.Is(err, auth.ErrBasicCredentialNotFound), saysUnauthorized.MatchString(text):
+		return http.StatusUnauthorized, host, true
+	case saysForbidden.MatchString(text):
+		return http.StatusForbidden, host, true
+	}
+	return 0, host, false // trouble with finding a login is told by its own text
+}
+
+var (
+	saysUnauthorized = regexp.MustCompile(`(?i)\b401 unauthorized|\bstatus code 401\b|missing username or password for basic auth`)
+	address          = regexp.MustCompile(`"https?://([^/"@]+)/v2/`)
+	saysForbidden    = regexp.MustCompile(`(?i)\b403 forbidden|\bstatus code 403\b`)
+)
+
+// oneLine returns a text without line breaks.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,216 @@
+package waitfor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+)
+
+// seen is what was read last.
+type seen struct {
+	looked    bool
+	kyma      *v1beta2.Kyma
+	manifests map[string]*v1beta2.Manifest // by module
+}
+
+// ending says whether a line must be waited for.
+type ending int
+
+const (
+	// endOpen continues.
+	endOpen ending = iota
+	// endPatient is trouble that may pass by itself.
+	endPatient
+	// endNow is as it was requested, or will not become so without a user.
+	endNow
+)
+
+type verdict struct {
+	line Progress
+	end  ending
+}
+
+// judge returns how everything that was asked about stands, in the order in which it was asked.
+func judge(ask Options, s seen) []verdict {
+	if ask.Gone || len(ask.Modules) == 0 {
+		return judgeKyma(ask, s)
+	}
+	verdicts := make([]verdict, 0, len(ask.Modules))
+	for _, want := range ask.Modules {
+		verdicts = append(verdicts, judgeModule(ask, want, s))
+	}
+	return verdicts
+}
+
+// judgeModule returns how one module stands:
+//
+//  1. without a Kyma, or while it is suspended or being deleted, nothing will come
+//  2. until the operator saw the generation, nothing is known
+//  3. what the runtime's user overruled will not come
+//  4. what must go is gone when the status has no entry any more
+//  5. Ready counts in the version that was requested
+//  6. an upgrade that waits for a maintenance window is no failure, and nothing to sit and wait for
+//  7. what is not there yet does not come while its Manifest is suspended
+func judgeModule(ask Options, want Expectation, s seen) verdict {
+	line := Progress{Key: want.Module}
+	if stopped, over := judgeStopped(ask, want, s); over {
+		return stopped
+	}
+	entry := entryOf(s.kyma, want.Module)
+	switch {
+	case s.kyma.Status.ObservedGeneration < ask.Generation:
+		return open(line, "the lifecycle manager has not seen the change yet")
+	case overruled(s.kyma, want.Module):
+		return end(line, v1beta2.StateError, "hub and runtime changed the same entry, and the runtime takes precedence")
+	case entry == nil && want.Gone:
+		return end(line, StateGone, "")
+	case entry == nil:
+		return open(line, "nothing is known of it yet")
+	case want.Gone:
+		return judgeLeaving(line, s, entry)
+	}
+	v := judgeEntry(line, want, s, entry)
+	if manifest := s.manifests[want.Module]; v.end == endOpen && manifest != nil && module.ManifestSuspended(manifest) {
+		return end(line, v1beta2.StateError, "its Manifest is suspended: nothing changes until it is resumed")
+	}
+	return v
+}
+
+// judgeStopped handles the cases in which no controller works on it.
+func judgeStopped(ask Options, want Expectation, s seen) (verdict, bool) {
+	line := Progress{Key: want.Module}
+	switch {
+	case s.kyma == nil && want.Gone:
+		return end(line, StateGone, ""), true
+	case s.kyma == nil:
+		return end(line, v1beta2.StateError, fmt.Sprintf("the Kyma %s is gone", ask.Kyma)), true
+	case !s.kyma.DeletionTimestamp.IsZero() && !want.Gone:
+		return end(line, v1beta2.StateError, fmt.Sprintf("the Kyma %s is being deleted", ask.Kyma)), true
+	case module.KymaSuspended(s.kyma) && s.kyma.DeletionTimestamp.IsZero():
+		return end(line, v1beta2.StateError, "the Kyma is suspended: nothing changes until it is resumed"), true
+	}
+	return verdict{}, false
+}
+
+// judgeEntry reads the status of a module that shall run.
+func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleStatus) verdict {
+	reason, text := why(s, entry)
+	current := want.Version == "" || entry.Version == want.Version
+	switch entry.State {
+	case v1beta2.StateUnmanaged:
+		if want.Managed {
+			return open(line, "the lifecycle manager is taking it back")
+		}
+		return end(line, entry.State, text)
+	case v1beta2.StateReady:
+		switch {
+		case want.Unmanaged:
+			return open(line, "the lifecycle manager stops managing it")
+		case entry.Maintenance:
+			return end(line, v1beta2.StateWarning, text)
+		case current:
+			return end(line, entry.State, "version "+entry.Version)
+		}
+		return open(line, fmt.Sprintf("version %s runs, %s was requested", entry.Version, want.Version))
+	case v1beta2.StateError, v1beta2.StateWarning:
+		return trouble(line, entry.State, reason, text)
+	default:
+		line.State, line.Text = cmp.Or(entry.State, v1beta2.StateProcessing), text
+		return verdict{line: line}
+	}
+}
+
+// judgeLeaving reads the status of a module that shall go.
+func judgeLeaving(line Progress, s seen, entry *v1beta2.ModuleStatus) verdict {
+	reason, text := why(s, entry)
+	switch entry.State {
+	case v1beta2.StateError, v1beta2.StateWarning:
+		return trouble(line, entry.State, reason, text)
+	default:
+		line.State, line.Text = v1beta2.StateDeleting, text
+		return verdict{line: line}
+	}
+}
+
+// judgeKyma returns how the whole Kyma stands, with a line for each of its modules in front.
+func judgeKyma(ask Options, s seen) []verdict {
+	line := Progress{Key: "Kyma " + ask.Kyma.String()}
+	switch {
+	case s.kyma == nil && ask.Gone:
+		return []verdict{end(line, StateGone, "")}
+	case s.kyma == nil:
+		return []verdict{end(line, v1beta2.StateError, "it is not there")}
+	case !ask.Gone && !s.kyma.DeletionTimestamp.IsZero():
+		return []verdict{end(line, v1beta2.StateError, "it is being deleted")}
+	case module.KymaSuspended(s.kyma) && s.kyma.DeletionTimestamp.IsZero():
+		return []verdict{end(line, v1beta2.StateError, "it is suspended: nothing changes until it is resumed")}
+	case s.kyma.Status.ObservedGeneration < ask.Generation && !ask.Gone:
+		return []verdict{open(line, "the lifecycle manager has not seen it yet")}
+	}
+	var verdicts []verdict
+	for i := range s.kyma.Status.Modules {
+		entry := &s.kyma.Status.Modules[i]
+		if ask.Gone {
+			verdicts = append(verdicts, judgeLeaving(Progress{Key: entry.Name}, s, entry))
+			continue
+		}
+		verdicts = append(verdicts, judgeEntry(Progress{Key: entry.Name}, Expectation{Module: entry.Name}, s, entry))
+	}
+	return append(verdicts, judgeWhole(line, ask, s.kyma))
+}
+
+// judgeWhole returns the line of the Kyma itself.
+func judgeWhole(line Progress, ask Options, kyma *v1beta2.Kyma) verdict {
+	reason, message := "", ""
+	if ready := meta.FindStatusCondition(kyma.Status.Conditions, v1beta2.ConditionReady); ready != nil {
+		reason, message = ready.Reason, ready.Message
+	}
+	switch state := kyma.Status.State; {
+	case state == v1beta2.StateReady && !ask.Gone:
+		return end(line, state, message)
+	case (state == v1beta2.StateError || state == v1beta2.StateWarning) && !ask.Gone:
+		return trouble(line, state, reason, message)
+	default:
+		line.State, line.Text = cmp.Or(state, v1beta2.StateProcessing), message
+		return verdict{line: line}
+	}
+}
+
+func open(line Progress, text string) verdict {
+	line.State, line.Text = v1beta2.StateProcessing, text
+	return verdict{line: line}
+}
+
+func end(line Progress, state v1beta2.State, text string) verdict {
+	line.State, line.Text = state, text
+	return verdict{line: line, end: endNow}
+}
+
+// trouble ends the waiting where only a user can help.
+func trouble(line Progress, state v1beta2.State, reason, text string) verdict {
+	line.State, line.Text = state, text
+	v := verdict{line: line, end: endPatient}
+	if final[reason] {
+		v.end = endNow
+	}
+	return v
+}
+
+// overruled reports whether the hub asked for something else than the runtime's user, whose word counts.
+func overruled(kyma *v1beta2.Kyma, name string) bool {
+	return kyma.Status.LastSeen != nil && slices.Contains(kyma.Status.LastSeen.Overruled, "module "+name)
+}
+
+func entryOf(kyma *v1beta2.Kyma, name string) *v1beta2.ModuleStatus {
+	for i := range kyma.Status.Modules {
+		if kyma.Status.Modules[i].Name == name {
+			return &kyma.Status.Modules[i]
+		}
+	}
+	return nil
+}

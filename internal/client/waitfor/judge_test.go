@@ -1,0 +1,87 @@
+package waitfor
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func TestReasons(t *testing.T) {
+	kyma := func(message string) *v1beta2.Kyma {
+		return &v1beta2.Kyma{Status: v1beta2.KymaStatus{Conditions: []metav1.Condition{{Type: v1beta2.ConditionReady, Message: message}}}}
+	}
+	for name, c := range map[string]struct {
+		condition, message, want string
+	}{
+		"the condition names it":                        {"1 of 2 modules ready; notes: CRDChangeRefused: no", "no", "CRDChangeRefused"},
+		"another module of a longer name is not it":     {"1 of 2 modules ready; notes-two: CRDChangeRefused: no", "boom", ""},
+		"the second of the condition":                   {"x; a: ModuleError: b; notes: Downgrade: lower", "lower", "Downgrade"},
+		"of many bad modules the sentence tells":        {"x; and 3 more", `no ModuleReleaseMeta found for module "notes" in namespace "x"`, "ReleaseNotFound"},
+		"a sentence with a user's words at the end":     {"", `component a.b/c:1.0.0 cannot be installed: it has nothing`, "ComponentInvalid"},
+		"what no one knows has no reason":               {"", "something else", ""},
+		"words of a message are not taken for a reason": {"x; notes: this is no reason: y", "y", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := &v1beta2.ModuleStatus{Name: "notes", State: v1beta2.StateError, Message: c.message}
+			if got, _ := why(seen{kyma: kyma(c.condition)}, entry); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestJudgeModule_SuspendedManifest(t *testing.T) {
+	suspended := &v1beta2.Manifest{}
+	suspended.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"}
+	for name, c := range map[string]struct {
+		entry v1beta2.ModuleStatus
+		state v1beta2.State
+		end   ending
+	}{
+		"what is not there yet does not come":        {v1beta2.ModuleStatus{Name: "notes", State: "Processing", Version: "2.0.0"}, "Error", endNow},
+		"what runs in the version asked for is well": {v1beta2.ModuleStatus{Name: "notes", State: "Ready", Version: "2.0.0"}, "Ready", endNow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kyma := &v1beta2.Kyma{Status: v1beta2.KymaStatus{ObservedGeneration: 3, Modules: []v1beta2.ModuleStatus{c.entry}}}
+			s := seen{looked: true, kyma: kyma, manifests: map[string]*v1beta2.Manifest{"notes": suspended}}
+			got := judgeModule(Options{Generation: 3}, Expectation{Module: "notes", Version: "2.0.0"}, s)
+			if got.line.State != c.state || got.end != c.end {
+				t.Errorf("got %s (%d), want %s (%d): %s", got.line.State, got.end, c.state, c.end, got.line.Text)
+			}
+		})
+	}
+}
+
+func TestJudgeModule(t *testing.T) {
+	overruled := &v1beta2.LastSeen{Overruled: []string{"channel", "module notes"}}
+	entry := func(state v1beta2.State) v1beta2.KymaStatus {
+		return v1beta2.KymaStatus{ObservedGeneration: 3, Modules: []v1beta2.ModuleStatus{{Name: "notes", State: state, Version: "1.0.0"}}}
+	}
+	waiting := entry(v1beta2.StateReady)
+	waiting.Modules[0].Maintenance = true
+	for name, c := range map[string]struct {
+		status v1beta2.KymaStatus
+		want   Expectation
+		state  v1beta2.State
+		end    ending
+	}{
+		"what the runtime's user overruled will not come": {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Expectation{}, "Error", endNow},
+		"an upgrade that waits for a window is no wait":   {waiting, Expectation{Version: "2.0.0"}, "Warning", endNow},
+		"unmanaged is as good as ready":                   {entry("Unmanaged"), Expectation{}, "Unmanaged", endNow},
+		"unmanaged is not managed":                        {entry("Unmanaged"), Expectation{Managed: true}, "Processing", endOpen},
+		"ready is not unmanaged":                          {entry("Ready"), Expectation{Unmanaged: true}, "Processing", endOpen},
+		"ready is not gone":                               {entry("Ready"), Expectation{Gone: true}, "Deleting", endOpen},
+		"an error keeps it from going":                    {entry("Error"), Expectation{Gone: true}, "Error", endPatient},
+		"what has no entry yet is waited for":             {v1beta2.KymaStatus{ObservedGeneration: 3}, Expectation{}, "Processing", endOpen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.want.Module = "notes"
+			got := judgeModule(Options{Generation: 3}, c.want, seen{looked: true, kyma: &v1beta2.Kyma{Status: c.status}})
+			if got.line.State != c.state || got.end != c.end {
+				t.Errorf("got %s (%d), want %s (%d): %s", got.line.State, got.end, c.state, c.end, got.line.Text)
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package operations
+
+import "slices"
+
+// claim takes an operation in, and gives what stood in its place, which drop puts back:
+//
+//  1. not one that is under way already, whose end is not recorded yet, or that has succeeded
+//  2. not one that overlaps with what is under way; what this server took in meanwhile is looked at again with the lock held
+//  3. not when too much is under way
+func (e *Engine) claim(l *activeOperation) (before *activeOperation, err error) {
+	for _, other := range e.known() {
+		if other.State == Running && other.ID != l.op.ID && overlap(other.Deed.about(other.here), l.op.Deed.about(l.here)) {
+			return nil, underWay(other.Title, other.User)
+		}
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	before = e.own[l.op.ID]
+	if before != nil && (!before.ended() || before.state() == Succeeded) {
+		return nil, refuse(WhyBusy, "%q was resumed by %s meanwhile", before.op.Title, before.user)
+	}
+	if err := e.room(l); err != nil {
+		return nil, err
+	}
+	e.own[l.op.ID] = l
+	return before, nil
+}
+
+// room refuses what has no place beside what this server carries out. The lock is held.
+func (e *Engine) room(l *activeOperation) error {
+	all, ofUser := 0, 0
+	for _, other := range e.own {
+		if other.state() != Running {
+			continue
+		}
+		if other.op.ID != l.op.ID && overlap(other.op.Deed.about(other.here), l.op.Deed.about(l.here)) {
+			return underWay(other.op.Title, other.user)
+		}
+		all++
+		if other.user == l.user {
+			ofUser++
+		}
+	}
+	if all >= mostRunning || ofUser >= mostRunningByUser {
+		return refuse(WhyTooMany, "%d operations are under way, %d of them yours: wait until one has ended", all, ofUser)
+	}
+	return nil
+}
+
+func underWay(title, user string) error {
+	return refuse(WhyBusy, "%q, which %s started, is under way: wait for its end, or cancel it", title, user)
+}
+
+// drop lets go of an operation, if it is still this one, and puts back what stood in its place before.
+func (e *Engine) drop(l, before *activeOperation) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	switch {
+	case e.own[l.op.ID] != l:
+	case before != nil:
+		e.own[l.op.ID] = before
+	default:
+		delete(e.own, l.op.ID)
+	}
+}
+
+// subject is what a deed is about: a module of a Kyma, the Kyma as a whole, or a channel of a release.
+type subject struct {
+	// kyma is empty for the cluster of the hub itself, module for a Kyma as a whole.
+	kyma, module string
+	// release and channel are empty for everything but promotions.
+	release, channel string
+}
+
+// overlap reports whether two deeds get in each other's way: a Kyma as a whole does with all of its modules.
+func overlap(some, others []subject) bool {
+	return slices.ContainsFunc(some, func(a subject) bool {
+		return slices.ContainsFunc(others, func(b subject) bool {
+			whole := a.module == "" || b.module == ""
+			return a == b || a.release == "" && b.release == "" && a.kyma == b.kyma && whole
+		})
+	})
+}
+
+// about returns the subjects of a deed. Those of a Kyma whose modules are here are in the cluster of the hub, too, where the same module
+// may be installed directly.
+func (d *Request) about(here []string) []subject {
+	var all []subject
+	add := func(kyma, module string) {
+		all = append(all, subject{kyma: kyma, module: module})
+		if slices.Contains(here, kyma) {
+			all = append(all, subject{module: module})
+		}
+	}
+	switch d.Kind {
+	case Add:
+		for _, m := range d.Modules {
+			add(d.Kyma, m.Name)
+		}
+	case Upgrade:
+		for _, i := range d.Items {
+			add(i.Kyma, i.Module)
+		}
+	case Promote:
+		all = append(all, subject{release: d.Release, channel: d.Channel})
+	case Delete, Manage, Unmanage, Channel, Configure:
+		add(d.Kyma, d.Module)
+	}
+	return all
+}

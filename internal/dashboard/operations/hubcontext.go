@@ -1,0 +1,140 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
+)
+
+// scheme has the kinds of Kubernetes and ours.
+var scheme = func() *runtime.Scheme {
+	made := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(made))
+	utilruntime.Must(v1beta2.AddToScheme(made))
+	return made
+}()
+
+// cluster is one cluster as one person reaches it.
+type cluster struct {
+	client.WithWatch
+	config *rest.Config
+}
+
+func connect(config *rest.Config) (*cluster, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // the API server has limits of its own
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{HTTPClient: httpClient, Scheme: scheme, Mapper: mapper})
+	return &cluster{c, config}, err
+}
+
+// hubContext is a hub with the Kyma that a deed is about, and what is available beside it.
+type hubContext struct {
+	*cluster
+	kymaedit.KymaContext
+}
+
+// open finds a Kyma and its catalog, as the user.
+func (p *planner) open(ctx context.Context, kyma string) (*hubContext, error) {
+	c, err := connect(p.as.Config)
+	if err != nil {
+		return nil, err
+	}
+	namespace, name, _ := strings.Cut(kyma, "/")
+	found := &v1beta2.Kyma{}
+	err = c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil, refuse(WhyNotFound, "there is no Kyma %s", kyma)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &hubContext{c, kymaedit.StandOf(found)}
+	if s.Here() {
+		p.here = append(p.here, kyma)
+	}
+	return s, s.Load(ctx, c)
+}
+
+// unserved reports whether a cluster does not have a kind at all.
+func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
+
+// modules returns the cluster that the modules of the Kyma are in.
+func (s *hubContext) modules(ctx context.Context) (*cluster, error) {
+	if s.Here() {
+		return s.cluster, nil
+	}
+	config, err := runtimeaccess.Cluster(ctx, s.WithWatch, s.config, s.Kyma)
+	if err != nil {
+		return nil, err
+	}
+	return connect(config)
+}
+
+// check returns an error of Check its reason here.
+func (s *hubContext) check(spec *v1beta2.KymaSpec, wish kymaedit.ModuleRequest) error {
+	return judged(s.Check(spec, wish))
+}
+
+// judged returns an error of package edit its reason here.
+func judged(err error) error {
+	var unknown *kymaedit.UnknownError
+	var lower *kymaedit.LowerError
+	var absent *modulestatus.AbsentError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &absent):
+		return refuse(WhyNotFound, "%s", absent)
+	case errors.As(err, &unknown):
+		return refuse(WhyNotFound, "%s", unknown)
+	case errors.As(err, &lower):
+		return refuse(WhyRefused, "%s: delete the module, and add it again", lower)
+	}
+	return refuse(WhyRefused, "%s", err)
+}
+
+// absent returns a module that a Kyma does not have.
+func (s *hubContext) absent(name string) error {
+	var have []string
+	for i := range s.Asked.Modules {
+		have = append(have, s.Asked.Modules[i].Name)
+	}
+	if len(have) == 0 {
+		return refuse(WhyNotFound, "Kyma %s has no module %s: it has none at all", s.Key(), name)
+	}
+	return refuse(WhyNotFound, "Kyma %s has no module %s: it has %s", s.Key(), name, strings.Join(have, ", "))
+}
+
+// told returns what the API server said about a Kyma, in a sentence.
+func (s *hubContext) explain(err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return refuse(WhyNotFound, "the Kyma %s is gone", s.Key())
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("you may not change Kyma %s: %w", s.Key(), err)
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package operations
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+)
+
+// Operation is a deed that is being carried out, or was.
+type Operation struct {
+	ID    string  `json:"id"`
+	Deed  Request `json:"deed"`
+	Title string  `json:"title"`
+	// User is who asked for it, or resumed it last.
+	User  string `json:"user"`
+	State State  `json:"state"`
+	// Message says why it is in that state; empty where there is nothing to say.
+	Message  string     `json:"message,omitempty"`
+	Created  time.Time  `json:"created"`
+	Finished *time.Time `json:"finished,omitempty"`
+	Steps    []Step     `json:"steps"`
+	Objects  []Object   `json:"objects"`
+	// Access is what the requesting user may do with it.
+	Access Access `json:"access"`
+}
+
+// State is how an operation stands.
+type State string
+
+// The states of an operation.
+const (
+	Running   State = "Running"
+	Succeeded State = "Succeeded"
+	Failed    State = "Failed"
+	// Interrupted: its server is gone, or its user lost the permission; a user may resume it.
+	Interrupted State = "Interrupted"
+	// Cancelled by a user. What was done until then stays.
+	Cancelled State = "Cancelled"
+)
+
+// Step is one part of an operation; they come one after the other.
+type Step struct {
+	Title   string    `json:"title"`
+	State   StepState `json:"state"`
+	Message string    `json:"message,omitempty"`
+}
+
+// StepState is how a step stands.
+type StepState string
+
+// The states of a step.
+const (
+	StepWaiting StepState = "Waiting"
+	StepRunning StepState = "Running"
+	StepDone    StepState = "Done"
+	StepFailed  StepState = "Failed"
+)
+
+// Object is how one thing stands that an operation is about: an object of a cluster, or a module.
+type Object struct {
+	Ref modulestatus.Ref `json:"ref"`
+	// Kyma that it belongs to, where the operation is about several of them.
+	Kyma    string `json:"kyma,omitempty"`
+	State   string `json:"state"`
+	Message string `json:"message,omitempty"`
+}
+
+// Access is what a user may do with an operation.
+type Access struct {
+	Resume bool `json:"resume"`
+	Cancel bool `json:"cancel"`
+}
+
+// Preview is what a deed would change, and whether it can be done at all.
+type Preview struct {
+	// Way is how it is done: one of those of package view, or what a deletion does next.
+	Way string `json:"way"`
+	// Why says more about the way.
+	Why string `json:"why"`
+	// Confirm is the text that the user must type first; empty for none.
+	Confirm string `json:"confirm"`
+	// Diff is what would change.
+	Diff []Change `json:"diff"`
+	// Blocking are the objects that stand in the way, or that a deletion with cascade deletes first.
+	Blocking []Blocking `json:"blocking"`
+	Warnings []string   `json:"warnings"`
+	// Templates are where directly installed modules would come from.
+	Templates []Taken `json:"templates"`
+	// Refused says why it cannot be done; empty when it can.
+	Refused string `json:"refused"`
+}
+
+// Taken says where a directly installed module comes from.
+type Taken struct {
+	// Kyma that the module is upgraded in, where the deed may name several of them; empty for a module without a Kyma.
+	Kyma    string `json:"kyma,omitempty"`
+	Module  string `json:"module"`
+	Version string `json:"version"`
+	// Namespace of the template in the cluster that the module goes to; empty where it is in none.
+	Namespace string `json:"namespace"`
+	// Hub is the namespace of the template on the hub, where the cluster is a runtime and has none of its own.
+	Hub string `json:"hub"`
+	// Origin is the address of the catalog that the template came from; empty for none.
+	Origin string `json:"origin"`
+}
+
+// Change is what would become of one object.
+type Change struct {
+	// Kyma that the object belongs to, where the deed may name several of them.
+	Kyma   string           `json:"kyma,omitempty"`
+	Object modulestatus.Ref `json:"object"`
+	Change apply.Change     `json:"change"`
+	Fields []Field          `json:"fields"`
+	Error  string           `json:"error,omitempty"`
+}
+
+// Field is one field that would change.
+type Field struct {
+	Path string `json:"path"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Blocking is an object that a user created with a module.
+type Blocking struct {
+	Ref        modulestatus.Ref `json:"ref"`
+	UID        types.UID        `json:"uid"`
+	Deleting   bool             `json:"deleting"`
+	Finalizers []string         `json:"finalizers"`
+}
+
+// mostObjects bounds how many objects an operation tells of.
+const mostObjects = 400

@@ -1,0 +1,189 @@
+package operations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+)
+
+// Kind is what a Deed asks for.
+type Kind string
+
+// The kinds of deeds.
+const (
+	// Add installs modules: as entries of a Kyma, or directly.
+	Add Kind = "add"
+	// Upgrade installs other versions.
+	Upgrade Kind = "upgrade"
+	// Delete takes a module away.
+	Delete Kind = "delete"
+	// Manage lets the lifecycle manager look after a module again, Unmanage lets go of it.
+	Manage   Kind = "manage"
+	Unmanage Kind = "unmanage"
+	// Channel sets the channel of a Kyma, or of one of its modules.
+	Channel Kind = "channel"
+	// Configure writes the custom resource of a module.
+	Configure Kind = "configure"
+	// Promote lets a channel of a release offer a version.
+	Promote Kind = "promote"
+)
+
+// Request is a requested change. Which fields apply depends on the kind; the others must be empty.
+type Request struct {
+	Kind Kind `json:"kind"`
+	// Kyma as NAMESPACE/NAME. Without one, a deed is about modules that are installed directly into the cluster itself.
+	Kyma string `json:"kyma,omitempty"`
+	// Modules to add.
+	Modules []Wanted `json:"modules,omitempty"`
+	// Direct installs them without the lifecycle manager on purpose, Community because they are never managed.
+	Direct    bool `json:"direct,omitempty"`
+	Community bool `json:"community,omitempty"`
+	// Source is the catalog that directly installed modules come from; empty means the cluster's own.
+	Source string `json:"source,omitempty"`
+	// Confirmation is the text that the user typed where a Preview requires one.
+	Confirmation string `json:"confirmation,omitempty"`
+	// Items to upgrade.
+	Items []Item `json:"items,omitempty"`
+	// Module that everything else is about.
+	Module string `json:"module,omitempty"`
+	// Cascade deletes the objects of Previewed with the module.
+	Cascade   bool              `json:"cascade,omitempty"`
+	Previewed []PreviewedObject `json:"previewed,omitempty"`
+	// Policy for the default custom resource.
+	Policy v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
+	// Channel or Version to go to.
+	Channel string `json:"channel,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Object is the custom resource as it shall be.
+	Object *unstructured.Unstructured `json:"object,omitempty"`
+	// Release as NAMESPACE/NAME.
+	Release string `json:"release,omitempty"`
+}
+
+// Wanted is one module to add.
+type Wanted struct {
+	Name    string                       `json:"name"`
+	Channel string                       `json:"channel,omitempty"`
+	Version string                       `json:"version,omitempty"`
+	Policy  v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
+	// Resource is created in place of the default custom resource.
+	Resource *unstructured.Unstructured `json:"resource,omitempty"`
+	// Namespace that the template of a directly installed module is taken from; empty where modulestatus.Choice decides.
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// Item is one module to upgrade. Neither version nor channel means: to the newest there is.
+type Item struct {
+	Kyma    string `json:"kyma,omitempty"`
+	Module  string `json:"module"`
+	Version string `json:"version,omitempty"`
+	Channel string `json:"channel,omitempty"`
+	// Namespace that the template of a directly installed module is taken from; empty for the one that it came from.
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// PreviewedObject is an object that a Preview showed.
+type PreviewedObject struct {
+	modulestatus.Ref
+	UID types.UID `json:"uid"`
+}
+
+// Title says in a few words what the deed is.
+func (d *Request) Title() string {
+	where := ""
+	if d.Kyma != "" {
+		where = " in " + d.Kyma
+	}
+	switch d.Kind {
+	case Add:
+		var names []string
+		for _, m := range d.Modules {
+			names = append(names, m.Name)
+		}
+		return "Add " + few(names) + where
+	case Upgrade:
+		var names []string
+		for _, i := range d.Items {
+			names = append(names, i.Module)
+		}
+		return "Upgrade " + few(names)
+	case Delete:
+		return "Delete " + d.Module + where
+	case Manage:
+		return "Manage " + d.Module + where
+	case Unmanage:
+		return "Stop managing " + d.Module + where
+	case Configure:
+		return "Configure " + d.Module + where
+	case Promote:
+		return fmt.Sprintf("Let channel %s of %s offer %s", d.Channel, d.Release, d.Version)
+	case Channel:
+	}
+	goal := d.Channel + d.Version
+	switch {
+	case d.Module == "":
+		return fmt.Sprintf("Set the channel of %s to %s", d.Kyma, goal)
+	case goal == "":
+		return fmt.Sprintf("Let %s follow the channel of %s", d.Module, d.Kyma)
+	}
+	return fmt.Sprintf("Set %s to %s%s", d.Module, goal, where)
+}
+
+// few lists some names.
+func few(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// directly reports whether an add goes past the lifecycle manager.
+func (d *Request) directly() bool { return d.Direct || d.Community || d.Kyma == "" }
+
+// custom reports whether the deed has custom resources of the user.
+func (d *Request) custom() bool {
+	return d.Object != nil || slices.ContainsFunc(d.Modules, func(m Wanted) bool { return m.Resource != nil })
+}
+
+// bare returns the deed with the names of the custom resources only: what they say may be secret.
+func (d *Request) bare() Request {
+	made := *d
+	made.Object, made.Modules = nameOnly(d.Object), slices.Clone(d.Modules)
+	for i := range made.Modules {
+		made.Modules[i].Resource = nameOnly(made.Modules[i].Resource)
+	}
+	return made
+}
+
+func nameOnly(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object == nil {
+		return nil
+	}
+	made := &unstructured.Unstructured{}
+	made.SetAPIVersion(object.GetAPIVersion())
+	made.SetKind(object.GetKind())
+	made.SetNamespace(object.GetNamespace())
+	made.SetName(object.GetName())
+	return made
+}
+
+// kymas returns the Kymas that the deed is about.
+func (d *Request) kymas() []string {
+	all := []string{}
+	if d.Kyma != "" {
+		all = append(all, d.Kyma)
+	}
+	for _, i := range d.Items {
+		if i.Kyma != "" && !slices.Contains(all, i.Kyma) {
+			all = append(all, i.Kyma)
+		}
+	}
+	return all
+}

@@ -1,0 +1,235 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
+)
+
+// Tested is what a source offers, and what is wrong with it.
+type Tested struct {
+	Modules  []communitycatalog.Module `json:"modules"`
+	Problems []SourceProblem           `json:"problems"`
+	// Digest that it has now; empty for a namespace of the cluster.
+	Digest string `json:"digest"`
+}
+
+// SourceProblem is one thing that is wrong with a catalog.
+type SourceProblem struct {
+	Rule    string `json:"rule"`
+	Where   string `json:"where"`
+	Message string `json:"message"`
+}
+
+// shelfOf returns where the sources are kept, with the rights of the user.
+func (e *Engine) shelfOf(ctx context.Context, as Actor) (communitycatalog.SourceStore, *cluster, error) {
+	c, err := connect(as.Config)
+	if err != nil {
+		return communitycatalog.SourceStore{}, nil, err
+	}
+	namespace := e.options.Sources
+	if namespace == "" {
+		switch namespace, err = communitycatalog.Home(ctx, c); {
+		case apierrors.IsForbidden(err):
+			return communitycatalog.SourceStore{}, nil, err
+		case err != nil:
+			return communitycatalog.SourceStore{}, nil, refuse(WhyNotFound, "%s", err)
+		}
+	}
+	return communitycatalog.SourceStore{Client: c, Namespace: namespace}, c, nil
+}
+
+// Sources returns those that the user may list.
+func (e *Engine) Sources(ctx context.Context, as Actor) ([]communitycatalog.Source, error) {
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return nil, err
+	}
+	return shelf.List(ctx)
+}
+
+// AddSource stores a source, and notes on it what reading it gives now: it is kept where that fails, too, and says why.
+func (e *Engine) AddSource(ctx context.Context, as Actor, source communitycatalog.Source) (communitycatalog.Source, error) {
+	source, err := userFields(source).Complete()
+	if err != nil {
+		return source, refuse(WhyInvalid, "%s", err)
+	}
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return source, err
+	}
+	if err := shelf.Add(ctx, source, false); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return source, refuse(WhyBusy, "there is a source %s already, with another address, digest or key: remove that first", source.Name)
+		}
+		return source, err
+	}
+	e.notify()
+	_, _ = e.TestSource(ctx, as, communitycatalog.Source{Name: source.Name})
+	return shelf.Get(ctx, source.Name)
+}
+
+// userFields returns the fields of a source that a user may set; the results of reading it are not among them.
+func userFields(source communitycatalog.Source) communitycatalog.Source {
+	return communitycatalog.Source{
+		Name: source.Name, URL: strings.TrimSpace(source.URL), Digest: source.Digest, Key: source.Key, RequireFreshness: source.RequireFreshness,
+	}
+}
+
+// remembered returns a source that is kept, as it must be asked: with the version that was seen of it.
+func remembered(source communitycatalog.Source) communitycatalog.Source {
+	made := userFields(source)
+	made.Version = source.Version
+	return made
+}
+
+// RemoveSource forgets a source. What was installed from it stays.
+func (e *Engine) RemoveSource(ctx context.Context, as Actor, name string) error {
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return err
+	}
+	if err := shelf.Remove(ctx, name); err != nil {
+		return err
+	}
+	e.notify()
+	return nil
+}
+
+// TestSource reads a source and says what it offers, whether it is stored or not. What came of one that is stored is noted on it, as far as
+// the user may.
+func (e *Engine) TestSource(ctx context.Context, as Actor, source communitycatalog.Source) (Tested, error) {
+	shelf, c, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return Tested{}, err
+	}
+	source = userFields(source)
+	stored, missing := shelf.Get(ctx, source.Name)
+	if source.URL == "" && source.Name != "" {
+		if missing != nil {
+			return Tested{}, missing
+		}
+		source = userFields(stored)
+	}
+	source.Name = cmp.Or(source.Name, "unnamed")
+	same := userFields(stored)
+	same.RequireFreshness = same.RequireFreshness && source.RequireFreshness // who does not say so asks as it is kept
+	kept := missing == nil && same.Same(source)
+	if kept {
+		source = remembered(stored)
+	}
+	found, digest, err := e.fetch(ctx, c, source)
+	if kept {
+		if err == nil {
+			err = saw(ctx, shelf, source, found)
+		}
+		if modules, now := len(found.Modules()), e.now(); !stored.Noted(modules, err, now) {
+			_ = shelf.Note(ctx, source.Name, modules, err, now) // a note that is for the next look; this one has its answer
+			e.notify()
+		}
+	}
+	if err != nil {
+		return Tested{}, err
+	}
+	return e.tested(ctx, c, source, found, digest)
+}
+
+// tested returns what a source offers in a cluster, and what is wrong with it.
+func (e *Engine) tested(
+	ctx context.Context, c *cluster, source communitycatalog.Source, found communitycatalog.Catalog, digest string,
+) (Tested, error) {
+	var known v1beta2.ModuleTemplateList
+	if err := c.List(ctx, &known); err != nil && !unserved(err) && !apierrors.IsForbidden(err) {
+		return Tested{}, err
+	}
+	tested := Tested{Modules: found.Modules(known.Items...), Problems: []SourceProblem{}, Digest: digest}
+	if found.Warning != "" {
+		tested.Problems = append(tested.Problems, SourceProblem{Rule: "freshness", Where: source.URL, Message: found.Warning})
+	}
+	for _, f := range communitycatalog.Check(ctx, found, communitycatalog.Options{}) {
+		tested.Problems = append(tested.Problems, SourceProblem{Rule: f.Rule, Where: whereOf(f), Message: f.Message})
+	}
+	return tested, nil
+}
+
+func whereOf(f diagnostics.Finding) string {
+	if f.Field == "" {
+		return f.File
+	}
+	return strings.TrimPrefix(f.File+": "+f.Field, ": ")
+}
+
+// stored returns a source that is kept, as it must be asked; nil for no name.
+func (e *Engine) stored(ctx context.Context, as Actor, name string) (*communitycatalog.Source, error) {
+	if name == "" {
+		return nil, nil
+	}
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return nil, err
+	}
+	source, err := shelf.Get(ctx, name)
+	if apierrors.IsNotFound(err) {
+		err = refuse(WhyNotFound, "there is no source %s", name)
+	}
+	source = remembered(source)
+	return &source, err
+}
+
+// again returns the source that a module came from which is installed at a place; nil where it came from none. What a runtime says of it
+// counts only as far as the hub keeps such a source: the runtime's owner could name any address.
+func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *modulestatus.Direct) (*communitycatalog.Source, error) {
+	origin := installed.Origin
+	if origin == nil {
+		return nil, nil
+	}
+	var kept []communitycatalog.Source
+	shelf, _, err := e.shelfOf(ctx, as)
+	if err == nil {
+		kept, err = shelf.List(ctx)
+	}
+	if err != nil && (origin.Name != "" || at.elsewhere()) {
+		return nil, fmt.Errorf("module %s came from the catalog %.300q, and it cannot be seen whether that is kept: %w",
+			installed.Module, origin.URL, err)
+	}
+	before := communitycatalog.Source{
+		Name: origin.Name, URL: origin.URL, Digest: origin.RequestedDigest(), Key: origin.Key, Version: origin.Version,
+	}
+	if at.elsewhere() {
+		before.Name = "" // the name of something in the runtime, if of anything
+	}
+	source, err := communitycatalog.Again(before, kept, at.elsewhere())
+	if err != nil {
+		return nil, refuse(WhyRefused, "module %s is not upgraded, and stays as it is: %s", installed.Module, errorText(err))
+	}
+	source = remembered(source)
+	return &source, nil
+}
+
+// fetch reads a source, and gives what is wrong with it a reason of its own.
+func (e *Engine) fetch(ctx context.Context, c *cluster, source communitycatalog.Source) (communitycatalog.Catalog, string, error) {
+	limits := e.options.Catalogs
+	limits.Cluster = c
+	if limits.Now == nil {
+		limits.Now = e.now
+	}
+	found, digest, err := communitycatalog.Fetch(ctx, source, limits)
+	var refused apierrors.APIStatus
+	switch {
+	case err == nil, ctx.Err() != nil, errors.As(err, &refused):
+		return found, digest, err
+	case content.ReasonOf(err) == content.ReasonSourceInvalid:
+		return found, digest, refuse(WhyInvalid, "%s", errorText(err))
+	}
+	return found, digest, refuse(WhyRefused, "%s", errorText(err))
+}

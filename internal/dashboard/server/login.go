@@ -1,0 +1,204 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+)
+
+// The ways to log in.
+const (
+	loginCode  = "code"
+	loginToken = "token"
+	loginOIDC  = "oidc"
+)
+
+// mostToken is how long a token may be.
+const mostToken = 16 << 10
+
+// sessionAnswer says who is logged in, and how one can.
+type sessionAnswer struct {
+	User     string   `json:"user"`
+	Groups   []string `json:"groups"`
+	Mode     Mode     `json:"mode"`
+	Cluster  string   `json:"cluster"`
+	Login    []string `json:"login"`
+	LoggedIn bool     `json:"loggedIn"`
+}
+
+type credentials struct {
+	Code  string `json:"code,omitempty"`
+	Token string `json:"token,omitempty"`
+}
+
+// routeSession registers what works without a session, too.
+func (s *Server) routeSession() {
+	s.open("GET /api/v1/session", func(w http.ResponseWriter, r *http.Request) { answer(w, http.StatusOK, s.who(userOf(r.Context()))) })
+	s.open("POST /api/v1/session", s.logIn)
+	s.open("DELETE /api/v1/session", func(w http.ResponseWriter, r *http.Request) {
+		s.endSession(w, r)
+		answer(w, http.StatusNoContent, nil)
+	})
+}
+
+// open registers what needs no session.
+func (s *Server) open(pattern string, h http.HandlerFunc) {
+	s.patterns = append(s.patterns, pattern)
+	s.mux.HandleFunc(pattern, h)
+}
+
+func (s *Server) who(u *User) sessionAnswer {
+	is := sessionAnswer{Mode: s.options.Mode, Cluster: s.options.Cluster, Login: []string{loginCode}, Groups: []string{}}
+	if s.options.Mode == ModeCluster {
+		is.Login = []string{loginToken}
+		if s.provider != nil {
+			is.Login = append(is.Login, loginOIDC)
+		}
+	}
+	if u != nil {
+		is.User, is.LoggedIn, is.Groups = u.Name, true, append(is.Groups, u.Groups...)
+	}
+	return is
+}
+
+// logIn begins a session. Guesses are slowed down for all together: 256 bits cannot be guessed, but clients must not try, nor
+// make the cluster judge what was made up.
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
+	given, err := decode[credentials](r)
+	if err != nil {
+		s.answerProblem(w, r, err)
+		return
+	}
+	ctx, done := context.WithTimeout(r.Context(), longestAnswer)
+	defer done()
+	u, expires, err := s.admit(ctx, given)
+	if err != nil {
+		s.answerProblem(w, r, err)
+		return
+	}
+	s.begin(w, r, u, expires)
+	answer(w, http.StatusOK, s.who(u))
+}
+
+// begin starts a session in place of the one that there was.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, u *User, expires time.Time) {
+	if cookie, err := r.Cookie(s.cookieName()); err == nil {
+		s.sessions.drop(cookie.Value)
+	}
+	s.setCookie(w, s.sessions.start(u, expires), sessionLife)
+}
+
+// admit is who may log in with what was given, and when that ends.
+func (s *Server) admit(ctx context.Context, given credentials) (*User, time.Time, error) {
+	var never time.Time
+	if s.options.Mode == ModeLocal {
+		if given.Code != "" && same(given.Code, s.code) {
+			return s.self, never, nil
+		}
+		if !s.attempts.fail() {
+			return nil, never, tooManyFailed()
+		}
+		return nil, never, refused("the code is not the one that kyma dashboard printed: open the link that it printed last")
+	}
+	token := strings.TrimSpace(given.Token)
+	if token == "" || len(token) > mostToken || strings.ContainsAny(token, " \t\r\n") {
+		return nil, never, refused("this is no token: paste one, such as kubectl create token NAME prints")
+	}
+	u, err := s.judge(ctx, token)
+	return u, expiryOf(token), err
+}
+
+// judge lets the cluster say whose token it is. It is asked about few that turn out to be wrong:
+//
+//  1. a token that a session began with, or that the cluster has signed, is always asked about: who has the right one is let in, whatever
+//     others try. Once the cluster has refused it, it is like any other
+//  2. all others are as long as few have failed
+func (s *Server) judge(ctx context.Context, token string) (*User, error) {
+	end, allowed := s.attempts.begin()
+	if !allowed {
+		if s.signers.refuses(token) || !s.sessions.beganWith(token) && !s.signers.signed(ctx, token) {
+			return nil, tooManyFailed()
+		}
+		end = func(bool) {}
+	}
+	u, err := s.person(ctx, token)
+	wrong := apierrors.IsUnauthorized(err)
+	end(wrong)
+	if wrong {
+		s.signers.refuse(token)
+		return nil, refused("the cluster does not accept this token: it may have expired, or be of another cluster")
+	}
+	return u, err
+}
+
+func refused(message string) error {
+	return fail(http.StatusUnauthorized, WhyUnauthorized, "%s", message)
+}
+
+func tooManyFailed() error {
+	return fail(http.StatusTooManyRequests, WhyTooMany, "too many logins have failed: wait a minute")
+}
+
+// same compares two secrets in a time that does not depend on them.
+func same(a, b string) bool {
+	one, two := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(one[:], two[:]) == 1
+}
+
+// person returns the user that a token belongs to, as the cluster reports it.
+func (s *Server) person(ctx context.Context, token string) (*User, error) {
+	return s.identify(ctx, asSomebody(s.self.Config, token))
+}
+
+// identify asks the cluster whose connection this is.
+func (s *Server) identify(ctx context.Context, config *rest.Config) (*User, error) {
+	c, err := connect(config, s.mapper)
+	if err != nil {
+		return nil, err
+	}
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := c.Create(ctx, review); err != nil {
+		return nil, err
+	}
+	info := review.Status.UserInfo
+	if info.Username == "" || info.Username == "system:anonymous" {
+		return nil, apierrors.NewUnauthorized("nobody")
+	}
+	return newUser(info.Username, info.Groups, config, c), nil
+}
+
+// knows reports whether the hub still accepts a user's login. Only a definite refusal counts.
+func (s *Server) knows(ctx context.Context, u *User) bool {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), longestAnswer)
+	defer done()
+	_, err := s.identify(ctx, u.Config)
+	return !apierrors.IsUnauthorized(err)
+}
+
+// expiryOf reads when a token says that it expires; zero when it does not. Nothing is believed of it but that: the cluster judges.
+func expiryOf(token string) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return time.Time{}
+	}
+	var claims struct {
+		Expires float64 `json:"exp"`
+	}
+	if json.Unmarshal(text, &claims) != nil || claims.Expires <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(claims.Expires), 0)
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+)
+
+// orderOfModules are the ways to sort modules.
+var orderOfModules = map[string]func(a, b *modulestatus.Module) int{
+	"name":      func(a, b *modulestatus.Module) int { return cmp.Compare(a.Name, b.Name) },
+	"kyma":      func(a, b *modulestatus.Module) int { return cmp.Compare(a.Kyma, b.Kyma) },
+	"type":      func(a, b *modulestatus.Module) int { return cmp.Compare(a.Type, b.Type) },
+	"state":     func(a, b *modulestatus.Module) int { return worstFirst(a.State, b.State) },
+	"channel":   func(a, b *modulestatus.Module) int { return cmp.Compare(a.Channel, b.Channel) },
+	"installed": func(a, b *modulestatus.Module) int { return cmp.Compare(a.Version.Installed, b.Version.Installed) },
+}
+
+func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if err := known(query, "type", "state", "kyma", "outdated"); err != nil {
+		return nil, err
+	}
+	p, err := pageOf(query, keysOf(orderOfModules)...)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.snapshot(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	var fit []int
+	for _, at := range ordered(now, "modules", now.modules, orderOfModules, p) {
+		m := &now.modules[at]
+		if chosen(query, "type", string(m.Type)) && chosen(query, "state", string(m.State)) && chosen(query, "kyma", m.Kyma) &&
+			flagged(query, "outdated", m.Version.Outdated) && p.has(now.moduleText[at]) {
+			fit = append(fit, at)
+		}
+	}
+	return listAt(now.modules, fit, p, now.unread), nil
+}
+
+// catalog lists what is available.
+func (s *Server) catalog(ctx context.Context, u *User, r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if err := known(query, "type", "installed"); err != nil {
+		return nil, err
+	}
+	p, err := pageOf(query)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.snapshot(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	var found []modulestatus.Offer
+	for _, o := range modulestatus.Search(now.offers, p.words...) {
+		if chosen(query, "type", string(o.Type)) && flagged(query, "installed", len(o.Installed) > 0) {
+			found = append(found, o)
+		}
+	}
+	return listOf(found, p, now.unread), nil
+}
+
+func (s *Server) offer(ctx context.Context, u *User, r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if err := known(query, "namespace"); err != nil {
+		return nil, err
+	}
+	now, err := s.snapshot(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	o, err := now.offered(u, r.PathValue("name"), query.Get("namespace"))
+	if err != nil {
+		return nil, err
+	}
+	return modulestatus.Detailed(*o, now.in.Templates), nil
+}
+
+// offered returns a module of the catalog, in a namespace if there is one there. Where there is none, the error says why.
+func (s *snapshot) offered(u *User, name, namespace string) (*modulestatus.Offer, error) {
+	if o := s.offer(namespace, name); o != nil {
+		return o, nil
+	}
+	if s.forbiddenKind("ModuleTemplate") {
+		return nil, mayNotRead(u, "the module templates of "+clip(name, 100))
+	}
+	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no module %s in the catalog", clip(name, 100))
+}
+
+// releaseLine is one row of the matrix of modules and channels.
+type releaseLine struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+	Channels  map[string]string `json:"channels"`
+	Versions  []string          `json:"versions"`
+	Mandatory string            `json:"mandatory,omitempty"`
+	Problems  []string          `json:"problems"`
+	Access    releaseAccess     `json:"access"`
+	// Installed counts who has which version: a channel that goes back leaves them what they have.
+	Installed map[string]int `json:"installed"`
+}
+
+type releaseAccess struct {
+	Edit bool `json:"edit"`
+}
+
+type releaseList struct {
+	List[releaseLine]
+	Channels []string `json:"channels"`
+}
+
+// releases lists which version each channel offers. An offered version that cannot be installed is a problem.
+func (s *Server) releases(ctx context.Context, u *User, r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if err := known(query); err != nil {
+		return nil, err
+	}
+	p, err := pageOf(query)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.snapshot(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	released := map[modulestatus.Key]bool{}
+	for i := range now.in.Releases {
+		released[modulestatus.Key{Namespace: now.in.Releases[i].Namespace, Name: now.in.Releases[i].Name}] = true
+	}
+	var found []releaseLine
+	for _, o := range modulestatus.Search(now.offers, p.words...) {
+		if released[modulestatus.Key{Namespace: o.Namespace, Name: o.Name}] {
+			found = append(found, lineOf(&o))
+		}
+	}
+	list := releaseList{List: listOf(found, p, now.unread), Channels: channelsOf(now.offers, "")}
+	for i := range list.Items {
+		line := &list.Items[i]
+		line.Access.Edit = u.may(ctx, "patch", ownGroup, "modulereleasemetas", line.Namespace, line.Name)
+	}
+	return list, nil
+}
+
+func lineOf(o *modulestatus.Offer) releaseLine {
+	line := releaseLine{
+		Name: o.Name, Namespace: o.Namespace, Channels: map[string]string{}, Versions: []string{}, Mandatory: o.Mandatory, Problems: []string{},
+		Installed: map[string]int{},
+	}
+	for _, there := range o.Installed {
+		if there.Version != "" {
+			line.Installed[there.Version]++
+		}
+	}
+	for _, c := range o.Channels {
+		line.Channels[c.Channel] = c.Version
+		if c.Missing {
+			line.Problems = append(line.Problems, "channel "+c.Channel+" offers "+c.Version+", of which there is no ModuleTemplate")
+		}
+	}
+	for _, v := range o.Versions {
+		line.Versions = append(line.Versions, v.Version)
+	}
+	if o.Component == "" {
+		line.Problems = append(line.Problems, "it names no component (spec.ocmComponentName) and cannot be installed")
+	}
+	return line
+}

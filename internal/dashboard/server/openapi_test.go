@@ -1,0 +1,162 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
+)
+
+// shape is the part of a schema that the test compares.
+type shape struct {
+	Ref        string            `json:"$ref"`
+	Type       any               `json:"type"`
+	Properties map[string]*shape `json:"properties"`
+	Items      *shape            `json:"items"`
+	OneOf      []*shape          `json:"oneOf"`
+}
+
+type apiDocument struct {
+	OpenAPI    string                                `json:"openapi"`
+	Paths      map[string]map[string]json.RawMessage `json:"paths"`
+	Components struct {
+		Schemas map[string]*shape `json:"schemas"`
+	} `json:"components"`
+}
+
+func documented(t *testing.T) apiDocument {
+	t.Helper()
+	text, err := documentJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc apiDocument
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestOpenAPI_TheDocumentHasEveryRouteAndNoOther(t *testing.T) {
+	server, err := New(Options{Mode: ModeCluster, Config: &rest.Config{Host: "https://127.0.0.1:1"}, OIDC: &OIDC{Issuer: "https://x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := documented(t)
+	var said []string
+	for path, methods := range doc.Paths {
+		for method := range methods {
+			if method != "parameters" {
+				said = append(said, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	routes := slices.Clone(server.patterns)
+	slices.Sort(said)
+	slices.Sort(routes)
+	for _, route := range routes {
+		if !slices.Contains(said, route) {
+			t.Errorf("%s is not in openapi.yaml", route)
+		}
+	}
+	for _, route := range said {
+		if !slices.Contains(routes, route) {
+			t.Errorf("openapi.yaml has %s, which there is not", route)
+		}
+	}
+	if !strings.HasPrefix(doc.OpenAPI, "3.1") {
+		t.Errorf("it is OpenAPI %s", doc.OpenAPI)
+	}
+}
+
+func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
+	doc := documented(t)
+	for name, value := range map[string]any{
+		"Session": sessionAnswer{}, "Unread": Unread{}, "Overview": overview{}, "KymaLine": modulestatus.KymaLine{}, "KymaList": List[modulestatus.KymaLine]{},
+		"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": modulestatus.Module{}, "ModuleList": List[modulestatus.Module]{},
+		"ModuleDetail":   moduleDetail{},
+		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
+		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
+		"Operation": operations.Operation{}, "Preview": operations.Preview{},
+		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
+		"Result": result{}, "Attention": attention{},
+		"Source": communitycatalog.Source{}, "NewSource": sourceBody{},
+	} {
+		at := doc.Components.Schemas[name]
+		if at == nil {
+			t.Errorf("there is no schema %s", name)
+			continue
+		}
+		compare(t, doc, name, at, reflect.TypeOf(value), 0)
+	}
+}
+
+// compare holds the fields of a type and of its schema together, as deep as the schema goes.
+func compare(t *testing.T, doc apiDocument, where string, at *shape, is reflect.Type, depth int) {
+	t.Helper()
+	if at != nil && len(at.OneOf) > 0 {
+		at = at.OneOf[0]
+	}
+	if at != nil && at.Ref != "" {
+		at = doc.Components.Schemas[at.Ref[strings.LastIndexByte(at.Ref, '/')+1:]]
+	}
+	for is.Kind() == reflect.Pointer || is.Kind() == reflect.Slice {
+		if is.Kind() == reflect.Slice && at != nil {
+			at = at.Items
+			if at != nil && at.Ref != "" {
+				at = doc.Components.Schemas[at.Ref[strings.LastIndexByte(at.Ref, '/')+1:]]
+			}
+		}
+		is = is.Elem()
+	}
+	if is.Kind() != reflect.Struct || at == nil || len(at.Properties) == 0 || depth > 4 {
+		return
+	}
+	fields := fieldsOf(is)
+	for name, of := range fields {
+		if at.Properties[name] == nil {
+			t.Errorf("%s: the schema has no %q", where, name)
+			continue
+		}
+		compare(t, doc, where+"."+name, at.Properties[name], of, depth+1)
+	}
+	for name := range at.Properties {
+		if fields[name] == nil {
+			t.Errorf("%s: the schema has %q, which answers do not", where, name)
+		}
+	}
+}
+
+// fieldsOf returns the names that JSON gives to the fields of a struct.
+func fieldsOf(is reflect.Type) map[string]reflect.Type {
+	found := map[string]reflect.Type{}
+	for field := range is.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-", !field.IsExported():
+		case field.Anonymous && name == "":
+			maps.Copy(found, fieldsOf(field.Type))
+		default:
+			found[name] = field.Type
+		}
+	}
+	return found
+}
+
+func TestOpenAPI_TheDocumentIsServed(t *testing.T) {
+	r := served(t, Options{Mode: ModeLocal}, ask(http.MethodGet, "/api/v1/openapi.json", "127.0.0.1:8080"))
+	defer r.Body.Close()
+	var doc apiDocument
+	if err := json.NewDecoder(r.Body).Decode(&doc); err != nil || len(doc.Paths) < 20 {
+		t.Errorf("status %d, %d paths: %v", r.StatusCode, len(doc.Paths), err)
+	}
+}

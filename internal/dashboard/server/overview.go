@@ -1,0 +1,149 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
+)
+
+// mostAttention bounds the list of what needs attention.
+const mostAttention = 20
+
+// patience is how long a module may be under way before it needs attention: rolling out takes its time, but what waits for a node or an
+// image waits for good.
+const patience = 2 * time.Minute
+
+// mostOperations bounds the operations on the overview.
+const mostOperations = 10
+
+// overview is the first page.
+type overview struct {
+	Kymas      map[modulestatus.State]int `json:"kymas"`
+	Modules    map[modulestatus.State]int `json:"modules"`
+	Outdated   int                        `json:"outdated"`
+	Attention  attentionList              `json:"attention"`
+	Operations []operations.Operation     `json:"operations"`
+	Health     overviewHealth             `json:"health"`
+	Unread     []Unread                   `json:"unread"`
+}
+
+type overviewHealth struct {
+	Manager managerHealth `json:"manager"`
+}
+
+type managerHealth struct {
+	Ready   bool   `json:"ready"`
+	Message string `json:"message"`
+}
+
+type attentionList struct {
+	Items []attention `json:"items"`
+	Total int         `json:"total"`
+}
+
+// attention is one thing that needs a user's attention.
+type attention struct {
+	Kind    string             `json:"kind"`
+	Kyma    string             `json:"kyma"`
+	Name    string             `json:"name"`
+	State   modulestatus.State `json:"state"`
+	Reason  string             `json:"reason,omitempty"`
+	Message string             `json:"message,omitempty"`
+}
+
+func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, error) {
+	if err := known(r.URL.Query()); err != nil {
+		return nil, err
+	}
+	now, err := s.snapshot(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	o := overview{
+		Kymas: map[modulestatus.State]int{}, Modules: map[modulestatus.State]int{}, Attention: troubled(now.kymas, now.modules, s.options.Now()),
+		Operations: []operations.Operation{}, Unread: now.unread,
+	}
+	for i := range now.kymas {
+		o.Kymas[now.kymas[i].State]++
+	}
+	for i := range now.modules {
+		o.Modules[now.modules[i].State]++
+		if now.modules[i].Version.Outdated {
+			o.Outdated++
+		}
+	}
+	o.Health.Manager = s.manager(ctx, u)
+	if o.Operations, err = s.running(ctx, u); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// running returns the operations that are running, or need a user to continue.
+func (s *Server) running(ctx context.Context, u *User) ([]operations.Operation, error) {
+	found := []operations.Operation{}
+	if s.tasks == nil {
+		return found, nil
+	}
+	all, err := s.tasks.List(ctx, actor(u))
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if state := all[i].State; (state == operations.Running || state == operations.Interrupted) && len(found) < mostOperations {
+			found = append(found, all[i])
+		}
+	}
+	return found, nil
+}
+
+// troubled returns what needs attention, the worst first:
+//
+//  1. every module that is in Error or Warning
+//  2. one that has not become ready for a while, or whose deletion waits for objects that users made
+//  3. a Kyma that is worse than each of its modules: the modules say more
+func troubled(kymas []modulestatus.KymaLine, modules []modulestatus.Module, now time.Time) attentionList {
+	all, worst := []attention{}, map[string]modulestatus.State{}
+	for i := range modules {
+		m := &modules[i]
+		if !bad(m.State) && !late(m, now) {
+			continue
+		}
+		worst[m.Kyma] = modulestatus.Worse(cmp.Or(worst[m.Kyma], modulestatus.Ready), m.State)
+		one := attention{"Module", m.Kyma, m.Name, m.State, m.Installation.Reason, m.Installation.Message}
+		if one.Message == "" || modulestatus.Worse(m.Module.State, modulestatus.Warning) == m.Module.State && !m.Installation.Warning &&
+			m.Installation.State == modulestatus.Installed {
+			one.Reason, one.Message = m.Module.Reason, m.Module.Message
+		}
+		all = append(all, one)
+	}
+	for i := range kymas {
+		k := &kymas[i]
+		key := modulestatus.Key{Namespace: k.Namespace, Name: k.Name}.String()
+		if of := worst[key]; !bad(k.State) || of != "" && modulestatus.Worse(of, k.State) == of {
+			continue
+		}
+		all = append(all, attention{"Kyma", key, k.Name, k.State, k.Reason, k.Message})
+	}
+	slices.SortFunc(all, func(a, b attention) int {
+		return cmp.Or(worstFirst(a.State, b.State), cmp.Compare(a.Kyma, b.Kyma), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	return attentionList{Items: all[:min(len(all), mostAttention)], Total: len(all)}
+}
+
+// late reports whether a module is under way and will hardly get there by itself.
+func late(m *modulestatus.Module, now time.Time) bool {
+	if m.State == modulestatus.Processing {
+		return m.Since != nil && now.Sub(m.Since.Time) >= patience
+	}
+	return m.State == modulestatus.Deleting && len(m.Installation.BlockedBy) > 0
+}
+
+func bad(state modulestatus.State) bool {
+	return state == modulestatus.Error || state == modulestatus.Warning
+}

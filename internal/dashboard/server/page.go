@@ -1,0 +1,115 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	usualPage = 50
+	mostPage  = 200
+	mostWords = 200
+)
+
+// page is which part of a list is requested.
+type page struct {
+	words  []string
+	limit  int
+	offset int
+	sort   string
+	down   bool
+}
+
+// List is a part of a list. What could not be read is said: an empty list is not "none" then.
+type List[T any] struct {
+	Items  []T      `json:"items"`
+	Total  int      `json:"total"`
+	Unread []Unread `json:"unread"`
+}
+
+// pageOf reads ?search=&limit=&offset=&sort=. A sort key is one of those that are given; with a dash before it, the order is reversed.
+func pageOf(query url.Values, keys ...string) (page, error) {
+	p := page{limit: usualPage}
+	search := query.Get("search")
+	if len(search) > mostWords {
+		return p, fail(http.StatusBadRequest, WhyInvalid, "search is longer than %d characters: use fewer words", mostWords)
+	}
+	p.words = strings.Fields(strings.ToLower(search))
+	for _, number := range []struct {
+		name        string
+		into        *int
+		least, most int
+	}{{"limit", &p.limit, 1, mostPage}, {"offset", &p.offset, 0, 1 << 30}} {
+		text := query.Get(number.name)
+		if text == "" {
+			continue
+		}
+		value, err := strconv.Atoi(text)
+		if err != nil || value < number.least || value > number.most {
+			return p, fail(http.StatusBadRequest, WhyInvalid, "%s is %q: give a number from %d to %d",
+				number.name, clip(text, 20), number.least, number.most)
+		}
+		*number.into = value
+	}
+	p.sort, p.down = strings.CutPrefix(query.Get("sort"), "-")
+	if p.sort != "" && !slices.Contains(keys, p.sort) {
+		return p, fail(http.StatusBadRequest, WhyInvalid, "sort is %q: give one of %s, with a dash before it for the reverse",
+			clip(p.sort, 20), strings.Join(keys, ", "))
+	}
+	return p, nil
+}
+
+// has reports whether every word is in a text of lower-case letters.
+func (p *page) has(text string) bool {
+	for _, word := range p.words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// chosen returns a filter that may be repeated, such as state=Error&state=Warning. Without any, everything passes.
+func chosen(query url.Values, name, value string) bool {
+	wanted := query[name]
+	return len(wanted) == 0 || slices.Contains(wanted, value)
+}
+
+// flagged returns a filter such as outdated=true.
+func flagged(query url.Values, name string, value bool) bool {
+	wanted := query.Get(name)
+	return wanted == "" || wanted == strconv.FormatBool(value)
+}
+
+// known refuses parameters that a list does not have: a filter that is misspelled must not show everything.
+func known(query url.Values, names ...string) error {
+	usual := []string{"search", "limit", "offset", "sort"}
+	for name := range query {
+		if !slices.Contains(usual, name) && !slices.Contains(names, name) {
+			return fail(http.StatusBadRequest, WhyInvalid, "there is no parameter %q: there are %s",
+				clip(name, 40), strings.Join(append(usual, names...), ", "))
+		}
+	}
+	return nil
+}
+
+// listAt cuts the page out of the items whose numbers fit. Only the items of the page are copied: lists are long.
+func listAt[T any](all []T, fit []int, p page, unread []Unread) List[T] {
+	list := List[T]{Items: []T{}, Total: len(fit), Unread: unread}
+	for i := p.offset; i < min(len(fit), p.offset+p.limit); i++ {
+		list.Items = append(list.Items, all[fit[i]])
+	}
+	return list
+}
+
+// listOf cuts the page out of all that fit.
+func listOf[T any](all []T, p page, unread []Unread) List[T] {
+	list := List[T]{Items: []T{}, Total: len(all), Unread: unread}
+	if p.offset < len(all) {
+		list.Items = append(list.Items, all[p.offset:min(len(all), p.offset+p.limit)]...)
+	}
+	return list
+}

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+)
+
+// mostLooked bounds how many objects of one module are read at once.
+const mostLooked = 200
+
+// runtimeOf returns a client for the cluster of a Kyma, made of what the user who asks may read.
+func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (client.Client, error) {
+	if kyma == nil || modulestatus.Here(kyma) {
+		return u.Client, nil
+	}
+	key := "runtime " + kyma.Namespace + "/" + kyma.Name
+	beyond(ctx)
+	return recalled(ctx, u, key, func(ctx context.Context) (client.Client, error) {
+		config, err := s.reach(ctx, u.Client, u.Config, kyma)
+		if err != nil {
+			return nil, err
+		}
+		mapper, err := mapperOf(config)
+		if err != nil {
+			return nil, err
+		}
+		return connect(config, mapper)
+	})
+}
+
+// objectsRead is what was read of a module's objects.
+type objectsRead struct {
+	mutex   sync.Mutex
+	objects []*unstructured.Unstructured
+	looked  []modulestatus.ListedKind
+	unread  []modulestatus.Unread
+}
+
+// looking reads some objects one by one, eight at once. One that does not exist is looked for; what cannot be read is said.
+func looking(ctx context.Context, from client.Reader, refs []modulestatus.Ref) *objectsRead {
+	l := &objectsRead{}
+	refs = refs[:min(len(refs), mostLooked)]
+	each(len(refs), func(i int) {
+		ref := refs[i]
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+		err := from.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, o)
+		l.add(ref, o, err)
+	})
+	return l
+}
+
+func (l *objectsRead) add(ref modulestatus.Ref, o *unstructured.Unstructured, err error) {
+	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	switch {
+	case err == nil:
+		l.objects = append(l.objects, o)
+		fallthrough
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		l.looked = append(l.looked, modulestatus.ListedKind{GroupKind: kind, Namespace: ref.Namespace})
+		if ref.Namespace == "" {
+			l.looked = append(l.looked, modulestatus.ListedKind{GroupKind: kind})
+		}
+	default:
+		l.unread = append(l.unread, modulestatus.Unread{
+			GroupKind: kind, Namespace: ref.Namespace, Forbidden: apierrors.IsForbidden(err), Text: problemOf(err).Message,
+		})
+	}
+}
+
+// near returns the inputs about one Kyma (nil: what has none) with the objects of a module as they are in its cluster. For a runtime the
+// person's way into it is taken; the Kyma is then treated as one whose modules are here, so that the one status model judges them. The
+// error says why the runtime cannot be seen; what the hub tells is there nevertheless.
+func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *modulestatus.Module) (modulestatus.Inputs, error) {
+	if len(in.Kymas) != 1 && m.Kyma != "" {
+		return in, nil // the Kyma is gone
+	}
+	var kyma *v1beta2.Kyma
+	if len(in.Kymas) == 1 {
+		kyma = &in.Kymas[0]
+	}
+	from, err := s.runtimeOf(ctx, u, kyma)
+	if err != nil {
+		return in, err
+	}
+	refs := objectsOf(&in, m)
+	beyond(ctx)
+	found, err := recalled(ctx, u, "objects "+m.Kyma+" "+m.Name, func(ctx context.Context) (*objectsRead, error) {
+		return looking(ctx, from, refs), nil
+	})
+	if err != nil {
+		return in, err
+	}
+	if kyma != nil && !modulestatus.Here(kyma) {
+		in.Objects, in.Looked, in.Unread = nil, withoutObjects(in.Looked), nil
+		local := *kyma
+		local.Spec.Remote = new(bool)
+		in.Kymas = []v1beta2.Kyma{local}
+	}
+	in.Objects = append(slices.Clip(in.Objects), missingFrom(in.Objects, found.objects)...)
+	in.Looked = append(slices.Clip(in.Looked), found.looked...)
+	in.Unread = append(slices.Clip(in.Unread), found.unread...)
+	return in, nil
+}
+
+// withoutObjects keeps what is known of the kinds of ours: those stay on the hub.
+func withoutObjects(all []modulestatus.ListedKind) []modulestatus.ListedKind {
+	var kept []modulestatus.ListedKind
+	for _, l := range all {
+		if l.Group == ownGroup {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}
+
+// missingFrom returns those of some objects that others do not have yet.
+func missingFrom(have, found []*unstructured.Unstructured) []*unstructured.Unstructured {
+	known := map[modulestatus.Ref]bool{}
+	for _, o := range have {
+		known[refOf(o)] = true
+	}
+	var all []*unstructured.Unstructured
+	for _, o := range found {
+		if !known[refOf(o)] {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func refOf(o *unstructured.Unstructured) modulestatus.Ref {
+	return modulestatus.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// objectsOf returns the objects that a module is known to have: its inventory, its custom resource, and what runs its operator.
+func objectsOf(in *modulestatus.Inputs, m *modulestatus.Module) []modulestatus.Ref {
+	var refs []modulestatus.Ref
+	if m.Resource != nil {
+		refs = append(refs, *m.Resource)
+	}
+	if manifest := manifestOf(in, m.Manifest); manifest != nil {
+		for _, o := range manifest.Status.Synced {
+			gv := schema.GroupVersion{Group: o.Group, Version: o.Version}
+			refs = append(refs, modulestatus.Ref{APIVersion: gv.String(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
+		}
+	}
+	for i := range in.Direct {
+		if m.Record == nil || in.Direct[i].Record != *m.Record {
+			continue
+		}
+		for _, o := range in.Direct[i].Inventory {
+			gv := schema.GroupVersion{Group: o.Group, Version: o.Version}
+			refs = append(refs, modulestatus.Ref{APIVersion: gv.String(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
+		}
+	}
+	return refs
+}

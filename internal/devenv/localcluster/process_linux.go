@@ -1,0 +1,9 @@
+package localcluster
+
+import "syscall"
+
+// ownGroup puts a child into a process group of its own, so that Ctrl-C on a terminal reaches only us and Stop reaches
+// all that the child started, and has the kernel end the child when we end.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,196 @@
+package playground
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
+)
+
+const (
+	hubName     = "hub"
+	runtimeName = "runtime"
+	// fieldOwner is who the playground is to the API servers.
+	fieldOwner = client.FieldOwner("playground")
+	// patience bounds what waits for API servers. It is long because newcomers' machines are busy building, too.
+	patience     = time.Minute
+	pollInterval = 50 * time.Millisecond
+	kustomize    = "config/playground"
+)
+
+// cluster is a control plane with a client of the administrator.
+type cluster struct {
+	*localcluster.ControlPlane
+	client client.WithWatch
+}
+
+func (p *playground) startHub(ctx context.Context) error {
+	return p.progress.step(hubName, "starting a cluster for the Kymas (its node only pretends to run pods)", func() (done string, err error) {
+		p.hub, err = p.startCluster(ctx, hubName)
+		if err != nil {
+			return "", err
+		}
+		// Users look for Kymas here, so that is where kubectl looks without being told.
+		return "is up", useNamespace(p.hub.Kubeconfig, v1beta2.DefaultNamespace)
+	})
+}
+
+func (p *playground) startRuntime(ctx context.Context) error {
+	return p.progress.step(runtimeName, "starting a cluster for the modules (the same)", func() (done string, err error) {
+		p.runtime, err = p.startCluster(ctx, runtimeName)
+		return "is up", err
+	})
+}
+
+func (p *playground) startCluster(ctx context.Context, name string) (*cluster, error) {
+	plane, err := localcluster.Start(ctx, localcluster.Options{Name: name, Dir: p.folder.path(name), Assets: p.assets, Workloads: true})
+	if err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	err = errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme), v1beta2.AddToScheme(scheme))
+	if err != nil {
+		return nil, errors.Join(err, plane.Stop())
+	}
+	c, err := client.NewWithWatch(plane.Config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, errors.Join(err, plane.Stop())
+	}
+	return &cluster{ControlPlane: plane, client: c}, nil
+}
+
+// stopClusters ends both at the same time.
+func (p *playground) stopClusters() error {
+	var group sync.WaitGroup
+	errs := make([]error, 2)
+	for i, c := range []*cluster{p.hub, p.runtime} {
+		if c != nil {
+			group.Go(func() { errs[i] = c.Stop() })
+		}
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// useNamespace changes the namespace of a kubeconfig's context.
+func useNamespace(kubeconfig, namespace string) error {
+	config, err := clientcmd.LoadFromFile(kubeconfig)
+	if err != nil {
+		return err
+	}
+	for _, c := range config.Contexts {
+		c.Namespace = namespace
+	}
+	return clientcmd.WriteToFile(*config, kubeconfig)
+}
+
+// prepareHub installs what a deployment would, but for the manager's pod.
+func (p *playground) prepareHub(ctx context.Context) error {
+	doing := "installing the CRDs and the manager's rights from " + kustomize
+	return p.progress.step(hubName, doing, func() (string, error) {
+		objects, err := p.deployment(ctx)
+		if err != nil {
+			return "", err
+		}
+		if err := p.hub.apply(ctx, objects...); err != nil {
+			return "", err
+		}
+		return "knows Kyma, ModuleTemplate, ModuleReleaseMeta and Manifest", p.hub.awaitCRDs(ctx, objects)
+	})
+}
+
+// deployment returns the objects of the kustomization that matter without a pod.
+func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	var out, stderr bytes.Buffer
+	build := exec.CommandContext(ctx, p.hub.Kubectl, "kustomize", filepath.Join(p.root, filepath.FromSlash(kustomize)))
+	build.Stdout, build.Stderr = &out, &stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("kubectl kustomize %s: %w: %s", kustomize, err, strings.TrimSpace(stderr.String()))
+	}
+	all, err := decode(out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("kubectl kustomize %s: %w", kustomize, err)
+	}
+	return WithoutPods(all), nil
+}
+
+// WithoutPods returns the objects of a deployment of the manager that matter where its program runs as a process.
+func WithoutPods(all []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for _, object := range all {
+		switch group, kind := object.GroupVersionKind().Group, object.GetKind(); {
+		case group == rbacv1.GroupName, group == apiextensionsv1.GroupName, group == admissionregistrationv1.GroupName,
+			kind == "Namespace", kind == "ServiceAccount":
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// apply applies objects in their order.
+func (c *cluster) apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	for _, object := range objects {
+		config := client.ApplyConfigurationFromUnstructured(object)
+		if err := c.client.Apply(ctx, config, client.ForceOwnership, fieldOwner); err != nil {
+			return fmt.Errorf("cannot apply %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// awaitCRDs waits until the API server serves the definitions among the objects.
+func (c *cluster) awaitCRDs(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if object.GroupVersionKind().Group != apiextensionsv1.GroupName {
+			continue
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		err := wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(ctx context.Context) (bool, error) {
+			err := c.client.Get(ctx, client.ObjectKeyFromObject(object), crd)
+			return err == nil && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established), err
+		})
+		if err != nil {
+			return fmt.Errorf("the API server does not serve %s: %w", object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// decode reads a stream of YAML documents; empty ones are left out.
+func decode(data []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, err
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package playground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
+)
+
+const (
+	remoteKyma = "demo"
+	localKyma  = "local-demo"
+	// oldKyma is whose access the sample Manifest of v1alpha1 asks for, in the namespace default.
+	oldKyma = "kyma-sample"
+	// runtimeUser is who the manager is to the runtime, as a member of the group that may do everything.
+	runtimeUser  = "lifecycle-manager"
+	runtimeGroup = "system:masters"
+	// readyPatience is far above what it takes on a machine that does nothing else.
+	readyPatience = 3 * time.Minute
+)
+
+// kymas returns what is declared: one Kyma for the runtime, one for the hub itself. Module ledger is left for users to enable.
+func kymas() []*v1beta2.Kyma {
+	local := false
+	return []*v1beta2.Kyma{
+		kyma(remoteKyma, nil, moduleGreeter, moduleNotes),
+		kyma(localKyma, &local, moduleGreeter),
+	}
+}
+
+func kyma(name string, remote *bool, modules ...string) *v1beta2.Kyma {
+	k := &v1beta2.Kyma{
+		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: name},
+		Spec:       v1beta2.KymaSpec{Channel: channelRegular, Remote: remote},
+	}
+	for _, module := range modules {
+		k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: module})
+	}
+	return k
+}
+
+// applyKymas creates the Kymas and the Secret that leads to the runtime.
+func (p *playground) applyKymas(ctx context.Context) error {
+	doing := fmt.Sprintf("creating Kyma %s for the runtime, its access Secret, and Kyma %s for the hub itself", remoteKyma, localKyma)
+	return p.progress.step("kymas", doing, func() (string, error) {
+		access, err := RuntimeAccess(p.runtime.ControlPlane)
+		if err != nil {
+			return "", err
+		}
+		objects := []client.Object{
+			AccessSecret(v1beta2.DefaultNamespace, remoteKyma, access),
+			AccessSecret(metav1.NamespaceDefault, oldKyma, access),
+		}
+		for _, k := range kymas() {
+			objects = append(objects, k)
+		}
+		for _, object := range objects {
+			if err := p.hub.client.Create(ctx, object); err != nil {
+				return "", fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
+			}
+		}
+		return "exist", nil
+	})
+}
+
+// RuntimeAccess returns the kubeconfig by which the manager reaches a runtime.
+func RuntimeAccess(plane *localcluster.ControlPlane) ([]byte, error) {
+	return plane.UserKubeconfig(runtimeUser, runtimeGroup)
+}
+
+// AccessSecret returns what leads the manager from a Kyma to its runtime.
+func AccessSecret(namespace, kyma string, kubeconfig []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma, Labels: map[string]string{v1beta2.LabelKymaName: kyma}},
+		Data:       map[string][]byte{v1beta2.AccessSecretKey: kubeconfig},
+	}
+}
+
+// awaitKymas shows every change until all are Ready.
+func (p *playground) awaitKymas(ctx context.Context) error {
+	return p.progress.step("kymas", "waiting until both are Ready", func() (string, error) {
+		shown := map[string]string{}
+		err := wait.PollUntilContextTimeout(ctx, pollInterval, readyPatience, true, func(ctx context.Context) (bool, error) {
+			select {
+			case <-p.crew.Ended():
+				return false, p.crew.Failure()
+			default:
+			}
+			return p.showKymas(ctx, shown)
+		})
+		if wait.Interrupted(err) && ctx.Err() == nil {
+			return "", errors.Join(fmt.Errorf("not Ready after %s; the last that was seen: %s is %s, %s is %s",
+				readyPatience, remoteKyma, shown[remoteKyma], localKyma, shown[localKyma]), p.whyNot(ctx))
+		}
+		return "are Ready", err
+	})
+}
+
+// showKymas returns what changed since it was last shown, and whether all are Ready.
+func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bool, error) {
+	list := &v1beta2.KymaList{}
+	if err := p.hub.client.List(ctx, list, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {
+		return false, err
+	}
+	done := len(list.Items) > 0
+	for i := range list.Items {
+		k := &list.Items[i]
+		if line := Describe(k); shown[k.Name] != line {
+			shown[k.Name] = line
+			p.progress.notef(k.Name, "%s", line)
+		}
+		done = done && Ready(k)
+	}
+	return done, nil
+}
+
+// Ready reports whether the current spec was seen running.
+func Ready(k *v1beta2.Kyma) bool {
+	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
+	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == k.Generation
+}
+
+// Describe returns a Kyma's status on one line.
+func Describe(k *v1beta2.Kyma) string {
+	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
+	if k.Status.State == "" || condition == nil {
+		return "has no status yet"
+	}
+	line := fmt.Sprintf("%s, %s modules ready", k.Status.State, k.Status.ModulesReady)
+	if condition.Reason != string(k.Status.State) {
+		line += ", " + condition.Reason
+	}
+	return line
+}
+
+// whyNot repeats the messages of the Kymas that are not Ready.
+func (p *playground) whyNot(ctx context.Context) error {
+	list := &v1beta2.KymaList{}
+	if err := p.hub.client.List(ctx, list, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {
+		return err
+	}
+	var why error
+	for i := range list.Items {
+		k := &list.Items[i]
+		condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
+		if condition != nil && !Ready(k) {
+			why = errors.Join(why, fmt.Errorf("%s says: %s", k.Name, condition.Message))
+		}
+	}
+	return why
+}

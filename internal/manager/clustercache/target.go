@@ -1,0 +1,63 @@
+package clustercache
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Target identifies a runtime.
+type Target struct {
+	// Namespace and Name find the access Secret: it is in Namespace and carries the Kyma name label with the value Name.
+	Namespace, Name string
+	// Local means the hub itself, acting as ServiceAccount; Namespace and Name are not used then.
+	Local bool
+	// ServiceAccount ("<namespace>/<name>") is impersonated in the hub. Empty is refused: the operator never acts as itself there.
+	ServiceAccount string
+	// Owner is the Manifest that needs the runtime, or the Role.Owner of another object. When it is set, Get never blocks a worker for a
+	// runtime that does not respond: it returns a Problem and enqueues Owner as soon as the runtime responds. When it is empty, Get waits for
+	// the first response.
+	Owner types.NamespacedName
+	// Urgent means that a user waits: its first contact and first lists go before those of others.
+	Urgent bool
+}
+
+// serviceAccount splits the account to impersonate; ok is false when it does not name exactly one.
+func (t Target) serviceAccount() (namespace, name string, ok bool) {
+	namespace, name, ok = strings.Cut(t.ServiceAccount, "/")
+	if !ok || namespace == "" || name == "" || strings.ContainsAny(t.ServiceAccount, ": \t\r\n") || strings.Contains(name, "/") {
+		return "", "", false
+	}
+	return namespace, name, true
+}
+
+// String returns the target's name for messages and logs.
+func (t Target) String() string {
+	if t.Local {
+		return fmt.Sprintf("hub as service account %s", t.ServiceAccount)
+	}
+	return fmt.Sprintf("runtime of Kyma %s/%s", t.Namespace, t.Name)
+}
+
+// Problem is the reason why a runtime cannot be used, in the terms of the API.
+type Problem struct {
+	// Reason is one of the API's: AccessSecretNotFound, AccessSecretAmbiguous, KubeconfigInvalid, KubeconfigRefused, RuntimeConnecting
+	// (no failure: the first response is awaited and the owner will be enqueued), RuntimeUnreachable, RuntimeUnauthorized,
+	// RuntimeForbidden, RuntimeReplaced, LocalAccessMissing, Internal.
+	Reason string
+	// Message says what a user can do; it never holds a credential.
+	Message string
+	// RetryAfter is when another Get is worthwhile. Zero: not before something changes; the owner is enqueued then, or by the Secret's
+	// event.
+	RetryAfter time.Duration
+	// Err is the cause, if there is one.
+	Err error
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Reason + ": " + p.Message }
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Err }

@@ -1,0 +1,189 @@
+package contentserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// rememberYes and rememberNo are how long an answer of the API server holds.
+	rememberYes = 30 * time.Second
+	rememberNo  = 5 * time.Second
+	// reviewTimeout bounds both reviews of one request together.
+	reviewTimeout = 10 * time.Second
+	// maxRemembered bounds each of the two memories; an entry has less than a kilobyte for most users.
+	maxRemembered = 2048
+	// maxToken is longer than any token that an API server issues, projected claims included.
+	maxToken = 16 << 10
+
+	// The right that is requested.
+	rightGroup       = "operator.kyma-project.io"
+	rightResource    = "manifests"
+	rightSubresource = "content"
+	rightVerb        = "get"
+)
+
+// TokenReviews asks the API server whose token it is; client-go's AuthenticationV1().TokenReviews() does.
+type TokenReviews interface {
+	Create(ctx context.Context, review *authenticationv1.TokenReview, opts metav1.CreateOptions) (*authenticationv1.TokenReview, error)
+}
+
+// AccessReviews creates reviews of a user's permissions; client-go's AuthorizationV1().SubjectAccessReviews() does.
+type AccessReviews interface {
+	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, opts metav1.CreateOptions) (
+		*authorizationv1.SubjectAccessReview, error)
+}
+
+// authorizer decides who may read which Manifest's content.
+type authorizer struct {
+	tokens   TokenReviews
+	access   AccessReviews
+	now      func() time.Time
+	users    *ttlCache[tokenHash, identity]
+	rights   *ttlCache[question, bool]
+	failures *throttle
+}
+
+// tokenHash stands for a token, so that memory holds none.
+type tokenHash [sha256.Size]byte
+
+type question struct {
+	token           tokenHash
+	namespace, name string
+}
+
+// identity is what a review says about a token; known is false for an invalid one.
+type identity struct {
+	user  authenticationv1.UserInfo
+	known bool
+}
+
+func newAuthorizer(tokens TokenReviews, access AccessReviews, now func() time.Time) *authorizer {
+	return &authorizer{
+		tokens: tokens, access: access, now: now, failures: newThrottle(),
+		users: newMemory[tokenHash, identity](maxRemembered), rights: newMemory[question, bool](maxRemembered),
+	}
+}
+
+// admit says nil when the request may see that Manifest's content, and otherwise what to answer:
+//  1. Without a token no review is made.
+//  2. An answer that is remembered counts.
+//  3. An address with too many failures is asked to wait.
+//  4. The API server is asked, who it is and what they may; a failure counts against the address.
+func (d *authorizer) admit(req *http.Request, namespace, name string) *problem {
+	token, p := bearer(req)
+	if p != nil {
+		return p
+	}
+	asked := question{token: sha256.Sum256([]byte(token)), namespace: namespace, name: name}
+	now := d.now()
+	if who, ok := d.users.get(asked.token, now); ok {
+		if allowed, ok := d.rights.get(asked, now); ok && allowed && who.known {
+			return nil
+		}
+	}
+	address := addressOf(req.RemoteAddr)
+	wait, ok := d.failures.take(address, now)
+	if !ok {
+		return tooManyFailures(wait)
+	}
+	p = d.ask(req.Context(), token, asked)
+	d.settle(p, address)
+	return p
+}
+
+func (d *authorizer) settle(p *problem, address netip.Prefix) {
+	if p == nil {
+		d.failures.giveBack(address, d.now())
+	}
+}
+
+// ask finds out what is not remembered.
+func (d *authorizer) ask(ctx context.Context, token string, asked question) *problem {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	who, err := d.identify(ctx, token, asked.token)
+	if err != nil {
+		return cannotReview("token", err)
+	}
+	if !who.known {
+		return unauthenticated("the API server does not know this token: it may have expired, or be for another audience")
+	}
+	allowed, err := d.permits(ctx, who, asked)
+	if err != nil {
+		return cannotReview("access right", err)
+	}
+	if !allowed {
+		return forbidden(who.user.Username, asked.namespace, asked.name)
+	}
+	return nil
+}
+
+func (d *authorizer) identify(ctx context.Context, token string, hash tokenHash) (identity, error) {
+	if who, ok := d.users.get(hash, d.now()); ok {
+		return who, nil
+	}
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
+	review, err := d.tokens.Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return identity{}, fmt.Errorf("create a TokenReview: %w", err)
+	}
+	who := identity{user: review.Status.User, known: review.Status.Authenticated && review.Status.User.Username != ""}
+	now := d.now()
+	d.users.put(hash, who, now.Add(lifetime(who.known)), now)
+	return who, nil
+}
+
+func (d *authorizer) permits(ctx context.Context, who identity, asked question) (bool, error) {
+	if allowed, ok := d.rights.get(asked, d.now()); ok {
+		return allowed, nil
+	}
+	extra := make(map[string]authorizationv1.ExtraValue, len(who.user.Extra))
+	for key, values := range who.user.Extra {
+		extra[key] = authorizationv1.ExtraValue(values)
+	}
+	review, err := d.access.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: who.user.Username, UID: who.user.UID, Groups: who.user.Groups, Extra: extra,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: rightVerb, Group: rightGroup, Resource: rightResource, Subresource: rightSubresource,
+			Namespace: asked.namespace, Name: asked.name,
+		},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("create a SubjectAccessReview: %w", err)
+	}
+	allowed := review.Status.Allowed && !review.Status.Denied
+	now := d.now()
+	d.rights.put(asked, allowed, now.Add(lifetime(allowed)), now)
+	return allowed, nil
+}
+
+func lifetime(yes bool) time.Duration {
+	if yes {
+		return rememberYes
+	}
+	return rememberNo
+}
+
+// bearer returns the token of a request.
+func bearer(req *http.Request) (string, *problem) {
+	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	switch {
+	case !strings.EqualFold(scheme, "Bearer") || token == "":
+		return "", unauthenticated("a token is missing: send the header \"Authorization: Bearer <token>\", " +
+			"for example of kubectl create token <service account>")
+	case len(token) > maxToken:
+		return "", unauthenticated(fmt.Sprintf("this token is longer than the %d bytes that are accepted", maxToken))
+	}
+	return token, nil
+}

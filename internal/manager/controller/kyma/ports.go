@@ -1,0 +1,103 @@
+package kyma
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Components reads component versions from the registry. One that cannot be read is returned as a Component with a reason, one that is
+// still being read as pending; a positive retry is the time after which to try again. Calls never take long, and may be concurrent.
+type Components interface {
+	Describe(ctx context.Context, key module.ComponentKey) (component module.Component, retry time.Duration)
+	// MarkSuspect records that the content of a component version cannot be installed, and returns the time after which to check again.
+	MarkSuspect(key module.ComponentKey) time.Duration
+}
+
+// Metrics publishes the state of Kymas and their modules.
+type Metrics interface {
+	ObserveKyma(kyma *v1beta2.Kyma)
+	// ObserveMandatory publishes the states of a Kyma's mandatory modules, by name.
+	ObserveMandatory(namespace, name string, states map[string]v1beta2.State)
+	ForgetKyma(namespace, name string)
+}
+
+// Requeues counts what is tried again without an event, by upstream's reasons.
+type Requeues interface {
+	Requeued(reason string, unexpected bool)
+}
+
+// Interest is a kind in a runtime whose events a Kyma needs.
+type Interest struct {
+	GVK schema.GroupVersionKind
+	// Whole requests whole objects, else only the metadata of those that are ours.
+	Whole bool
+	// Only, when it has a name, is the one object that matters.
+	Only types.NamespacedName
+}
+
+// Runtime is the cluster of a remote Kyma, connected.
+type Runtime interface {
+	remotesync.Runtime
+	// ID returns the cluster's identity, empty where it cannot be read.
+	ID() string
+	// Track requests events of kinds; it costs calls only for kinds that no owner tracked before.
+	Track(owner types.NamespacedName, interests []Interest)
+	Untrack(owner types.NamespacedName)
+	// Known reports whether all kinds that the owner tracks were listed, which enqueues the owner. A Problem names one that cannot be listed.
+	Known(owner types.NamespacedName) (bool, *Problem)
+	// Object returns an object of a kind that is tracked whole.
+	Object(id inventory.ID) (*unstructured.Unstructured, bool)
+	// Live returns the known state of an object that is ours.
+	Live(id inventory.ID) inventory.Live
+	// Established reports whether a definition is established.
+	Established(id inventory.ID) bool
+}
+
+// Clusters connects to runtimes.
+type Clusters interface {
+	// Get returns the connection to the runtime of a Kyma, which is enqueued when a runtime that did not respond at first responds. A *Problem
+	// names the reason for having none.
+	Get(ctx context.Context, kyma types.NamespacedName) (Runtime, error)
+	// Source enqueues the Kymas whose runtimes changed.
+	Source() source.Source
+}
+
+// Catalog keeps the templates and releases in runtimes.
+type Catalog interface {
+	// State returns the state of the catalog of a Kyma's runtime; known is false before the first check.
+	State(kyma types.NamespacedName) (known, synced bool, reason, message string)
+	// Wake requests a check of the catalog of a Kyma's runtime now: what it waited for may exist.
+	Wake(kyma types.NamespacedName)
+	// Source enqueues the Kymas whose State changed.
+	Source() source.Source
+}
+
+// PullSecret is the hub's Secret that runtimes pull images with.
+type PullSecret interface {
+	// Name returns the name of the Secret, on the hub and in runtimes.
+	Name() string
+	// Get returns the Secret; nil when it does not exist.
+	Get(ctx context.Context) (*corev1.Secret, error)
+	// Source enqueues every remote Kyma when the Secret changed.
+	Source() source.Source
+}
+
+// Problem is a cause that the status can name. Retry zero means that only an event helps.
+type Problem struct {
+	Reason, Message string
+	Retry           time.Duration
+}
+
+// Error returns the reason and the message.
+func (p *Problem) Error() string { return p.Reason + ": " + p.Message }

@@ -1,0 +1,297 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// workers bounds the writes of one Manifest that are under way at once.
+const workers = 8
+
+var (
+	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	crdResource   = schema.GroupVersionResource{Group: crdKind.Group, Version: "v1", Resource: "customresourcedefinitions"}
+	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+)
+
+// act applies stage by stage and phase by phase, and prunes after a complete success. What was done is in w.recorded in any case. A later
+// installation waits until everything before it was applied and is ready; restoring drifted objects does not wait.
+func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decision) error {
+	if err := r.ensureNamespaces(ctx, w); err != nil {
+		return err
+	}
+	cluster, options := w.runtime.Cluster(), r.options(ctx, w)
+	var bad []apply.Outcome
+	var held *earlyResult
+	for _, turn := range w.order.batches(decision.Apply) {
+		if turn.AddsContent() {
+			if len(bad) > 0 && turn.Part > w.order.at[bad[0].ID].Part {
+				continue // later installations count on that one
+			}
+			if held == nil && len(bad) == 0 {
+				held = r.awaitEarlierParts(w, turn.Part)
+			}
+			if held != nil {
+				continue
+			}
+		}
+		outcomes := cluster.Apply(ctx, turn.Steps, options)
+		r.tellOverruled(ctx, w, outcomes)
+		bad = append(bad, w.recordOutcomes(turn.Steps, outcomes)...)
+		if lost(outcomes) {
+			break
+		}
+		if pending := r.awaitCRDs(ctx, w, turn.Steps); pending != "" {
+			return &earlyResult{
+				state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
+			}
+		}
+	}
+	if len(bad) > 0 {
+		return w.refused(ctx, bad)
+	}
+	if held != nil {
+		return held
+	}
+	return r.prune(ctx, w, decision.Prune, options)
+}
+
+// tellOverruled reports whose values were put back: users may wonder why a change does not last.
+func (r *Reconciler) tellOverruled(ctx context.Context, w *scope, outcomes []apply.Outcome) {
+	for _, outcome := range outcomes {
+		if len(outcome.Overruled) == 0 {
+			continue
+		}
+		if !w.fought { // an edit of many objects is one
+			w.fought = true
+			r.recordConflict(w.key)
+		}
+		first := outcome.Overruled[0]
+		note := fmt.Sprintf("%s: %s was set by %s and is put back", outcome.ID, first.Field, first.Manager)
+		if more := len(outcome.Overruled) - 1; more > 0 {
+			note += fmt.Sprintf(" (and %d more %s)", more, english.PluralWord(more, "field", ""))
+		}
+		logf.FromContext(ctx).V(1).Info("Fields put back", "object", outcome.ID.String(), "field", first.Field, "manager", first.Manager)
+		r.Events.Eventf(w.manifest, nil, corev1.EventTypeNormal, v1beta2.ReasonFieldsPutBack, "Apply", "%s", conditions.Note(note))
+	}
+}
+
+func (r *Reconciler) options(ctx context.Context, w *scope) apply.Options {
+	ownership := apply.Ownership(w.manifest.Spec.Ownership)
+	if ownership == "" {
+		ownership = apply.Prevent
+		if KymaOf(w.manifest) != nil {
+			ownership = apply.AdoptIfUnowned
+		}
+	}
+	return apply.Options{
+		Manager:        v1beta2.FieldManagerModule,
+		Owner:          w.owner(),
+		OwnerKey:       v1beta2.AnnotationOwnedBy,
+		Ownership:      ownership,
+		Relation:       r.appliedRelation(ctx, w),
+		Workers:        workers,
+		Live:           w.runtime.Live,
+		Autoscaled:     apply.Autoscalers(w.desired),
+		Kept:           w.runtime.Kept,
+		Successor:      r.findSuccessor(ctx, w),
+		KeepNamespaces: []string{v1beta2.RuntimeNamespace},
+	}
+}
+
+// recordOutcomes records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries
+// again.
+func (w *scope) recordOutcomes(steps []inventory.Step, outcomes []apply.Outcome) []apply.Outcome {
+	var done []inventory.Entry
+	var bad []apply.Outcome
+	for i, outcome := range outcomes {
+		entry := steps[i].Entry
+		entry.Hash = ""
+		if outcome.Err == nil {
+			w.loseModuleCR(steps[i], outcome.UID)
+			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
+			if outcome.Action == apply.Shared {
+				entry = entry.Share(outcome.Owner)
+			}
+		} else {
+			w.runtime.Report(outcome.Err)
+			if outcome.Class == apply.ClassNamespaceMissing {
+				w.runtime.ResetOnce("namespace/" + outcome.ID.Namespace)
+			}
+			bad = append(bad, outcome)
+		}
+		done = append(done, entry)
+	}
+	w.recorded = inventory.Merge(w.recorded, done, nil)
+	return bad
+}
+
+// loseModuleCR detects that the default custom resource was deleted with its definition: the cluster deletes both together, and no user
+// requested that. It is created again. The UID shows it, since a definition can be deleted and recreated between a read and a write; the
+// recorded UID is the earlier one until the status is written that reports the custom resource as not created.
+func (w *scope) loseModuleCR(step inventory.Step, now types.UID) {
+	if before := step.Entry.UID; before == "" || before == now || !w.hasModuleCR() || !w.moduleCRCreated() {
+		return
+	}
+	if defines(step.Object, w.manifest.Spec.Resource.GroupVersionKind().GroupKind()) {
+		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, v1beta2.ReasonApplying, v1beta2.MessageModuleCRNotCreated)
+		w.lostCR = true
+	}
+}
+
+// defines reports whether an object is the definition of a kind.
+func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
+	if object.GroupVersionKind().GroupKind() != crdKind {
+		return false
+	}
+	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+	name, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+	return group == kind.Group && name == kind.Kind
+}
+
+// lost reports whether the cluster does not respond or refuses our credentials, so that trying the next phase is pointless.
+func lost(outcomes []apply.Outcome) bool {
+	return slices.ContainsFunc(outcomes, func(o apply.Outcome) bool {
+		return o.Class == apply.ClassUnreachable || o.Class == apply.ClassUnauthorized
+	})
+}
+
+// awaitCRDs waits a moment for definitions that were just applied, since the next objects need them. It usually takes tens of milliseconds;
+// what takes longer is left to the watch, and the name of the first is returned.
+func (r *Reconciler) awaitCRDs(ctx context.Context, w *scope, phase []inventory.Step) string {
+	for _, step := range phase {
+		if step.Entry.GroupKind() != crdKind {
+			return ""
+		}
+		if found, ok := w.runtime.Health(step.Entry.ID); ok && found.Status == health.Ready {
+			continue
+		}
+		established := func(ctx context.Context) (bool, error) {
+			live, err := get(ctx, w.runtime.Cluster(), step.Object)
+			return err == nil && health.Of(live).Status == health.Ready, nil
+		}
+		if wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, time.Second, true, established) != nil {
+			return step.Entry.String() + " is not yet established"
+		}
+	}
+	return ""
+}
+
+func get(ctx context.Context, cluster *apply.Cluster, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	resource, err := cluster.Resource(ctx, object.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace())
+	live, err := objects.Get(ctx, object.GetName(), metav1.GetOptions{})
+	if err == nil && cluster.Learn != nil {
+		cluster.Learn(live)
+	}
+	return live, err
+}
+
+// namespaceOnce is the once key of ensureNamespaces. It is reset when an object does not find its namespace.
+const namespaceOnce = "namespace/" + v1beta2.RuntimeNamespace
+
+// ensureNamespaces creates the namespace that modules expect, and those that an installation requests, once for each connection and before
+// the first write. They get no owner: any user's objects may live in them.
+func (r *Reconciler) ensureNamespaces(ctx context.Context, w *scope) error {
+	var problems []error
+	if KymaOf(w.manifest) != nil {
+		problems = append(problems, w.runtime.Once(ctx, namespaceOnce, func() error {
+			return w.makeNamespace(ctx, v1beta2.RuntimeNamespace, map[string]string{
+				"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
+				v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
+			})
+		}))
+	}
+	for _, name := range w.order.namespaces {
+		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
+	}
+	return errors.Join(problems...)
+}
+
+func (w *scope) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
+	namespace := &unstructured.Unstructured{}
+	namespace.SetGroupVersionKind(namespaceKind)
+	namespace.SetName(name)
+	id := inventory.IDOf(namespace)
+	_, err := get(ctx, w.runtime.Cluster(), namespace)
+	if err == nil || !apierrors.IsNotFound(err) {
+		return w.clusterProblem(id, err)
+	}
+	namespace.SetLabels(labels)
+	resource := corev1.SchemeGroupVersion.WithResource("namespaces")
+	_, err = w.runtime.Cluster().Dynamic.Resource(resource).Create(ctx, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return w.clusterProblem(id, err)
+}
+
+// createModuleCR creates the default custom resource once. A user may change or delete it afterwards. An existing one is accepted as it is,
+// unless it is being deleted.
+func (r *Reconciler) createModuleCR(ctx context.Context, w *scope) error {
+	if !w.hasModuleCR() || w.moduleCRCreated() {
+		return nil
+	}
+	object := w.moduleCR()
+	id, cluster := inventory.IDOf(object), w.runtime.Cluster()
+	resource, err := cluster.Resource(ctx, object.GroupVersionKind())
+	if err != nil {
+		return w.clusterProblem(id, fmt.Errorf("the default custom resource: %w", err))
+	}
+	if !resource.Namespaced {
+		object.SetNamespace("")
+	} else if err := r.ensureNamespaces(ctx, w); err != nil { // nothing else may have been applied in this pass
+		return err
+	}
+	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace())
+	found, err := objects.Create(ctx, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
+	if apierrors.IsAlreadyExists(err) {
+		if found, err = objects.Get(ctx, object.GetName(), metav1.GetOptions{}); err == nil && found.GetDeletionTimestamp() != nil {
+			err = apply.Terminating(found) // its end wakes us
+		}
+	}
+	if err != nil {
+		if apply.Classify(err) == apply.ClassNamespaceMissing {
+			w.runtime.ResetOnce("namespace/" + object.GetNamespace()) // it was deleted since
+		}
+		return w.clusterProblem(id, fmt.Errorf("the default custom resource: %w", err))
+	}
+	if cluster.Learn != nil {
+		cluster.Learn(found)
+	}
+	w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionTrue, v1beta2.ReasonCreated, v1beta2.MessageModuleCRCreated)
+	return nil
+}
+
+func (w *scope) moduleCR() *unstructured.Unstructured {
+	object := w.manifest.Spec.Resource.DeepCopy()
+	if object.GetName() == "" {
+		object.SetName(w.manifest.Name)
+	}
+	if namespaced, known := w.runtime.Namespaced(object.GroupVersionKind()); object.GetNamespace() == "" && (namespaced || !known) {
+		object.SetNamespace(v1beta2.RuntimeNamespace)
+	}
+	return object
+}

@@ -1,0 +1,150 @@
+package manifest
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// readSources reads the sources of the spec, without a call.
+func (r *Reconciler) readSources(w *scope) error {
+	sources, err := r.Content.Sources(w.manifest)
+	w.sources = sources
+	return err
+}
+
+// renderDesired fetches the content and makes it this Manifest's own: namespaces, order, and what postRender adds.
+func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
+	parts, err := r.Content.Parts(ctx, w.manifest, w.capabilities)
+	if err != nil {
+		return err
+	}
+	if err := w.discover(ctx, parts); err != nil {
+		return err
+	}
+	desired, err := w.assignNamespaces(parts)
+	if err != nil {
+		return err
+	}
+	if len(desired) == 0 && len(w.recorded) > 0 {
+		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
+	}
+	if w.desired, err = r.postRender(ctx, w, desired); err != nil {
+		return err
+	}
+	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
+	for _, part := range parts {
+		w.resolved = append(w.resolved, part.Source)
+	}
+	return nil
+}
+
+// recordResolved records in the status which content is being installed, once nothing refused it: refused content is not what a source
+// resolves to. What is known of a reference that moved stays.
+func (r *Reconciler) recordResolved(w *scope) {
+	for i := range w.resolved {
+		source := &w.resolved[i]
+		for _, known := range w.manifest.Status.Resolved {
+			if sameSource(known, *source) && known.Digest == source.Digest {
+				source.Moved = known.Moved
+			}
+		}
+	}
+	w.manifest.Status.Resolved = w.resolved
+	w.manifest.Status.ImagePullSecret, w.manifest.Status.Injected = r.PullSecret, w.injected
+	r.noteReferences(w)
+}
+
+// capabilities queries the cluster, and reports a failure as a cause that the status can name.
+func (w *scope) capabilities(ctx context.Context) (Capabilities, error) {
+	known, err := w.runtime.Capabilities(ctx)
+	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
+}
+
+// discover queries the cluster for the kinds of objects without a namespace, where neither the content nor the known state of the cluster
+// shows whether they are namespaced: placed without one they would be refused. Kinds that are not served yet stay unknown.
+func (w *scope) discover(ctx context.Context, parts []Part) error {
+	scope := w.scope(parts)
+	asked := map[schema.GroupVersionKind]bool{}
+	w.discovered = map[schema.GroupVersionKind]bool{}
+	for _, part := range parts {
+		for _, object := range slices.Concat(part.Steps...) {
+			gvk := object.GroupVersionKind()
+			if _, known := scope(gvk); known || asked[gvk] || object.GetNamespace() != "" {
+				continue
+			}
+			asked[gvk] = true
+			resource, err := w.runtime.Cluster().Resource(ctx, gvk)
+			switch {
+			case err == nil:
+				w.discovered[gvk] = resource.Namespaced
+			case apply.Classify(err) != apply.ClassKindUnknown:
+				return w.clusterProblem(inventory.IDOf(object), err)
+			}
+		}
+	}
+	return nil
+}
+
+// scope returns whether a kind is namespaced: by the definitions of the content, else by the known state of the cluster, else by what
+// discover found.
+func (w *scope) scope(parts []Part) render.Scope {
+	var all []*unstructured.Unstructured
+	for _, part := range parts {
+		all = append(all, slices.Concat(part.Steps...)...)
+	}
+	asked := func(gvk schema.GroupVersionKind) (namespaced, known bool) {
+		namespaced, known = w.discovered[gvk]
+		return namespaced, known
+	}
+	return render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced, asked)
+}
+
+// assignNamespaces puts the objects of all parts into their namespaces, and records in which order they are applied. What two parts declare
+// alike counts once, where it comes first; what they declare differently is refused.
+func (w *scope) assignNamespaces(parts []Part) ([]*unstructured.Unstructured, error) {
+	scope := w.scope(parts)
+	w.order = order{at: map[inventory.ID]inventory.Stage{}}
+	known := map[inventory.ID]*unstructured.Unstructured{}
+	var desired []*unstructured.Unstructured
+	for i, part := range parts {
+		namespace := part.Namespace
+		if namespace == "" {
+			namespace = w.manifest.Spec.TargetNamespace
+		}
+		if part.CreateNamespace && namespace != "" {
+			w.order.namespaces = append(w.order.namespaces, namespace)
+		}
+		for j, step := range part.Steps {
+			placed, err := render.Normalise(step, namespace, scope)
+			if err != nil {
+				return nil, invalidContent(part.Source.Name + ": " + err.Error())
+			}
+			for _, object := range placed {
+				id := inventory.IDOf(object)
+				if first, twice := known[id]; twice {
+					if !reflect.DeepEqual(first.Object, object.Object) {
+						return nil, invalidContent(id.String() + " is declared differently by " + parts[w.order.at[id].Part].Source.Name +
+							" and " + part.Source.Name + ": keep one of them")
+					}
+					continue
+				}
+				known[id], w.order.at[id] = object, inventory.Stage{Part: i, Step: j}
+				desired = append(desired, object)
+			}
+		}
+	}
+	return desired, nil
+}
+
+func invalidContent(message string) *Problem {
+	return &Problem{Reason: v1beta2.ReasonContentInvalid, Message: message}
+}

@@ -1,0 +1,161 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// retryTransient is the first pause after something that may recover by itself; the back-off doubles it.
+const retryTransient = 2 * time.Second
+
+const (
+	// retryRefused is the pause after something that only a user or another controller can change, and for which no event comes.
+	retryRefused = 45 * time.Second
+	// retryIncompatible is the pause after a definition that only other content can fix; that content enqueues its Manifest itself.
+	retryIncompatible = 5 * time.Minute
+)
+
+// applying is the message while objects are being written.
+const applying = "objects are being applied"
+
+// install installs as much as possible in one pass.
+//
+//  1. Sources, probes, connection, inventory: what cannot be read is reported, and what runs is kept.
+//  2. Nothing differs from what was applied: only the health is checked.
+//  3. The content of all installations is fetched, verified and compared with inventory and cluster.
+//  4. Where the only work is to put back what was put back a moment ago, it waits.
+//  5. A definition whose change would break its users is refused, before anything is written.
+//  6. The planned inventory is written before the first object, so that nothing leaks when this process dies.
+//  7. Installations in their order, each in phases; prune after a complete success; the default CR once.
+//  8. Health, and then the probes.
+func (r *Reconciler) install(ctx context.Context, w *scope) (passResult, error) {
+	if err := errors.Join(r.readSources(w), r.compile(w)); err != nil {
+		return r.failure(err)
+	}
+	if err := r.connect(ctx, w); err != nil {
+		return r.failure(err)
+	}
+	r.track(w)
+	if w.settled() && r.isPostRendered(ctx, w) {
+		r.noteReferences(w)
+		return r.healthy(w), nil
+	}
+	return r.converge(ctx, w)
+}
+
+func (r *Reconciler) converge(ctx context.Context, w *scope) (passResult, error) {
+	if err := r.applyDesired(ctx, w); err != nil {
+		return r.failure(err)
+	}
+	if w.lostCR { // recorded before it is recreated, so that the new one is not taken for the old one
+		if err := r.reportApplying(ctx, w, false); err != nil {
+			return r.failure(err)
+		}
+	}
+	if err := r.createModuleCR(ctx, w); err != nil {
+		return r.failure(err)
+	}
+	return r.healthy(w), nil
+}
+
+// applyDesired applies the content to the cluster.
+func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
+	if err := r.renderDesired(ctx, w); err != nil {
+		return err
+	}
+	r.track(w)
+	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
+	w.expect(decision.Apply)
+	if len(decision.Apply)+len(decision.Prune) == 0 {
+		r.recordResolved(w)
+		return nil
+	}
+	if pause := r.conflictBackoff(w.key, decision); pause != nil {
+		return pause
+	}
+	if err := r.checkCRDs(ctx, w, decision.Apply); err != nil {
+		return err
+	}
+	r.recordResolved(w)
+	if err := r.plan(ctx, w, decision.Apply); err != nil {
+		return err
+	}
+	return r.act(ctx, w, decision)
+}
+
+// failure returns the finding of a cause that has a name; anything else is an error of this pass.
+func (r *Reconciler) failure(err error) (passResult, error) {
+	if problem := problemOf(err); problem != nil {
+		return failed(problem), nil
+	}
+	if stop, ok := errors.AsType[*earlyResult](err); ok {
+		return passResult(*stop), nil
+	}
+	return passResult{}, err
+}
+
+func (w *scope) marks() render.Marks {
+	return render.Marks{
+		Labels: map[string]string{
+			v1beta2.LabelManagedBy: v1beta2.ManagedByKyma, // the streams select by it
+		},
+		Defaults: map[string]string{ // operators and monitors of the content may select by their own
+			v1beta2.LabelComponent: w.manifest.Name,
+			v1beta2.LabelPartOf:    v1beta2.PartOfKyma,
+		},
+		Annotations: map[string]string{
+			v1beta2.AnnotationOwnedBy:    w.owner(),
+			v1beta2.AnnotationDisclaimer: v1beta2.DisclaimerText,
+		},
+	}
+}
+
+// plan marks what must be applied as not yet applied, so that a pass that does not get that far is not taken for one that did. It writes
+// that when an object is new, since an interrupted pass would leak it, and when content changed, since drift does not show which of two
+// contents an object has. What is only put back is noticed again.
+func (r *Reconciler) plan(ctx context.Context, w *scope, steps []inventory.Step) error {
+	planned := inventory.Planned(w.recorded, w.desired)
+	tell := len(planned) != len(w.recorded)
+	open := make(map[inventory.ID]bool, len(steps))
+	for _, step := range steps {
+		open[step.Entry.ID] = true
+		tell = tell || step.Why == inventory.WhyChanged
+	}
+	for i := range planned {
+		if open[planned[i].ID] {
+			planned[i].Hash = ""
+		}
+	}
+	w.recorded = planned
+	if !tell {
+		return nil
+	}
+	return r.reportApplying(ctx, w, true)
+}
+
+// reportApplying writes the status in the middle of a pass: what comes next must not be lost with this process. brings means that other
+// content is applied, or more.
+func (r *Reconciler) reportApplying(ctx context.Context, w *scope, brings bool) error {
+	found := passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: applying, parsed: true, brings: brings}
+	if !w.manifest.DeletionTimestamp.IsZero() {
+		found.state = v1beta2.StateDeleting
+	}
+	return r.reportNow(ctx, w, found)
+}
+
+// reportNow writes the status in the middle of a pass, and ends the pass where the spec changed meanwhile.
+func (r *Reconciler) reportNow(ctx context.Context, w *scope, found passResult) error {
+	w.report(found)
+	if err := r.flush(ctx, w); err != nil {
+		return err
+	}
+	if w.manifest.Generation != w.generation {
+		return &earlyResult{gone: true} // the spec moved on meanwhile, and its event starts again
+	}
+	return nil
+}

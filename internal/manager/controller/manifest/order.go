@@ -1,0 +1,64 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// order is the order in which the objects of a Manifest are applied.
+type order struct {
+	at map[inventory.ID]inventory.Stage
+	// namespaces are created first, if they do not exist.
+	namespaces []string
+}
+
+// batches divides steps into batches that are applied one after the other.
+func (o order) batches(steps []inventory.Step) []inventory.Batch {
+	return inventory.Batches(steps, func(id inventory.ID) inventory.Stage { return o.at[id] })
+}
+
+// awaitEarlierParts returns what a later installation still waits for: the first object of an earlier one that failed, cannot be observed,
+// is not ready or fails a probe; nil when all are ready.
+func (r *Reconciler) awaitEarlierParts(w *scope, part int) *earlyResult {
+	if unready := w.unready(part); unready != nil {
+		return unready
+	}
+	earlier := func(id inventory.ID) bool { return w.order.at[id].Part < part }
+	for i := range w.manifest.Spec.Probes {
+		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
+			message := fmt.Sprintf("%s waits for %s", w.sources[part].Name, waiting)
+			return &earlyResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
+		}
+	}
+	return nil
+}
+
+// unready is the part of gate that checks the objects' own health.
+func (w *scope) unready(part int) *earlyResult {
+	for _, object := range w.desired {
+		id := inventory.IDOf(object)
+		if w.order.at[id].Part >= part {
+			continue
+		}
+		result, kept := w.runtime.Health(id)
+		if !kept || result.Status == health.Ready {
+			continue
+		}
+		if hidden := w.runtime.Hidden(w.key); hidden != nil {
+			unseen := earlyResult(failed(hidden))
+			unseen.parsed = true
+			return &unseen
+		}
+		held := &earlyResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, parsed: true}
+		if result.Status == health.Failed {
+			held.state, held.reason = v1beta2.StateError, v1beta2.ReasonObjectFailed
+		}
+		held.message = fmt.Sprintf("%s waits for %s: %s", w.sources[part].Name, id, cmp.Or(result.Message, "its status was not seen yet"))
+		return held
+	}
+	return nil
+}

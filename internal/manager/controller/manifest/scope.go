@@ -1,0 +1,86 @@
+package manifest
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// scope is one reconcile's view of a Manifest.
+type scope struct {
+	key      types.NamespacedName
+	manifest *v1beta2.Manifest // a copy whose status is written
+	before   *v1beta2.Manifest // as the API server has it
+	// generation is the one that this pass works on; that of manifest increases when the spec is changed meanwhile.
+	generation int64
+	now        metav1.Time
+
+	target   Target
+	runtime  Runtime
+	sources  []v1beta2.ResolvedSource     // what the spec names: name and reference
+	recorded []inventory.Entry            // what the inventory says
+	stored   []inventory.Entry            // what of it stands in the status already
+	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
+	order    order                        // in which it is applied
+	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
+	injected []v1beta2.InjectedSecret     // what of the hub's was put into desired
+
+	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a
+	// removal touches only what the inventory and the owner mark both claim, and nothing that the spec alone names; ownCR means that they
+	// claim the definition of the default custom resource.
+	confined, ownCR bool
+
+	discovered  map[schema.GroupVersionKind]bool // kinds that were asked about in this pass, and whether they live in namespaces
+	blocking    []schema.GroupVersionKind        // kinds of which objects block the deletion
+	lostCR      bool                             // the default custom resource went with its definition
+	fought      bool                             // values of others were overwritten in this pass
+	staleShards []string                         // inventory shards that the status no longer names once it is written
+}
+
+func newScope(manifest *v1beta2.Manifest, now metav1.Time) *scope {
+	return &scope{
+		key:        types.NamespacedName{Namespace: manifest.Namespace, Name: manifest.Name},
+		manifest:   manifest.DeepCopy(),
+		before:     manifest,
+		generation: manifest.Generation,
+		now:        now,
+	}
+}
+
+// owner returns the value of the owner mark.
+func (w *scope) owner() string { return w.key.Namespace + "/" + w.key.Name }
+
+// hasModuleCR reports whether a default custom resource belongs to the installation.
+func (w *scope) hasModuleCR() bool {
+	return w.manifest.Spec.Resource != nil && len(w.manifest.Spec.Resource.Object) > 0 &&
+		w.manifest.Spec.CustomResourcePolicy != v1beta2.CustomResourcePolicyIgnore
+}
+
+// passResult is the result of a pass, before it is reported in the status.
+type passResult struct {
+	state           v1beta2.State
+	reason, message string
+	retry           time.Duration // come back without an event; zero: an event will come
+	gone            bool          // nothing must be told: the Manifest is gone or moved on, or its cluster is just being contacted
+	cut             bool          // the manager ends: what was done is recorded, and nothing is told
+	parsed          bool          // the content was fetched, verified, parsed and compared with what is installed
+	brings          bool          // other content than before is about to be applied, or more of it
+}
+
+// failed returns the finding of a cause. First contact with a cluster is no cause: its response brings us back.
+func failed(p *Problem) passResult {
+	if p.Reason == v1beta2.ReasonRuntimeConnecting {
+		return passResult{gone: true, retry: p.Retry}
+	}
+	found := passResult{state: v1beta2.StateError, reason: p.Reason, message: p.Message, retry: p.Retry}
+	if p.Passing {
+		found.state = v1beta2.StateProcessing
+	}
+	return found
+}

@@ -1,0 +1,132 @@
+package modulecontent
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/utils/lru"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+const (
+	// keptComponents bounds the cache: a fleet uses some dozens of modules in some versions each.
+	keptComponents = 1024
+	// doubtPause is how often a component version that cannot be installed is read again.
+	doubtPause = 45 * time.Second
+)
+
+// Components reads component versions and keeps what they say.
+type Components struct {
+	// Signatures returns what is asked of the signatures of a component; nil asks for nothing. For as long as the answer is the same pointer,
+	// a component is not judged again.
+	Signatures func(component string) *descriptor.SignaturePolicy
+	// Log is told, once, of signatures that are not as they should be and do not have to be.
+	Log logr.Logger
+
+	reader *descriptor.Reader
+	known  *lru.Cache
+	calls  *calls[readKey, *judgement]
+}
+
+// readKey tells readings apart. A failure under one policy says nothing of another.
+type readKey struct {
+	module.ComponentKey
+	policy *descriptor.SignaturePolicy
+}
+
+// NewComponents reads from the registry of reader.
+func NewComponents(reader *descriptor.Reader) *Components {
+	// All of them are read from one registry.
+	calls := newCalls[readKey, *judgement](newGate(callsAtOnce, callsAtOnce), func(readKey) string { return "" })
+	return &Components{reader: reader, known: lru.New(keptComponents), calls: calls}
+}
+
+// Describe returns what a component version can install. What cannot be read, or is not signed as it has to be, comes back with a reason,
+// and with the time after which it is worth asking again; until then the answer costs no request. One that takes its time to be read is
+// pending, unless it was read before.
+func (c *Components) Describe(ctx context.Context, key module.ComponentKey) (module.Component, time.Duration) {
+	judged, retry, err := c.judge(ctx, key)
+	switch {
+	case err != nil:
+		return unreadable(err), retry
+	case judged == nil:
+		return module.Component{Pending: true}, retry
+	default:
+		return judged.component, retry
+	}
+}
+
+// judge finds what is known of a component version and holds under the policy as it is now. What does not hold is read again, by and by:
+// it may have been signed.
+func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged *judgement, retry time.Duration, err error) {
+	asked := readKey{ComponentKey: key}
+	if c.Signatures != nil {
+		asked.policy = c.Signatures(key.Name)
+	}
+	read := func(ctx context.Context) (*judgement, error) { return c.read(ctx, asked) }
+	known := c.cached(key)
+	if known == nil {
+		return c.calls.do(ctx, asked, read)
+	}
+	judged = known.judge(asked.policy, c.calls.now(), c.Log)
+	if judged.err != nil {
+		return c.calls.do(ctx, asked, read)
+	}
+	if known.stale(c.calls.now()) {
+		if again, retry, err := c.calls.do(ctx, asked, read); err == nil {
+			return cmp.Or(again, judged), retry, nil // what is known stands until the registry has answered, which is looked at soon
+		}
+	}
+	return judged, 0, nil
+}
+
+// MarkSuspect says that what a component version holds cannot be installed. What is known of it stays, but the registry is asked again, by
+// the next caller after a pause, in case the version was published again. It returns when that is.
+func (c *Components) MarkSuspect(key module.ComponentKey) time.Duration {
+	if known := c.cached(key); known != nil {
+		known.doubted.Store(true)
+	}
+	return doubtPause
+}
+
+func (c *Components) cached(key module.ComponentKey) *described {
+	known, _ := c.known.Get(key)
+	found, _ := known.(*described)
+	return found
+}
+
+func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error) {
+	known := c.cached(asked.ComponentKey)
+	if known != nil && !known.stale(c.calls.now()) {
+		if judged := known.judge(asked.policy, c.calls.now(), c.Log); judged.err == nil {
+			return judged, nil // read since the caller looked
+		}
+	}
+	found, err := c.reader.Get(ctx, asked.Name, asked.Version)
+	if err != nil {
+		if known != nil {
+			known.read.Store(c.calls.now().UnixNano())
+			judged := known.judge(asked.policy, c.calls.now(), c.Log)
+			return judged, judged.err // which the registry has no answer to
+		}
+		return nil, err
+	}
+	component, err := installable(found)
+	if err != nil {
+		return nil, err
+	}
+	known = &described{component: component, source: found}
+	known.read.Store(c.calls.now().UnixNano())
+	c.known.Add(asked.ComponentKey, known)
+	judged := known.judge(asked.policy, c.calls.now(), c.Log)
+	return judged, judged.err
+}
+
+func unreadable(err error) module.Component {
+	return module.Component{Reason: cmp.Or(descriptor.ReasonOf(err), v1beta2.ReasonInternal), Message: err.Error()}
+}

@@ -1,0 +1,350 @@
+package modulecontent
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// callKey is one way to the content of a part: that one login is refused says nothing of another.
+type callKey struct {
+	namespace, reference, digest, format, path string
+	access, input                              [sha256.Size]byte
+}
+
+// answer is the result.
+type answer struct {
+	resolved content.Resolved
+	rendered render.Rendered
+}
+
+// renderedKey is what rendered objects are kept by: what is verified does not depend on where it came from, only on how a place of that
+// kind reads it.
+type renderedKey struct {
+	digest, format, place, path string
+	input                       [sha256.Size]byte
+}
+
+func (a *parsedSource) renderedKey(digest string, input [sha256.Size]byte) renderedKey {
+	return renderedKey{digest, a.format, a.place.Keys()[0], a.path, input}
+}
+
+// Read returns the installations of a Manifest in order, verified and rendered.
+//
+//  1. What status.resolved pins stays as long as its reference is the same; a tag is resolved once.
+//  2. The config layer comes first, because it says with which values the others are rendered.
+//  3. A part whose content is rendered already costs nothing; otherwise it is fetched, unless the store has it, and rendered.
+//  4. Where the policy asks for signatures, everything must be covered by that of the component version: see covering.
+//
+// capabilities is asked only when a format needs them. The error is a *content.Error where content, registry or spec is to blame, and
+// ErrPending while something is on its way.
+func (c *Contents) Read(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
+) ([]Part, error) {
+	held, err := c.covering(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if held.floor != nil {
+		if _, err := c.read(ctx, m, capabilities, held.floor); err != nil {
+			return nil, err
+		}
+	}
+	read, err := c.read(ctx, m, capabilities, held)
+	if err == nil && len(held.problems) > 0 {
+		c.warn(m, listed(held.problems))
+	}
+	return read, err
+}
+
+func (c *Contents) read(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error), held *covering,
+) ([]Part, error) {
+	parts, err := c.everything(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := held.checkSpec(); err != nil {
+		return nil, err
+	}
+	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: held}
+	read := make([]Part, 0, len(parts))
+	for i := range parts {
+		part, err := reading.part(ctx, &parts[i])
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, part)
+	}
+	if err := reading.unused(parts); err != nil {
+		return nil, err
+	}
+	return read, errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read))
+}
+
+// reading is one call of Read.
+type reading struct {
+	*Contents
+	*covering
+	manifest     *v1beta2.Manifest
+	capabilities func(context.Context) (Capabilities, error)
+	config       render.Config
+	known        *Capabilities
+	// selector finds the login for the first installation.
+	selector *metav1.LabelSelector
+	// installs counts the installations that were read.
+	installs int
+}
+
+// part reads one part.
+func (r *reading) part(ctx context.Context, part *parsedSource) (Part, error) {
+	if part.name == PartConfig {
+		return r.readConfig(ctx, part)
+	}
+	own, err := r.config.For(r.knownAs(part.name))
+	if err != nil {
+		return Part{}, err
+	}
+	if !r.Formats[part.format].Values && (len(own.Values) > 0 || own.ReleaseName != "") {
+		return Part{}, valuesInvalid("%s: values, overrides and ReleaseName are for charts, and %s is of type %s",
+			PartConfig, part.name, part.format)
+	}
+	input := render.Input{Path: part.path}
+	if r.Formats[part.format].Values {
+		if input, err = r.input(ctx, part, own); err != nil {
+			return Part{}, err
+		}
+	}
+	source, got, err := r.get(ctx, part, input)
+	if err != nil {
+		return Part{}, err
+	}
+	if part.name != PartCRDs {
+		r.installs++
+	}
+	if r.installs == 1 {
+		r.selector = part.selector
+	}
+	if err = r.checkPart(part, r.installs == 1, got.resolved.Digest); err == nil {
+		err = r.checkRelease(ctx, part, &own)
+	}
+	if err != nil {
+		return Part{}, err
+	}
+	return Part{
+		Source: resolvedSource(part, source, got.resolved), Rendered: got.rendered,
+		Namespace: own.Namespace, CreateNamespace: own.CreateNamespace,
+	}, nil
+}
+
+// knownAs returns the name by which the config layer speaks of an installation. The first one of a module is called raw-manifest, whatever
+// its author calls it: the module's own name will do.
+func (r *reading) knownAs(install string) string {
+	module := r.manifest.Labels[v1beta2.LabelModuleName]
+	if names := r.config.Installs(); install == rawManifest && !slices.Contains(names, install) && slices.Contains(names, module) {
+		return module
+	}
+	return install
+}
+
+// input returns what a format with values gets: those of the config layer, and those of the spec over them.
+func (r *reading) input(ctx context.Context, part *parsedSource, own render.InstallConfig) (render.Input, error) {
+	input := render.Input{
+		Name: cmp.Or(own.ReleaseName, releaseName(r.manifest, part.name)), Path: part.path,
+		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values,
+	}
+	if r.manifest.Spec.Values != nil {
+		values, err := render.Values(r.manifest.Spec.Values.Raw)
+		if err != nil {
+			return input, err
+		}
+		input.Values = render.MergeValues(own.Values, values)
+	}
+	if r.known == nil {
+		known, err := r.capabilities(ctx)
+		if err != nil {
+			return input, err
+		}
+		r.known = &known
+	}
+	input.KubeVersion, input.APIVersions = r.known.KubeVersion, r.known.APIVersions
+	return input, nil
+}
+
+// maxRelease is how long Helm's release names may be.
+const maxRelease = 53
+
+// releaseName returns the installation's name; for the nameless installation of a module the module's.
+func releaseName(m *v1beta2.Manifest, install string) string {
+	name := install
+	if module := m.Labels[v1beta2.LabelModuleName]; name == rawManifest && module != "" {
+		name = module
+	}
+	if len(name) > maxRelease {
+		name = name[:maxRelease]
+	}
+	return strings.TrimRight(name, "-.")
+}
+
+// readConfig reads the config layer.
+func (r *reading) readConfig(ctx context.Context, part *parsedSource) (Part, error) {
+	source, resolved, tree, err := r.tree(ctx, part)
+	if err != nil {
+		return Part{}, err
+	}
+	if err := r.checkPart(part, false, resolved.Digest); err != nil {
+		return Part{}, err
+	}
+	var data []byte
+	if len(tree.Files) > 0 {
+		data = tree.Files[0].Data
+	}
+	if r.config, err = render.ParseConfig(data); err != nil {
+		return Part{}, err
+	}
+	return Part{Source: resolvedSource(part, source, resolved)}, nil
+}
+
+// unused refuses values that no installation takes, and settings of the config layer for installations that do not exist: their author
+// expects an effect.
+func (r *reading) unused(parts []parsedSource) error {
+	names, takes := make([]string, 0, len(parts)), r.manifest.Spec.Values == nil
+	for i := range parts {
+		names = append(names, parts[i].name, r.knownAs(parts[i].name))
+		takes = takes || r.Formats[parts[i].format].Values
+	}
+	if !takes {
+		return valuesInvalid("spec.values: no installation takes values: remove them, or install a chart")
+	}
+	for _, name := range r.config.Installs() {
+		if !slices.Contains(names, name) {
+			return valuesInvalid("%s speaks of an installation %q: there are only %s", PartConfig, name, strings.Join(slices.Compact(names), ", "))
+		}
+	}
+	return nil
+}
+
+func valuesInvalid(format string, args ...any) error {
+	return &content.Error{Reason: content.ReasonValuesInvalid, Err: fmt.Errorf(format, args...)}
+}
+
+// get renders a part, or finds it rendered.
+func (r *reading) get(ctx context.Context, part *parsedSource, input render.Input) (content.Source, answer, error) {
+	source, err := r.open(r.manifest, part, Logins{})
+	if err != nil {
+		return nil, answer{}, err
+	}
+	pinned, found := pinnedTo(r.manifest, part.name, source.Reference())
+	sum := fingerprint(input)
+	if found {
+		if rendered, ok := r.cached(part.renderedKey(pinned.Digest, sum)); ok {
+			return source, answer{pinned, rendered}, nil
+		}
+	}
+	logins, err := r.loginsFor(ctx, r.manifest, part, source)
+	if err != nil {
+		return nil, answer{}, err
+	}
+	if source, err = r.open(r.manifest, part, logins); err != nil {
+		return nil, answer{}, err
+	}
+	key := callKey{
+		namespace: r.manifest.Namespace, reference: source.Reference(), digest: pinned.Digest, format: part.format, path: part.path,
+		access: part.access(&logins), input: sum,
+	}
+	got, retry, err := r.calls.do(ctx, key, func(ctx context.Context) (answer, error) {
+		ctx, leave := r.room.Enter(ctx)
+		defer leave()
+		return r.render(ctx, source, pinned, part, input, key.access)
+	})
+	return source, got, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))
+}
+
+// pending says in the words of this package the result of a call.
+func pending(part *parsedSource, retry time.Duration, err error) error {
+	if err != nil { // including that of a full disk, which would go unnoticed otherwise
+		return &content.Error{Reason: content.ReasonOf(err), Err: fmt.Errorf("%s: %w", part.name, err), RetryAfter: retry}
+	}
+	if retry > 0 {
+		return ErrPending
+	}
+	return nil
+}
+
+// render returns the call of get.
+func (c *Contents) render(
+	ctx context.Context, source content.Source, pinned content.Resolved, part *parsedSource, input render.Input, access [sha256.Size]byte,
+) (answer, error) {
+	resolved, shared, err := c.resolve(ctx, source, pinned, access)
+	if err != nil {
+		return answer{}, err
+	}
+	key := part.renderedKey(resolved.Digest, fingerprint(input))
+	if rendered, ok := c.cached(key); ok && shared {
+		return answer{resolved, rendered}, nil
+	}
+	tree, err := c.fetch(ctx, source, resolved, shared, access)
+	if err != nil {
+		return answer{}, err
+	}
+	if tree, err = c.within(tree, part); err != nil {
+		return answer{}, err
+	}
+	rendered, err := c.Formats[part.format].Renderer.Render(ctx, tree, input)
+	if err != nil {
+		return answer{}, err
+	}
+	c.rendered.Add(key, rendered)
+	return answer{resolved, rendered}, nil
+}
+
+// within returns the part of the content that the format begins at. A git source has cut it already.
+func (c *Contents) within(tree *content.Tree, part *parsedSource) (*content.Tree, error) {
+	if _, git := part.place.(gitPlace); part.path == "" || git || c.Formats[part.format].Whole {
+		return tree, nil
+	}
+	return tree.Sub(part.path)
+}
+
+func (c *Contents) cached(key renderedKey) (render.Rendered, bool) {
+	known, _ := c.rendered.Get(key)
+	rendered, ok := known.(render.Rendered)
+	return rendered, ok
+}
+
+// pinnedTo returns what a source was resolved to before, if it still asks for the same.
+func pinnedTo(m *v1beta2.Manifest, name, reference string) (content.Resolved, bool) {
+	for _, known := range m.Status.Resolved {
+		if known.Name == name && known.Reference == reference && known.Digest != "" {
+			return content.Resolved{Digest: known.Digest, Version: known.Version, MediaType: known.MediaType}, true
+		}
+	}
+	return content.Resolved{}, false
+}
+
+func resolvedSource(part *parsedSource, source content.Source, resolved content.Resolved) v1beta2.ResolvedSource {
+	return v1beta2.ResolvedSource{
+		Name: part.name, Reference: source.Reference(), Digest: resolved.Digest, Version: resolved.Version, MediaType: resolved.MediaType,
+	}
+}
+
+// fingerprint is equal for equal inputs.
+func fingerprint(input render.Input) [sha256.Size]byte {
+	raw, err := json.Marshal(input) //nolint:musttag // it is only compared
+	if err != nil {
+		panic(err) // values came out of JSON, the rest is text
+	}
+	return sha256.Sum256(raw)
+}

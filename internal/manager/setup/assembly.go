@@ -1,0 +1,180 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/kyma"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// assembly is what the manager is made of, while it is being put together.
+type assembly struct {
+	mgr    ctrl.Manager
+	hub    *rest.Config
+	config *Config
+	log    logr.Logger
+	hooks  Hooks
+
+	registry   prometheus.Registerer
+	states     *metrics.States
+	requeues   *metrics.Requeues
+	verdicts   *metrics.Signatures
+	file       *policy.RegistryFile
+	signatures *policy.SignatureFile
+	windows    *policy.WindowFile
+	watched    secrets
+	runtimes   *clustercache.Clusters
+	registries *registries
+	store      *content.Store
+	contents   *modulecontent.Contents
+	components *componentsPort
+	causes     priority.LastPriorities
+	sharing    *sharing
+	lasts      *lasting
+}
+
+// assemble returns the one list of what the manager has.
+func (a *assembly) assemble(ctx context.Context) error {
+	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
+	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	a.runtimes = a.newFleet()
+	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), a.newCatalogs()
+	kymas.Catalog = catalogs
+	kymas.Slots, manifests.Slots, catalogs.Slots = &workerslot.Pool{}, &workerslot.Pool{}, &workerslot.Pool{}
+	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)
+	return errors.Join(
+		mgr.Add(a.lasts.of(a.runtimes)),
+		mgr.Add(a.file),
+		mgr.Add(a.windows),
+		mgr.Add(a.signatures),
+		mgr.Add(manifests.AuditReferences(c.AuditInterval)),
+		serveContent(mgr, hub, c, a.contents, hooks),
+		a.serveWebhooks(),
+		mgr.Add(&contentGC{store: a.store, log: log.WithName("content")}),
+		mgr.Add(newCalm()),
+		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
+		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
+		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
+		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
+		metrics.WatchYielded(a.registry, "kyma", kymas.Slots.Yielded),
+		metrics.WatchYielded(a.registry, "manifest", manifests.Slots.Yielded),
+		metrics.WatchYielded(a.registry, "catalog", catalogs.Slots.Yielded),
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddReadyzCheck("caches", cachesSynced(mgr)),
+	)
+}
+
+func (a *assembly) index(ctx context.Context) error {
+	return a.mgr.GetFieldIndexer().IndexField(ctx, &corev1.Secret{}, clustercache.SecretIndex, clustercache.IndexSecret)
+}
+
+func (a *assembly) measure(context.Context) (err error) {
+	if a.states, err = metrics.New(a.registry); err != nil {
+		return err
+	}
+	if a.verdicts, err = metrics.NewSignatures(a.registry); err != nil {
+		return err
+	}
+	a.requeues, err = metrics.NewRequeues(a.registry)
+	return err
+}
+
+// readPolicies reads the watched files and Secrets that flags name.
+func (a *assembly) readPolicies(context.Context) (err error) {
+	if a.file, err = policy.Registries(a.config.RegistriesFile, a.log.WithName("registries")); err != nil {
+		return err
+	}
+	if a.signatures, err = policy.Signatures(a.config.SignaturesFile, a.log.WithName("signatures")); err != nil {
+		return err
+	}
+	if a.windows, err = newWindows(a.config, a.registry, a.log); err != nil {
+		return err
+	}
+	a.watched, err = watchSecrets(a.mgr, a.config)
+	return err
+}
+
+// reachRegistries makes what reads components and content.
+func (a *assembly) reachRegistries(ctx context.Context) error {
+	a.registries = &registries{config: a.config, file: a.file, log: a.log.WithName("registries")}
+	if err := a.registries.start(ctx, a.mgr.GetAPIReader()); err != nil {
+		return err
+	}
+	a.store = &content.Store{Dir: a.config.ContentDir, MaxBytes: a.config.ContentBytes}
+	a.contents = modulecontent.NewContents(&content.OCI{Store: a.store, Registries: a.registries.content()}, a.mgr.GetAPIReader())
+	a.contents.Policy = a.file.Host
+	a.contents.OperatorLogin = (&loginGuard{config: a.config, kymas: a.mgr.GetClient(), host: a.registries.where}).of
+	a.components = newComponents(func() *modulecontent.Components {
+		return newVerified(a.registries.components(), a.signatures, a.log.WithName("signatures"))
+	})
+	a.registries.follow(a.watched.login, a.components, a.contents)
+	return nil
+}
+
+func (a *assembly) newFleet() *clustercache.Clusters {
+	return clustercache.New(clustercache.Config{
+		Hub: a.hub, Secrets: a.mgr.GetClient(), SecretIndexed: true,
+		QPS: float32(a.config.RuntimeQPS), Burst: a.config.RuntimeBurst,
+		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval, StandardStreams: a.config.StandardStreams,
+		Pinned:        pins{reader: a.mgr.GetClient()}.of,
+		WrapTransport: a.hooks.WrapRuntime, Fence: a.sharing.fence(), Log: a.log.WithName("fleet"),
+	})
+}
+
+func (a *assembly) newKymas() *kyma.Reconciler {
+	kymas := &kyma.Reconciler{
+		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
+		Components: a.components, Windows: a.windows,
+		Clusters: kymaFleet{a.runtimes, &a.causes}, Syncer: &remotesync.Syncer{}, RuntimeVersions: a.config.RuntimeVersions,
+		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
+		InstallsLocally: a.config.installsLocally,
+	}
+	if a.watched.pull != nil {
+		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
+	}
+	if a.watched.login != nil {
+		kymas.Login = (&everyKyma{secret: a.watched.login, kymas: a.mgr.GetClient()}).Source()
+	}
+	return kymas
+}
+
+func (a *assembly) newManifests() *manifest.Reconciler {
+	manifests := &manifest.Reconciler{
+		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
+		Clusters: &fleetPort{fleet: a.runtimes, account: a.config.LocalAccount, causes: &a.causes},
+		Content:  &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
+		Shard:    a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
+		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
+		HubSecrets: a.watched.deployer, Priorities: &a.causes,
+	}
+	if a.watched.login != nil {
+		manifests.Login = a.watched.login
+	}
+	return manifests
+}

@@ -1,0 +1,194 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/conversion"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+)
+
+// Config is everything that can be set from outside.
+type Config struct {
+	// Namespace holds Kymas, templates, releases and access Secrets; empty means every namespace.
+	Namespace string
+	// OperatorNamespace is where the manager's own Leases and Secrets are.
+	OperatorNamespace string
+
+	MetricsAddress, ProbeAddress, PprofAddress string
+	PprofEnabled                               bool
+	// LeaderElection shares the Kymas with other replicas.
+	LeaderElection                            bool
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+
+	KymaWorkers, ManifestWorkers int
+	CacheSyncTimeout             time.Duration
+	RolloutDelay                 time.Duration
+	FailureBaseDelay             time.Duration
+	FailureMaxDelay              time.Duration
+	RateBurst, RateFrequency     int
+
+	HubQPS, RuntimeQPS     float64
+	HubBurst, RuntimeBurst int
+	StreamsPerRuntime      int
+	AuditInterval          time.Duration
+	// StandardStreams has net/http carry the watch streams of runtimes.
+	StandardStreams bool
+
+	// RegistryHost is where components are read: "host[:port]", with "http://" in front when it speaks no TLS.
+	RegistryHost string
+	// RegistrySecret names a docker config Secret in OperatorNamespace with exactly one registry, in place of RegistryHost. It is watched.
+	RegistrySecret string
+	// PullSecret names a Secret in OperatorNamespace that runtimes get, and workloads pull their images with. It is watched.
+	PullSecret string
+	// NameMapping is how names of components become repositories: urlPath (also when empty) or sha256-digest.
+	NameMapping string
+	// RegistrySubPath lies between the registry's host and its components.
+	RegistrySubPath string
+	// ContentDir keeps what was fetched; ContentBytes bounds it.
+	ContentDir   string
+	ContentBytes int64
+	// RegistriesFile says how to talk to registries and other hosts: CA, mirrors, no TLS. It is watched; empty means by TLS that the
+	// system trusts.
+	RegistriesFile string
+	// SignaturesFile is the path of the signature policy. The file is watched; empty requires no signature.
+	SignaturesFile string
+	// ContentAddress is where the content of Manifests can be read, by HTTPS; empty switches that off. ContentCertDir holds tls.crt and
+	// tls.key; empty means a certificate that is made at start. ContentURL is how users reach it, and stands in status.resolved.
+	ContentAddress, ContentCertDir, ContentURL string
+
+	// Webhooks serves the conversion of v1alpha1 at WebhookAddress. The API server reaches it by the Service WebhookService
+	// ("namespace/name") or, outside the cluster, at WebhookURL. WebhookLifetime is that of its certificate.
+	Webhooks                                   bool
+	WebhookAddress, WebhookService, WebhookURL string
+	WebhookLifetime                            time.Duration
+
+	// LocalAccount ("namespace/name") is the ServiceAccount that is impersonated to install into the hub itself.
+	LocalAccount string
+	// LocalNamespaces are those whose Kymas and Manifests may install into the hub itself; "*" means all of them, none means
+	// OperatorNamespace alone.
+	LocalNamespaces []string
+	// WindowsFile is the maintenance policy; it is watched, and need not exist. WindowsSize is how much of a window must be left.
+	WindowsFile string
+	WindowsSize time.Duration
+	// RestrictedModules are only for the Kymas that their release selects.
+	RestrictedModules []string
+	// CatalogRate is how many Kymas per second have their runtime's catalog brought in line after a change of what the hub offers.
+	CatalogRate float64
+
+	// RuntimeVersions lets the users of a runtime pin exact versions of modules.
+	RuntimeVersions bool
+
+	LogLevel int
+	// Ignored are the flags that were given and have no effect any more, with what to do instead.
+	Ignored []string
+}
+
+var hostPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
+
+// Validate says everything that is wrong with a Config at once.
+func (c *Config) Validate() error {
+	return errors.Join(slices.Concat(c.registryProblems(), c.limitProblems(), c.webhookProblems())...)
+}
+
+func (c *Config) registryProblems() []error {
+	var problems []error
+	switch {
+	case c.RegistryHost == "" && c.RegistrySecret == "":
+		problems = append(problems, errors.New("no registry: set --oci-registry-host to where the modules' components are "+
+			"(http:// in front for a registry without TLS), or --oci-registry-cred-secret to a Secret with a login for it"))
+	case c.RegistryHost != "" && c.RegistrySecret != "":
+		problems = append(problems, errors.New(
+			"--oci-registry-host and --oci-registry-cred-secret are exclusive: the Secret names its registry itself"))
+	case c.RegistryHost != "" && !hostPattern.MatchString(c.RegistryHost):
+		problems = append(problems, fmt.Errorf(
+			"--oci-registry-host %q is no host: write host[:port], with http:// in front for a registry without TLS", c.RegistryHost))
+	}
+	if mapping := descriptor.Mapping(c.NameMapping); mapping != "" && mapping != descriptor.URLPath && mapping != descriptor.SHA256 {
+		problems = append(problems, fmt.Errorf(
+			"--component-name-mapping %q is unknown: write %s or %s", c.NameMapping, descriptor.URLPath, descriptor.SHA256))
+	}
+	if c.RegistrySubPath != strings.Trim(path.Clean("/"+c.RegistrySubPath), "/") {
+		problems = append(problems, fmt.Errorf(
+			"--modules-repository-subpath %q: write it without slashes at its ends and without dots", c.RegistrySubPath))
+	}
+	return problems
+}
+
+func (c *Config) limitProblems() []error {
+	var problems []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(c.KymaWorkers < 1 || c.ManifestWorkers < 1, "--max-concurrent-*-reconciles must be at least 1")
+	refuse(c.LeaderElection && (c.LeaseDuration <= c.RenewDeadline || c.RenewDeadline <= c.RetryPeriod),
+		"leader election needs lease duration > renew deadline > retry period, not %s, %s, %s", c.LeaseDuration, c.RenewDeadline, c.RetryPeriod)
+	refuse(c.FailureBaseDelay <= 0 || c.FailureMaxDelay < c.FailureBaseDelay,
+		"--failure-base-delay must be positive and at most --failure-max-delay")
+	refuse(c.RateBurst < 1 || c.RateFrequency < 1,
+		"--rate-limiter-burst and --rate-limiter-frequency must be at least 1, or nothing is tried again after an error")
+	refuse(c.RuntimeQPS <= 0 || c.RuntimeBurst < 1, "--k8s-skr-client-qps and --k8s-skr-client-burst must be positive")
+	refuse(c.CacheSyncTimeout <= 0 || c.AuditInterval <= 0, "--cache-sync-timeout and --audit-interval must be positive")
+	refuse(c.CatalogRate <= 0, "--catalog-sync-rate must be positive")
+	refuse(c.WindowsSize < 0, "--min-maintenance-window-size must not be negative")
+	refuse(c.StreamsPerRuntime < 1, "--max-streams-per-runtime must be at least 1")
+	namespace, name, two := strings.Cut(c.LocalAccount, "/")
+	refuse(!two || namespace == "" || name == "" || strings.Contains(name, "/"),
+		"--local-service-account %q: write namespace/name", c.LocalAccount)
+	for _, namespace := range c.LocalNamespaces {
+		refuse(namespace != everyNamespace && len(validation.IsDNS1123Label(namespace)) > 0,
+			"--local-namespaces: %q is no namespace: write names, separated by commas, or * for every namespace", namespace)
+	}
+	refuse(c.ContentURL != "" && !strings.HasPrefix(c.ContentURL, "https://"), "--content-url %q: write https://host[:port]", c.ContentURL)
+	refuse(c.ContentURL != "" && c.ContentAddress == "", "--content-url needs --content-bind-address")
+	return problems
+}
+
+// everyNamespace stands for all of them in flags.
+const everyNamespace = "*"
+
+// installsLocally reports whether what stands in a namespace may be installed into the hub itself, as an account that may do everything
+// there.
+func (c *Config) installsLocally(namespace string) bool {
+	if len(c.LocalNamespaces) == 0 {
+		return namespace == c.OperatorNamespace
+	}
+	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
+}
+
+// trustsAuthors reports whether the authors of Manifests in a namespace may read everything that the operator may read: a flag names the
+// namespace, and it holds the operator's own Secrets or the access to every runtime, or its users may change everything in the hub.
+func (c *Config) trustsAuthors(namespace string) bool {
+	return namespace == c.OperatorNamespace || namespace == c.Namespace || c.installsLocally(namespace)
+}
+
+// registry splits RegistryHost into host and whether it speaks plain http.
+func (c *Config) registry() (host string, plainHTTP bool) {
+	host, plainHTTP = strings.CutPrefix(strings.ToLower(c.RegistryHost), "http://")
+	return strings.TrimPrefix(host, "https://"), plainHTTP
+}
+
+// Defaults returns a Config with the value of every flag that is not given; a registry is still missing.
+func Defaults() Config {
+	return Config{
+		Namespace: v1beta2.DefaultNamespace, OperatorNamespace: v1beta2.DefaultNamespace,
+		MetricsAddress: ":8080", ProbeAddress: ":8081", PprofAddress: ":8084",
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		KymaWorkers: 8, ManifestWorkers: 16, CacheSyncTimeout: 2 * time.Minute,
+		FailureBaseDelay: 100 * time.Millisecond, FailureMaxDelay: time.Minute, RateBurst: 2000, RateFrequency: 1000,
+		HubQPS: 1000, HubBurst: 2000, RuntimeQPS: 200, RuntimeBurst: 400, CatalogRate: 20, StreamsPerRuntime: 8, AuditInterval: time.Hour,
+		WebhookAddress: ":9443", WebhookLifetime: conversion.DefaultLifetime,
+		WindowsFile: "/etc/maintenance-policy/policy.json", WindowsSize: 20 * time.Minute,
+		ContentDir: "", ContentBytes: 1 << 30, LocalAccount: v1beta2.DefaultNamespace + "/klm-local-installer",
+	}
+}

@@ -1,0 +1,120 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/contentserver"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
+	"github.com/kyma-project/lifecycle-manager/internal/signcoverage"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+)
+
+// First pauses before content is requested again, which the back-off lengthens: what the registry may answer otherwise next time, and
+// what only another spec can change, or its version published again, of which no event comes. None is longer than longestPause.
+const (
+	retryPending  = time.Second
+	retryRegistry = 5 * time.Second
+	retryContent  = 45 * time.Second
+)
+
+// contentPort joins the Manifest controller and the artifacts.
+type contentPort struct {
+	contents *modulecontent.Contents
+	// url is where the content server answers; empty when there is none.
+	url string
+}
+
+// Sources names what a Manifest installs from.
+func (p *contentPort) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
+	sources, err := p.contents.Sources(m)
+	return sources, contentProblem(err)
+}
+
+// Parts fetches and renders.
+func (p *contentPort) Parts(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
+) ([]manifest.Part, error) {
+	read, err := p.contents.Read(ctx, m, known(capabilities))
+	if err != nil {
+		return nil, contentProblem(err)
+	}
+	parts := make([]manifest.Part, 0, len(read))
+	for _, part := range read {
+		parts = append(parts, manifest.Part{
+			Source: part.Source, Steps: part.Rendered.Steps, Namespace: part.Namespace, CreateNamespace: part.CreateNamespace,
+		})
+	}
+	return parts, nil
+}
+
+// Current asks what a source names now.
+func (p *contentPort) Current(ctx context.Context, m *v1beta2.Manifest, name string) (string, error) {
+	resolved, err := p.contents.Current(ctx, m, name)
+	return resolved.Digest, err
+}
+
+// URL returns where the content server shows a source.
+func (p *contentPort) URL(m *v1beta2.Manifest, name string) string {
+	if p.url == "" {
+		return ""
+	}
+	return p.url + contentserver.Path(m.Namespace, m.Name, name)
+}
+
+// Policy names what a Manifest is held to.
+func (p *contentPort) Policy(m *v1beta2.Manifest) string { return p.contents.PolicyID(m) }
+
+// Judge returns what the policy for signatures says of a Manifest.
+func (p *contentPort) Judge(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
+) manifest.Signed {
+	verdict := p.contents.Judge(ctx, m, known(capabilities))
+	signed := manifest.Signed{
+		Status: metav1.ConditionFalse, Reason: verdict.Reason, Message: verdict.Message, Retry: verdict.Retry,
+		Signature: v1beta2.SignatureStatus{Policy: verdict.Policy, Require: string(verdict.Require), Reason: verdict.Reason},
+	}
+	switch {
+	case !verdict.Known:
+		signed.Status = metav1.ConditionUnknown
+	case verdict.Covered():
+		signed.Status = metav1.ConditionTrue
+	}
+	if verdict.Verified != nil {
+		signed.Signature.Digest, signed.Signature.Signers = verdict.Verified.Digest, signcoverage.Signers(verdict.Verified)
+	}
+	return signed
+}
+
+// known makes capabilities those of the artifacts.
+func known(
+	capabilities func(context.Context) (manifest.Capabilities, error),
+) func(context.Context) (modulecontent.Capabilities, error) {
+	return func(ctx context.Context) (modulecontent.Capabilities, error) {
+		found, err := capabilities(ctx)
+		return modulecontent.Capabilities(found), err
+	}
+}
+
+// contentProblem tells in the controller's words why content cannot be used; nil stays nil.
+func contentProblem(err error) error {
+	if errors.Is(err, modulecontent.ErrPending) {
+		return &manifest.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}
+	}
+	problem, known := errors.AsType[*content.Error](err)
+	if !known {
+		return err
+	}
+	retry := retryContent
+	switch problem.Reason {
+	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch,
+		content.ReasonInternal:
+		retry = retryRegistry
+	}
+	return &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
+}

@@ -1,0 +1,68 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/flowcontrol"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/modulecatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+)
+
+// catalogWorkers is how many catalogs are worked on at once: they are not urgent.
+const catalogWorkers = 4
+
+func (a *assembly) newCatalogs() *modulecatalog.Reconciler {
+	catalogs := modulecatalog.New(a.config.CatalogRate)
+	catalogs.Client, catalogs.Clusters, catalogs.Syncer = a.mgr.GetClient(), catalogFleet{a.runtimes}, &remotesync.Syncer{}
+	catalogs.Shard, catalogs.Moves, catalogs.Restricted = a.sharing.owner(), a.sharing.moves(), a.config.RestrictedModules
+	catalogs.Backoff = flowcontrol.NewBackOff(time.Second, longestPause)
+	return catalogs
+}
+
+// catalogFleet joins the catalog controller and the fleet.
+type catalogFleet struct{ fleet *clustercache.Clusters }
+
+// Get connects, and tells in the controller's words why it cannot.
+func (p catalogFleet) Get(ctx context.Context, target modulecatalog.Target) (modulecatalog.Runtime, error) {
+	runtime, err := p.fleet.Get(ctx, clustercache.Target{
+		Namespace: target.Namespace, Name: target.Name, Owner: clustercache.Catalogs.Owner(target.Owner),
+	})
+	if problem, known := errors.AsType[*clustercache.Problem](err); known {
+		return nil, &modulecatalog.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return catalogRuntime{runtime}, nil
+}
+
+// Changed drops the connection when the access Secret no longer is what it was made from.
+func (p catalogFleet) Changed(_ context.Context, namespace, name string) {
+	p.fleet.InvalidateAccess(namespace, name)
+}
+
+// Source wakes Kymas for their catalog.
+func (p catalogFleet) Source() source.Source { return p.fleet.Source(clustercache.Catalogs) }
+
+type catalogRuntime struct{ *clustercache.Runtime }
+
+// Track asks for every change of the kinds' objects.
+func (p catalogRuntime) Track(owner types.NamespacedName, kinds []schema.GroupVersionKind) {
+	interests := make([]clustercache.Interest, 0, len(kinds))
+	for _, kind := range kinds {
+		interests = append(interests, clustercache.Interest{GroupVersionKind: kind, Mode: clustercache.Copy})
+	}
+	p.Runtime.Track(clustercache.Catalogs.Owner(owner), interests)
+}
+
+// Untrack forgets a Kyma.
+func (p catalogRuntime) Untrack(owner types.NamespacedName) {
+	p.Runtime.Untrack(clustercache.Catalogs.Owner(owner))
+}

@@ -1,0 +1,88 @@
+package setup
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/kyma"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// kymaFleet joins the Kyma controller and the fleet.
+type kymaFleet struct {
+	fleet  *clustercache.Clusters
+	causes *priority.LastPriorities
+}
+
+// Get connects to the runtime of a Kyma, and tells in the controller's words why it cannot.
+func (p kymaFleet) Get(ctx context.Context, key types.NamespacedName) (kyma.Runtime, error) {
+	runtime, err := p.fleet.Get(ctx, clustercache.Target{
+		Namespace: key.Namespace, Name: key.Name, Owner: clustercache.Kymas.Owner(key), Urgent: p.causes.Kymas.Of(key) >= priority.Now,
+	})
+	if problem, known := errors.AsType[*clustercache.Problem](err); known {
+		return nil, &kyma.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return kymaRuntime{runtime}, nil
+}
+
+// Source wakes Kymas.
+func (p kymaFleet) Source() source.Source { return p.fleet.Source(clustercache.Kymas) }
+
+// pins tells which cluster a Kyma's runtime has been so far.
+type pins struct{ reader client.Reader }
+
+func (p pins) of(namespace, name string) string {
+	known := &v1beta2.Kyma{}
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	err := p.reader.Get(context.Background(), key, known, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+	if err != nil {
+		return "" // there is no such Kyma, or the cache is shutting down
+	}
+	return known.Status.RuntimeID
+}
+
+type kymaRuntime struct{ *clustercache.Runtime }
+
+// Track translates kinds.
+func (p kymaRuntime) Track(owner types.NamespacedName, interests []kyma.Interest) {
+	kinds := make([]clustercache.Interest, 0, len(interests))
+	for _, interest := range interests {
+		kind := clustercache.Interest{GroupVersionKind: interest.GVK, Mode: clustercache.Copy, Only: interest.Only}
+		if interest.Whole {
+			kind.Mode, kind.Keep = clustercache.ModuleCR, true
+		}
+		kinds = append(kinds, kind)
+	}
+	p.Runtime.Track(clustercache.Kymas.Owner(owner), kinds)
+}
+
+// Untrack forgets a Kyma.
+func (p kymaRuntime) Untrack(owner types.NamespacedName) {
+	p.Runtime.Untrack(clustercache.Kymas.Owner(owner))
+}
+
+// Known reports whether everything was listed, and what cannot be.
+func (p kymaRuntime) Known(owner types.NamespacedName) (bool, *kyma.Problem) {
+	synced, problem := p.Synced(clustercache.Kymas.Owner(owner))
+	if problem == nil {
+		return synced, nil
+	}
+	return false, &kyma.Problem{Reason: problem.Reason, Message: problem.Message, Retry: max(problem.RetryAfter, retryHidden)}
+}
+
+// Established tells the health of a definition.
+func (p kymaRuntime) Established(id inventory.ID) bool {
+	result, kept := p.Health(id)
+	return kept && result.Status == health.Ready
+}

@@ -1,0 +1,27 @@
+package setup
+
+import (
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/modulereleasemeta"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
+	"github.com/kyma-project/lifecycle-manager/internal/policy"
+)
+
+// releaseWorkers is how many mandatory modules are removed at once.
+const releaseWorkers = 2
+
+// newReleases holds the releases of mandatory modules until those are gone.
+func (a *assembly) newReleases() *modulereleasemeta.Reconciler {
+	return &modulereleasemeta.Reconciler{
+		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(), Events: a.mgr.GetEventRecorder("lifecycle-manager"), Metrics: a.states,
+		Shard: a.sharing.owner(), Moves: a.sharing.moves(),
+	}
+}
+
+// newWindows reads the maintenance policy and publishes whether it is in force.
+func newWindows(c *Config, registry prometheus.Registerer, log logr.Logger) (*policy.WindowFile, error) {
+	windows := policy.Windows(c.WindowsFile, c.WindowsSize, log.WithName("windows"))
+	return windows, metrics.WatchWindows(registry, windows.Good)
+}

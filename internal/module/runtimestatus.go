@@ -1,0 +1,41 @@
+package module
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func conditionStatus(holds bool) metav1.ConditionStatus {
+	if holds {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
+// RuntimeStatus returns the status that the Kyma in the runtime gets: the hub's, without what only the hub knows (Manifests, the two specs,
+// the runtime's identity), with its own templates, and with the generation of the runtime's own spec, so that clients waiting
+// there for a generation see the right one.
+func RuntimeStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaStatus {
+	told := *status.DeepCopy()
+	told.LastSeen, told.RuntimeID = nil, ""
+	told.ObservedGeneration = generation
+	for i := range told.Conditions {
+		told.Conditions[i].ObservedGeneration = generation
+	}
+	for i := range told.Modules {
+		told.Modules[i].Manifest = nil
+		if template := told.Modules[i].Template; template != nil {
+			template.Namespace = v1beta2.RuntimeNamespace
+		}
+	}
+	return told
+}
+
+// DeletingStatus returns the status that the Kyma in the runtime gets when its Kyma on the hub is deleted.
+func DeletingStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaStatus {
+	told := RuntimeStatus(status, generation)
+	told.State = v1beta2.StateDeleting
+	told.Operation = v1beta2.OperationSetDeleting
+	return told
+}

@@ -1,0 +1,40 @@
+package module
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func TestDoubted(t *testing.T) {
+	made := func(reason string, generation int64) v1beta2.Manifest {
+		return v1beta2.Manifest{
+			ObjectMeta: metav1.ObjectMeta{Generation: 3, Annotations: map[string]string{v1beta2.AnnotationFQDN: "example.com/module/maps"}},
+			Spec:       v1beta2.ManifestSpec{Version: "1.0.0"},
+			Status: v1beta2.ManifestStatus{Conditions: []metav1.Condition{
+				{Type: v1beta2.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, ObservedGeneration: generation},
+			}},
+		}
+	}
+	maps := ComponentKey{Name: "example.com/module/maps", Version: "1.0.0"}
+	for name, c := range map[string]struct {
+		manifest v1beta2.Manifest
+		want     map[ComponentKey]bool
+	}{
+		"an archive that was refused may have been published again":     {made(v1beta2.ReasonArchiveRefused, 3), map[ComponentKey]bool{maps: true}},
+		"so may content that is too large":                              {made(v1beta2.ReasonContentTooLarge, 3), map[ComponentKey]bool{maps: true}},
+		"what was refused is not what the Manifest asks for now":        {made(v1beta2.ReasonArchiveRefused, 2), map[ComponentKey]bool{}},
+		"a registry that does not answer says nothing of what it holds": {made(v1beta2.ReasonRegistryUnreachable, 3), map[ComponentKey]bool{}},
+		"nor does an object that the runtime refuses":                   {made(v1beta2.ReasonObjectRefused, 3), map[ComponentKey]bool{}},
+		"no one has looked at the Manifest yet":                         {v1beta2.Manifest{}, map[ComponentKey]bool{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, SuspectComponents(Snapshot{Manifests: []v1beta2.Manifest{c.manifest}})); diff != "" {
+				t.Error("(-want +got):\n" + diff)
+			}
+		})
+	}
+}

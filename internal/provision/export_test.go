@@ -1,4 +1,0 @@
-package provision
-
-// Scratch tells tests where the data is.
-func (cp *ControlPlane) Scratch() string { return cp.scratch.dir }

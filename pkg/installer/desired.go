@@ -1,0 +1,205 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// part is the CRDs, or one Source, as objects.
+type part struct {
+	name, namespace string
+	steps           [][]*unstructured.Unstructured
+}
+
+// renderDesired makes objects of everything that is declared, and makes them this installation's own: namespaces, transforms, labels, owner
+// mark.
+func (c *call) renderDesired(ctx context.Context) error {
+	if err := c.validateContent(); err != nil {
+		return err
+	}
+	c.parts = []part{{name: "CRDs", steps: [][]*unstructured.Unstructured{c.inst.CRDs}}}
+	for i := range c.inst.Sources {
+		rendered, err := c.render(ctx, &c.inst.Sources[i])
+		if err != nil {
+			return fmt.Errorf("source %s: %w", c.inst.Sources[i].Name, err)
+		}
+		c.parts = append(c.parts, rendered)
+	}
+	if err := c.place(); err != nil {
+		return err
+	}
+	if len(c.desired)+len(c.unplaced) == 0 && len(c.record.entries) > 0 {
+		return invalidContent("the content declares no object, which would remove everything: call Uninstall for that, or publish content")
+	}
+	return nil
+}
+
+// render fetches one Source and makes objects of it.
+func (c *call) render(ctx context.Context, source *Source) (part, error) {
+	resolved, err := c.resolve(ctx, source)
+	if err != nil {
+		return part{}, err
+	}
+	tree, err := source.Content.Fetch(ctx, resolved)
+	if err != nil {
+		return part{}, err
+	}
+	renderer := source.Renderer
+	if renderer == nil {
+		renderer = render.Raw{}
+	}
+	rendered := part{name: source.Name, namespace: source.Namespace}
+	input := render.Input{Name: source.ReleaseName, Namespace: source.Namespace, Values: source.Values}
+	if input.Name == "" {
+		input.Name = c.inst.Name
+	}
+	if input.Namespace == "" {
+		input.Namespace, rendered.namespace = c.inst.Namespace, c.inst.Namespace
+	}
+	if asksCluster(renderer) {
+		if input.KubeVersion, input.APIVersions, err = c.cluster.served.capabilities(); err != nil {
+			return part{}, called("ask", inventory.ID{Kind: "APIGroup", Name: "list"}, err)
+		}
+	}
+	made, err := renderer.Render(ctx, tree, input)
+	rendered.steps = made.Steps
+	return rendered, err
+}
+
+// resolve finds out which content a Source stands for, unless the caller has said so.
+func (c *call) resolve(ctx context.Context, source *Source) (content.Resolved, error) {
+	told := Resolved{Source: source.Name, Reference: source.Content.Reference()}
+	found := false
+	for _, pinned := range c.inst.Pinned {
+		if pinned.Source == told.Source && pinned.Reference == told.Reference && pinned.Digest != "" {
+			told, found = pinned, true
+		}
+	}
+	if !found {
+		resolved, err := source.Content.Resolve(ctx)
+		if err != nil {
+			return content.Resolved{}, err
+		}
+		told.Resolved = resolved
+	}
+	c.resolved = append(c.resolved, told)
+	return told.Resolved, nil
+}
+
+// asksCluster tells which renderers look at the cluster's version and kinds; the plain ones of ours do not.
+func asksCluster(renderer render.Renderer) bool {
+	switch renderer.(type) {
+	case render.Raw, render.FirstFile, render.Bundle, render.Kustomize:
+		return false
+	default:
+		return true
+	}
+}
+
+// place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike
+// counts once, where it comes first; what they declare differently is refused.
+//
+// Whether objects live in a namespace is unknown while their kind is not served, which an earlier part may change. They are not recorded
+// until it is known, because without it they cannot be told apart from others.
+func (c *call) place() error {
+	var all []*unstructured.Unstructured
+	for _, part := range c.parts {
+		all = append(all, slices.Concat(part.steps...)...)
+	}
+	scope := render.FirstKnown(render.Scopes(all).Scope, c.cluster.served.namespaced)
+	c.order, c.desired, c.unplaced = newOrder(c.parts), nil, nil
+	known := map[inventory.ID]*unstructured.Unstructured{}
+	for i, part := range c.parts {
+		for j, step := range part.steps {
+			placed, err := c.own(step, part.namespace, scope)
+			if err == nil {
+				err = c.add(placed, inventory.Stage{Part: i, Step: j}, known, scope)
+			}
+			if err != nil {
+				return fmt.Errorf("source %s: %w", part.name, err)
+			}
+		}
+	}
+	return c.placeCustom(known, scope)
+}
+
+// add takes in the objects of one step.
+func (c *call) add(
+	placed []*unstructured.Unstructured, at inventory.Stage, known map[inventory.ID]*unstructured.Unstructured, scope render.Scope,
+) error {
+	for _, object := range placed {
+		id := inventory.IDOf(object)
+		if first, twice := known[id]; twice {
+			if !reflect.DeepEqual(first.Object, object.Object) {
+				return invalidContent("%s is declared differently by %s: keep one of them", id, c.order.names[c.order.at[id].Part])
+			}
+			continue
+		}
+		known[id], c.order.at[id] = object, at
+		if _, served := scope(object.GroupVersionKind()); served {
+			c.desired = append(c.desired, object)
+		} else {
+			c.unplaced = append(c.unplaced, object)
+		}
+	}
+	return nil
+}
+
+func (c *call) placeCustom(known map[inventory.ID]*unstructured.Unstructured, scope render.Scope) error {
+	custom, err := c.own(c.inst.CustomResources, c.inst.Namespace, scope)
+	if err != nil {
+		return fmt.Errorf("CustomResources: %w", err)
+	}
+	c.custom, c.unserved = custom, map[inventory.ID]bool{}
+	for _, object := range custom {
+		id := inventory.IDOf(object)
+		if known[id] != nil {
+			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, c.order.names[c.order.at[id].Part])
+		}
+		if _, served := scope(object.GroupVersionKind()); !served {
+			c.unserved[id] = true
+		}
+	}
+	return nil
+}
+
+// own returns objects their namespace, transforms them, and marks them.
+func (c *call) own(objects []*unstructured.Unstructured, namespace string, scope render.Scope) ([]*unstructured.Unstructured, error) {
+	placed, err := render.Normalise(objects, namespace, scope)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.inst.Transforms) > 0 {
+		placed = render.Mark(placed, render.Marks{}) // copies
+		for _, object := range placed {
+			if err := c.transform(object); err != nil {
+				return nil, err
+			}
+		}
+		if placed, err = render.Normalise(placed, namespace, scope); err != nil { // they may have been moved or renamed
+			return nil, err
+		}
+	}
+	return render.Mark(placed, render.Marks{Labels: c.inst.Labels, Annotations: map[string]string{c.inst.OwnerKey: c.owner()}}), nil
+}
+
+func (c *call) transform(object *unstructured.Unstructured) error {
+	id := inventory.IDOf(object)
+	for i, transform := range c.inst.Transforms {
+		if err := transform(object); err != nil {
+			return invalid("transform %d of %s: %w", i+1, id, err)
+		}
+		if after := inventory.IDOf(object); after.Kind == "" || after.Name == "" {
+			return invalid("transform %d of %s left it without kind or name", i+1, id)
+		}
+	}
+	return nil
+}

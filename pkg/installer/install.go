@@ -1,0 +1,265 @@
+package installer
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// Install makes the cluster hold what is declared. A second call with the same content writes nothing.
+//
+// It returns an error when something stands in the way; see ReasonOf. That something is not ready yet is none: the Report says so, and
+// the next call continues from there.
+func Install(ctx context.Context, inst Installation) (Report, error) {
+	c, err := begin(inst)
+	if err == nil {
+		err = c.load(ctx)
+	}
+	if err == nil {
+		err = c.renderDesired(ctx)
+	}
+	if err != nil {
+		return c.report(nil, err)
+	}
+	return c.report(c.repeated(ctx, c.install))
+}
+
+// install goes as far as it can in one pass:
+//
+//  1. What is declared is compared with the record and the cluster. Unsafe changes of definitions are refused before anything is written.
+//  2. The planned record is written before the first object, so that nothing leaks when this process dies.
+//  3. Objects in turns, and prune after a complete success.
+//  4. Custom resources, once, when everything is ready. The record.
+//  5. Health, probes, and the caller's check. What of a prune is left comes last: finalizers hold it, and the next pass continues from
+//     there.
+func (c *call) install(ctx context.Context) (*waiting, error) {
+	c.pruning = nil
+	if len(c.unplaced)+len(c.unserved) > 0 { // their kinds may be served by now
+		if err := c.place(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.observe(ctx, c.recorded(c.desired)); err != nil {
+		return nil, err
+	}
+	decision := inventory.Decide(c.record.entries, c.desired, c.live)
+	c.didNothing(decision)
+	if err := c.checkDefinitions(ctx, decision.Apply); err != nil {
+		return nil, err
+	}
+	custom := c.notCreated()
+	if len(decision.Apply)+len(custom) > 0 {
+		if err := c.ensureNamespaces(ctx); err != nil {
+			return nil, err
+		}
+		if err := c.plan(ctx, decision.Apply); err != nil {
+			return nil, err
+		}
+	}
+	left, err := c.act(ctx, decision)
+	if left == nil && err == nil {
+		left, err = c.createCustom(ctx, custom)
+	}
+	if saved := c.save(ctx); saved != nil && (err == nil || ReasonOf(saved) == ReasonRecordConflict) {
+		err = saved
+	}
+	if left != nil || err != nil {
+		return left, err
+	}
+	if left, err := c.readiness(ctx); left != nil || err != nil {
+		return left, err
+	}
+	if c.pruning != nil {
+		return c.pruning, nil
+	}
+	c.record.marks.add(nil, c.inst.RecordWhenReady)
+	return nil, c.save(ctx)
+}
+
+// checkDefinitions refuses changes of CustomResourceDefinitions that break their users, all of them at once.
+func (c *call) checkDefinitions(ctx context.Context, steps []inventory.Step) error {
+	var left []crdsafety.Finding
+	for _, step := range steps {
+		findings, err := c.checkDefinition(ctx, step)
+		if err != nil {
+			return err
+		}
+		left = append(left, findings...)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return &Error{Reason: ReasonCRDChangeRefused, Err: errors.New(crdsafety.Message(left))}
+}
+
+// checkDefinition returns what the change of a CustomResourceDefinition breaks, without the rules that are allowed by name.
+func (c *call) checkDefinition(ctx context.Context, step inventory.Step) ([]crdsafety.Finding, error) {
+	if step.Entry.GroupKind() != definitionKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
+		return nil, nil
+	}
+	findings, err := c.engine.CheckDefinition(ctx, step.Object)
+	if err != nil {
+		return nil, written(err)
+	}
+	return crdsafety.Refuse(findings, c.inst.AllowCRDChanges), nil
+}
+
+// written returns an error of pkg/apply with its class as the reason.
+func written(err error) error {
+	if told, ok := errors.AsType[*apply.Error](err); ok {
+		return &Error{Reason: string(told.Class), Err: told}
+	}
+	return err
+}
+
+// plan marks what must be applied as not yet applied, so that a call that does not come that far is not taken for one that did. It writes
+// that when an object is new, since an interrupted call would leak it, and when content changed, since drift does not show which of
+// two contents an object has. What is only put back is noticed again.
+func (c *call) plan(ctx context.Context, steps []inventory.Step) error {
+	planned := inventory.Planned(c.record.entries, c.desired)
+	tell := len(planned) != len(c.record.entries)
+	open := make(map[inventory.ID]bool, len(steps))
+	for _, step := range steps {
+		open[step.Entry.ID] = true
+		tell = tell || step.Why == inventory.WhyChanged
+	}
+	for i := range planned {
+		if open[planned[i].ID] {
+			planned[i].Hash = ""
+		}
+	}
+	c.record.entries = planned
+	created := len(c.record.created)
+	c.planCustom()
+	if !tell && len(c.record.created) == created {
+		return nil
+	}
+	return c.record.save(ctx)
+}
+
+// act applies turn by turn, and prunes after a complete success. What was done is in the record in any case. A later part waits until
+// everything before it is ready; what is only put back does not.
+func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, error) {
+	options, failedIn := c.options(), c.firstUnplaced()
+	var bad []apply.Outcome
+	for _, turn := range inventory.Batches(decision.Apply, c.order.stage) {
+		if turn.AddsContent() {
+			if turn.Part > failedIn {
+				break
+			}
+			if left := c.awaitEarlierParts(turn.Part); len(bad) == 0 && left != nil {
+				return left, nil
+			}
+		}
+		outcomes := c.engine.Apply(ctx, turn.Steps, options)
+		failed := c.recordOutcomes(turn.Steps, outcomes)
+		if bad = append(bad, failed...); len(failed) > 0 {
+			failedIn = min(failedIn, turn.Part)
+		}
+		if lost(outcomes) {
+			break
+		}
+		if err := c.observe(ctx, shared(turn.Steps, outcomes)); err != nil {
+			return nil, err
+		}
+		if left := c.awaitDefinitions(ctx, turn.Steps); left != nil && len(bad) == 0 {
+			return left, nil
+		}
+	}
+	if len(bad) > 0 {
+		return nil, refused(bad)
+	}
+	if len(c.unplaced) > 0 {
+		return c.unknownKind(ctx)
+	}
+	if len(decision.Prune) > 0 && c.inst.PruneWhenReady {
+		if left := c.awaitEarlierParts(len(c.order.names)); left != nil {
+			return left, nil
+		}
+	}
+	return nil, c.prune(ctx, decision.Prune)
+}
+
+// firstUnplaced returns the first part with an object of a kind that is not served; behind all parts when there is none.
+func (c *call) firstUnplaced() int {
+	first := len(c.order.names)
+	for _, object := range c.unplaced {
+		first = min(first, c.order.at[inventory.IDOf(object)].Part)
+	}
+	return first
+}
+
+// unknownKind tells of objects whose kind is not served. What is in front of them may yet bring it.
+func (c *call) unknownKind(ctx context.Context) (*waiting, error) {
+	if left := c.awaitEarlierParts(c.firstUnplaced()); left != nil {
+		return left, nil
+	}
+	var bad []apply.Outcome
+	for _, object := range c.unplaced {
+		_, err := c.cluster.objects(ctx, object.GroupVersionKind(), "")
+		if err == nil {
+			err = &apply.Error{Class: apply.ClassKindUnknown, Message: "its kind is served since a moment ago; call again"}
+		}
+		told := apply.Explain("apply", inventory.IDOf(object), err, object)
+		bad = append(bad, apply.Outcome{ID: told.ID, Action: apply.Failed, Err: told, Class: told.Class})
+		c.didOutcome(bad[len(bad)-1])
+	}
+	return nil, refused(bad)
+}
+
+// recordOutcomes records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries
+// again.
+func (c *call) recordOutcomes(steps []inventory.Step, outcomes []apply.Outcome) []apply.Outcome {
+	var done []inventory.Entry
+	var bad []apply.Outcome
+	for i, outcome := range outcomes {
+		entry := steps[i].Entry
+		entry.Hash = ""
+		if outcome.Err == nil {
+			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
+			if outcome.Action == apply.Shared {
+				entry = entry.Share(outcome.Owner)
+			}
+		} else {
+			bad = append(bad, outcome)
+		}
+		c.didOutcome(outcome)
+		c.touched[outcome.ID] = true
+		done = append(done, entry)
+	}
+	c.record.entries = inventory.Merge(c.record.entries, done, nil)
+	return bad
+}
+
+// shared returns the objects that were left to a sibling: no write has told how they are.
+func shared(steps []inventory.Step, outcomes []apply.Outcome) []*unstructured.Unstructured {
+	var found []*unstructured.Unstructured
+	for i, outcome := range outcomes {
+		if outcome.Action == apply.Shared {
+			found = append(found, steps[i].Object)
+		}
+	}
+	return found
+}
+
+// lost reports whether the cluster does not answer or does not let us in, so that trying the next phase is pointless.
+func lost(outcomes []apply.Outcome) bool {
+	return slices.ContainsFunc(outcomes, func(o apply.Outcome) bool {
+		return o.Class == apply.ClassUnreachable || o.Class == apply.ClassUnauthorized || o.Class == apply.ClassCanceled
+	})
+}
+
+// recorded returns those objects that are in the record: what is new needs no look ahead.
+func (c *call) recorded(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	known := map[inventory.ID]bool{}
+	for _, entry := range c.record.entries {
+		known[entry.ID] = entry.Hash != ""
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return !known[inventory.IDOf(o)] })
+}

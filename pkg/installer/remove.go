@@ -1,0 +1,201 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// firstBriefly and lastBriefly bound the moment for which a deletion is looked after at once.
+const (
+	firstBriefly = 20 * time.Millisecond
+	lastBriefly  = 500 * time.Millisecond
+)
+
+// Uninstall takes down what the record says, in an order in which operators can still finish their custom resources. Only Name, Namespace
+// and Config or Cluster are required; OwnerKey and FieldManager must be as they were at Install. Report.Ready says that nothing is left.
+//
+// What is left behind and no longer recorded is Kept in the Report: objects that do not carry our mark, those with apply.AnnotationKeep,
+// and Namespaces in which others have objects. A CustomResourceDefinition of which others have objects blocks: ReasonDeletionBlocked.
+func Uninstall(ctx context.Context, inst Installation) (Report, error) {
+	c, err := begin(inst)
+	if err == nil {
+		err = c.load(ctx)
+	}
+	if err != nil {
+		return c.removal(nil, err)
+	}
+	return c.removal(c.repeated(ctx, c.uninstall))
+}
+
+// uninstall goes as far as it can in one pass: custom resources, then everything else in waves, each gone before the next begins.
+func (c *call) uninstall(ctx context.Context) (*waiting, error) {
+	left, err := c.removeAll(ctx)
+	if left == nil && err == nil {
+		return nil, c.record.remove(ctx)
+	}
+	if c.record.exists { // what is gone by now is noted also when the caller has given up
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+		defer cancel()
+		if saved := c.record.save(ctx); saved != nil && err == nil {
+			err = saved
+		}
+	}
+	return left, err
+}
+
+func (c *call) removeAll(ctx context.Context) (*waiting, error) {
+	if c.record.exists && len(c.inst.RecordLabels)+len(c.inst.RecordAnnotations) > 0 {
+		if err := c.record.save(ctx); err != nil { // after a crash the record shows that the removal has begun
+			return nil, err
+		}
+	}
+	if left, err := c.deleteCustom(ctx); left != nil || err != nil {
+		return left, err
+	}
+	for _, wave := range inventory.Teardown(c.record.entries, nil) {
+		left, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget})
+		if left != nil || err != nil {
+			return left, err
+		}
+	}
+	return nil, nil
+}
+
+// prune deletes what is recorded and no longer declared. It comes last, so that an upgrade never takes down what it could not replace.
+// Definitions whose objects others made stay recorded: they go with a later call. It stops at the first wave of which anything else is
+// left, since an operator that is dropped with its custom resource must let go of that first; what is left is in c.pruning.
+func (c *call) prune(ctx context.Context, entries []inventory.Entry) error {
+	for _, wave := range inventory.Teardown(entries, nil) {
+		left, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget})
+		if err != nil {
+			return err
+		}
+		if left != nil && len(left.on) > left.used {
+			c.pruning = left
+			return nil
+		}
+	}
+	return nil
+}
+
+func (c *call) forget(id inventory.ID) {
+	c.record.entries = inventory.Merge(c.record.entries, nil, []inventory.ID{id})
+}
+
+// removing says how a wave is deleted.
+type removing struct {
+	options apply.Options
+	live    func(inventory.ID) inventory.Live // nil: every object is read
+	forget  func(inventory.ID)                // is told what is gone, or none of ours
+}
+
+// deleteWave deletes objects and returns what is still there. Most are gone at once, so it looks again for a moment. What is on its way
+// out is marked as planned, so that it is applied again should it be declared again.
+func (c *call) deleteWave(ctx context.Context, wave []inventory.Entry, how removing) (*waiting, error) {
+	c.expect(wave)
+	for pause := firstBriefly; len(wave) > 0; pause *= 3 {
+		outcomes := c.engine.Delete(ctx, wave, how.live, how.options)
+		still, left, bad := c.sort(wave, outcomes, how.forget)
+		c.leave(still)
+		switch {
+		case len(bad) > 0:
+			return nil, refused(bad)
+		case len(still) > 0 && (left.unseen || pause > lastBriefly || !briefly(ctx, pause)):
+			return left, nil
+		}
+		wave = still
+	}
+	return nil, nil
+}
+
+// sort returns what of a wave is still there, and what failed.
+func (c *call) sort(wave []inventory.Entry, outcomes []apply.Outcome, forget func(inventory.ID)) (
+	still []inventory.Entry, left *waiting, bad []apply.Outcome,
+) {
+	left = &waiting{reason: ReasonWaitingForDeletion}
+	for i, outcome := range outcomes {
+		c.didOutcome(outcome)
+		switch outcome.Action {
+		case apply.Gone, apply.Kept:
+			forget(outcome.ID)
+			continue
+		case apply.InUse:
+			left.reason, left.unseen = ReasonDeletionBlocked, true
+			left.used++
+		case apply.Failed, apply.Refused:
+			bad = append(bad, outcome)
+		default:
+		}
+		still = append(still, wave[i])
+		left.add(wave[i], outcome)
+	}
+	return still, left, bad
+}
+
+// add notes an object that is still there.
+func (w *waiting) add(entry inventory.Entry, outcome apply.Outcome) {
+	w.on = append(w.on, wanted{
+		gvk: entry.GroupKind().WithVersion(entry.Version), id: entry.ID, ok: func(live *unstructured.Unstructured) bool { return live == nil },
+	})
+	note := entry.String() + " is being deleted"
+	if outcome.Object != nil {
+		if holds := apply.HeldBy(outcome.Object); holds != "" {
+			note += ", held by " + holds
+		}
+	}
+	if outcome.Note != "" {
+		note = entry.String() + ": " + outcome.Note
+	}
+	if w.message == "" || outcome.Action == apply.InUse {
+		w.message = note
+	}
+}
+
+// leave marks entries as not known to be whole.
+func (c *call) leave(entries []inventory.Entry) {
+	marked := slices.Clone(c.record.entries)
+	for i := range marked {
+		if indexOf(entries, marked[i].ID) >= 0 {
+			marked[i].Hash = ""
+		}
+	}
+	c.record.entries = marked
+}
+
+// briefly waits, and says whether the caller still does.
+func briefly(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pause):
+		return true
+	}
+}
+
+// removal returns the Report of an Uninstall.
+func (c *call) removal(left *waiting, err error) (Report, error) {
+	report := Report{State: StateDeleting}
+	for _, entry := range c.gone {
+		report.Objects = append(report.Objects, c.reported(entry.ID, entry.Version))
+	}
+	switch {
+	case err != nil:
+		report.State, report.Reason, report.Message = StateError, ReasonOf(err), err.Error()
+	case left != nil:
+		report.Reason = left.reason
+		report.Message = left.message
+		if more := len(c.record.entries) + len(c.record.created) - 1; more > 0 {
+			report.Message += fmt.Sprintf(" (and %d more left)", more)
+		}
+	default:
+		report.Ready, report.State, report.Reason, report.Message = true, StateGone, ReasonGone, "nothing is installed"
+	}
+	return report, err
+}

@@ -1,0 +1,194 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+)
+
+// The versions that a Scene's modules have: v1 in channel regular, v2 in channel fast.
+const (
+	v1 = "1.0.0"
+	v2 = "1.1.0"
+
+	fast = "fast"
+)
+
+// Scenario is what one operation has for itself: a Kyma, and modules that no one else uses.
+type Scenario struct {
+	// Rig that it stands on.
+	Rig *rig.Rig
+	// ID is part of every name; it is small letters only.
+	ID string
+	// Home is the Kyma's runtime, and Other one that nothing of this Scene may reach.
+	Home, Other *rig.Server
+	// Web is a module as real ones are: definition, rights, Deployment and a default custom resource. Maps has only ConfigMaps, of which an
+	// upgrade drops one and adds another. Spare is offered by some operations and installed by none.
+	Web, Maps, Spare string
+	// Token is what the access Secret holds at present.
+	Token string
+	// Kept is the identity of an object that must outlive the operation.
+	Kept types.UID
+	// Contents are what was published: by module, by version.
+	Contents map[string]map[string]testkit.Content
+	// Published are the components behind them, by module and version.
+	Published map[string]map[string]string
+	// Modules of the Kyma when it is created.
+	Modules []v1beta2.Module
+
+	// Since are the numbers of the last calls, by server, before the Scene.
+	Since map[string]uint64
+	// Decoys are objects of another user, in both runtimes, as they were made.
+	Decoys map[*rig.Server][]*corev1.ConfigMap
+}
+
+var taken atomic.Int64
+
+// NewID makes the ID of a Scene: small letters that no word contains, and that no other Scene has.
+func NewID() string {
+	n := taken.Add(1)
+	suffix := []byte("aaaa")
+	for i := len(suffix) - 1; i >= 0; i-- {
+		suffix[i] = byte('a' + n%26)
+		n /= 26
+	}
+	return "zq" + string(suffix)
+}
+
+// NewScene publishes and offers the modules, and puts objects into the runtimes that are not ours to touch. The ID may be that of a Scene
+// that was closed: it has the same versions then.
+func NewScene(ctx context.Context, r *rig.Rig, id string) (*Scenario, error) {
+	if r.Bystander == "" {
+		if err := bystand(ctx, r); err != nil {
+			return nil, fmt.Errorf("cannot make the bystander: %w", err)
+		}
+	}
+	s := blank(r, id)
+	for _, module := range []string{s.Web, s.Maps} {
+		if err := s.offer(ctx, module); err != nil {
+			return nil, fmt.Errorf("cannot offer module %s: %w", module, err)
+		}
+	}
+	for _, server := range []*rig.Server{s.Home, s.Other} {
+		if err := s.decoy(ctx, server); err != nil {
+			return nil, fmt.Errorf("cannot make decoys: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func blank(r *rig.Rig, id string) *Scenario {
+	s := &Scenario{
+		Rig: r, ID: id, Home: r.Runtimes[0], Other: r.Runtimes[1],
+		Web: "web-" + id, Maps: "maps-" + id, Spare: "spare-" + id,
+		Contents: map[string]map[string]testkit.Content{}, Published: map[string]map[string]string{},
+		Since: map[string]uint64{}, Decoys: map[*rig.Server][]*corev1.ConfigMap{},
+	}
+	s.Modules = []v1beta2.Module{{Name: s.Web}, {Name: s.Maps}}
+	for _, server := range r.Servers() {
+		s.Since[server.Proxy.Name()] = server.Proxy.Last()
+	}
+	return s
+}
+
+// Kyma returns the Kyma's name only.
+func (s *Scenario) Kyma() *v1beta2.Kyma { return testkit.Kyma("kyma-" + s.ID) }
+
+// Live returns the Kyma as the hub has it.
+func (s *Scenario) Live(ctx context.Context) (*v1beta2.Kyma, error) {
+	kyma := s.Kyma()
+	return kyma, s.Rig.Hub.Client.Get(ctx, client.ObjectKeyFromObject(kyma), kyma)
+}
+
+// Manifests returns those of the Kyma.
+func (s *Scenario) Manifests(ctx context.Context) ([]v1beta2.Manifest, error) {
+	var found v1beta2.ManifestList
+	err := s.Rig.Hub.Client.List(ctx, &found, client.InNamespace(v1beta2.DefaultNamespace),
+		client.MatchingLabels{v1beta2.LabelKymaName: s.Kyma().Name})
+	return found.Items, err
+}
+
+// content returns what a version of a module consists of.
+func (s *Scenario) content(module, version string) testkit.Content {
+	switch {
+	case module == s.Web, module == s.named(alias):
+		return testkit.Operator(s.Web, version)
+	case module == s.named(paper):
+		return s.paperContent(version)
+	case module == s.named(left), module == s.named(right):
+		return s.sharedContent(module, version)
+	case version == v1:
+		return testkit.ConfigMaps(module, version, 3)
+	}
+	content := testkit.ConfigMaps(module, version, 4)
+	content.Objects = append(content.Objects[:2], content.Objects[3])
+	return content
+}
+
+// offer publishes two versions of a module, and points the channels at them.
+func (s *Scenario) offer(ctx context.Context, module string) error {
+	release := testkit.ModuleReleaseMeta(module, v1beta2.DefaultChannel+"="+v1, fast+"="+v2)
+	s.Contents[module], s.Published[module] = map[string]testkit.Content{}, map[string]string{}
+	for _, version := range []string{v1, v2} {
+		content := s.content(module, version)
+		digest, err := publish(ctx, s.Rig, module, version, testkit.RawManifest(content.YAML()))
+		if err != nil {
+			return err
+		}
+		s.Contents[module][version], s.Published[module][version] = content, digest
+		template := testkit.ModuleTemplate(module, version, func(spec *v1beta2.ModuleTemplateSpec) {
+			spec.Data, spec.Manager, spec.AssociatedResources = content.DefaultCR, content.Manager, content.Associated
+			if module == s.named(paper) {
+				spec.AllowCRDChanges = []v1beta2.CRDRule{crdsafety.VersionRemoved}
+			}
+		})
+		if err := s.Rig.Hub.Client.Create(ctx, template); err != nil {
+			return err
+		}
+	}
+	return s.Rig.Hub.Client.Create(ctx, release)
+}
+
+func publish(ctx context.Context, r *rig.Rig, module, version string, layers ...component.Resource) (string, error) {
+	registry := component.Registry{Host: r.Registry.Host, PlainHTTP: true}
+	content := component.Version{
+		Name: testkit.ComponentName(module), Version: version, Provider: "kyma-project.io", Resources: layers,
+	}
+	return component.Push(ctx, registry, content, component.Overwrite)
+}
+
+// Republish replaces what is behind a version of a module by something else, such as what must be refused.
+func (s *Scenario) Republish(ctx context.Context, module, version string, layers ...component.Resource) error {
+	_, err := publish(ctx, s.Rig, module, version, layers...)
+	return err
+}
+
+// decoy makes objects that look like ours by name or by mark, and are not.
+func (s *Scenario) decoy(ctx context.Context, server *rig.Server) error {
+	object := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}, Data: map[string]string{"whose": "not yours"},
+		}
+	}
+	marked := object("decoy-marked-" + s.ID)
+	marked.Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}
+	marked.Annotations = map[string]string{v1beta2.AnnotationOwnedBy: v1beta2.DefaultNamespace + "/somebody-else-" + s.ID}
+	for _, decoy := range []*corev1.ConfigMap{object(s.Maps + "-9"), marked} {
+		if err := server.Client.Create(ctx, decoy); err != nil {
+			return err
+		}
+		s.Decoys[server] = append(s.Decoys[server], decoy)
+	}
+	return nil
+}
