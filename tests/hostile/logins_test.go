@@ -70,12 +70,15 @@ func byCertificate(t *trap) {
 	}
 }
 
+// passwordUser is the user of the kubeconfig that byPassword makes.
+const passwordUser = "reader"
+
 func byPassword(t *trap) {
-	t.user = fmt.Sprintf("username: a user, password: %q", password.secret)
+	t.user = fmt.Sprintf("username: %s, password: %q", passwordUser, password.secret)
 	t.known = func(req *http.Request) bool {
 		user, got, _ := req.BasicAuth()
 		password.seen(got)
-		return user == "somebody" && got == password.secret
+		return user == passwordUser && got == password.secret
 	}
 }
 
