@@ -63,10 +63,10 @@ RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/clustercmd ./internal/man
 	./internal/kubeconfig ./internal/module ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
-RACE_APART := ./pkg/component ./pkg/content ./pkg/render
+RACE_APART := ./pkg/component ./pkg/content ./pkg/render/helm
 # Packages that take longest are begun first, so that no processor waits for them at the end.
 LONGEST := ./internal/manager/clustercache ./internal/client/directinstall ./pkg/content ./internal/dashboard/operations ./internal/cli/editcmd ./internal/dashboard/server ./pkg/declarative ./pkg/apply \
-	./internal/devenv/localcluster ./tests/shards ./pkg/installer ./pkg/component ./internal/manager/sharding ./pkg/render
+	./internal/devenv/localcluster ./tests/shards ./pkg/installer ./pkg/component ./internal/manager/sharding ./pkg/render/helm
 # Paths that generators write.
 GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
 

@@ -3,7 +3,6 @@ package content
 import (
 	"archive/tar"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -72,20 +71,20 @@ func checkEntry(header *tar.Header, limits Limits) error {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir, tar.TypeXGlobalHeader:
 	case tar.TypeSymlink, tar.TypeLink:
-		return refuse("entry %s is a link to %s", quote(header.Name), quote(header.Linkname))
+		return refuse("entry %s is a link to %s", Quote(header.Name), Quote(header.Linkname))
 	default:
-		return refuse("entry %s is neither file nor directory (tar type %q)", quote(header.Name), header.Typeflag)
+		return refuse("entry %s is neither file nor directory (tar type %q)", Quote(header.Name), header.Typeflag)
 	}
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
-			return refuse("entry %s is sparse", quote(header.Name))
+			return refuse("entry %s is sparse", Quote(header.Name))
 		}
 	}
 	if err := checkName(header.Name); err != nil {
 		return err
 	}
 	if header.Size > limits.Unpacked {
-		return tooLarge("entry %s has %d bytes and %d are accepted", quote(header.Name), header.Size, limits.Unpacked)
+		return tooLarge("entry %s has %d bytes and %d are accepted", Quote(header.Name), header.Size, limits.Unpacked)
 	}
 	return nil
 }
@@ -94,17 +93,17 @@ func checkEntry(header *tar.Header, limits Limits) error {
 func checkName(name string) error {
 	switch {
 	case name == "" || strings.ContainsAny(name, "\\\x00"):
-		return refuse("entry name %s is not accepted", quote(name))
+		return refuse("entry name %s is not accepted", Quote(name))
 	case path.IsAbs(name):
-		return refuse("entry name %s is absolute", quote(name))
+		return refuse("entry name %s is absolute", Quote(name))
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return refuse("entry name %s leads out of the archive", quote(name))
+		return refuse("entry name %s leads out of the archive", Quote(name))
 	}
 	return nil
 }
 
-// quote quotes and shortens a foreign name: it may be a mebibyte long, and ends up in the status of an object.
-func quote(name string) string {
+// Quote quotes and shortens a foreign name: it may be a mebibyte long, and ends up in the status of an object.
+func Quote(name string) string {
 	if len(name) <= maxQuoted {
 		return strconv.Quote(name)
 	}
@@ -123,9 +122,9 @@ func unreadable(err error) error {
 }
 
 func refuse(format string, args ...any) error {
-	return &Error{Reason: ReasonArchiveRefused, Err: fmt.Errorf("archive refused: "+format, args...)}
+	return Errorf(ReasonArchiveRefused, "archive refused: "+format, args...)
 }
 
 func invalid(format string, args ...any) error {
-	return &Error{Reason: ReasonContentInvalid, Err: fmt.Errorf(format, args...)}
+	return Errorf(ReasonContentInvalid, format, args...)
 }

@@ -19,7 +19,7 @@ func Unpack(path string, limits Limits) (*Tree, error) {
 }
 
 func unpackOne(path string, limits Limits, unpack *unpacker) (*Tree, error) {
-	unpack.limits = limits.orDefault()
+	unpack.limits = limits.OrDefault()
 	found, err := unpack.next(path)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (u *unpacker) entry(header *tar.Header, data io.Reader, into *unpacked) err
 	if header.Typeflag == tar.TypeXGlobalHeader {
 		return nil
 	}
-	name, err := cleanPath(header.Name)
+	name, err := CleanPath(header.Name)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (u *unpacker) entry(header *tar.Header, data io.Reader, into *unpacked) err
 	case name == "." && u.canonical:
 		name = ""
 	case name == ".", strings.HasSuffix(header.Name, "/"):
-		return refuse("entry %s is a file and has the name of a folder", quote(header.Name))
+		return refuse("entry %s is a file and has the name of a folder", Quote(header.Name))
 	case strings.HasPrefix(path.Base(name), "._") && !u.canonical:
 		return nil
 	}

@@ -39,7 +39,7 @@ func Archive(files []File) []byte {
 
 // PutTree stores a tree as its canonical archive and returns the digest of that archive, which Tree accepts.
 func (s *Store) PutTree(tree *Tree) (digest string, err error) {
-	limits := s.Limits.orDefault()
+	limits := s.Limits.OrDefault()
 	if err := checkTree(tree, limits); err != nil {
 		return "", err
 	}
@@ -93,10 +93,10 @@ func checkTree(tree *Tree, limits Limits) error {
 		if name == "" && len(tree.Files) == 1 {
 			name = "file"
 		}
-		if clean, err := cleanPath(name); err != nil {
+		if clean, err := CleanPath(name); err != nil {
 			return err
 		} else if clean != name || !fs.ValidPath(name) || name == "." {
-			return refuse("path %s is not clean", quote(name))
+			return refuse("path %s is not clean", Quote(name))
 		}
 		if err := known.add(name, true); err != nil {
 			return err

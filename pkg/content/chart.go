@@ -75,7 +75,7 @@ func (s *ChartSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, erro
 		return nil, fmt.Errorf("chart %s: %w", ref, err)
 	}
 	limits := s.OCI.Store.Limits
-	if err := checkLayers([]ocispec.Descriptor{layer}, limits.orDefault()); err != nil {
+	if err := checkLayers([]ocispec.Descriptor{layer}, limits.OrDefault()); err != nil {
 		return nil, fmt.Errorf("chart %s: %w", ref, err)
 	}
 	path, err := s.OCI.listed(ctx, image, layer)
@@ -124,7 +124,7 @@ func isExact(version string) bool {
 func parseRange(text string) (*semver.Constraints, error) {
 	wanted, err := semver.NewConstraint(cmp.Or(text, "*"))
 	if err != nil || len(text) > maxVersion {
-		return nil, sourceInvalid("version %s is neither a version nor a range: write 1.2.3, ~1.4 or >=1.2, <2", quote(text))
+		return nil, sourceInvalid("version %s is neither a version nor a range: write 1.2.3, ~1.4 or >=1.2, <2", Quote(text))
 	}
 	return wanted, nil
 }
@@ -154,7 +154,7 @@ func pickVersion(tags []string, wanted *semver.Constraints) (string, error) {
 	if best == nil {
 		return "", &Error{Reason: ReasonContentNotFound, Err: fmt.Errorf(
 			"none of its %d versions fits %s: publish one that does, or ask for another (prereleases are taken only when a range names one)",
-			versions, quote(wanted.String()))}
+			versions, Quote(wanted.String()))}
 	}
 	return picked, nil
 }

@@ -27,9 +27,9 @@ func dialControl(ctx context.Context) DialControl {
 	return control
 }
 
-// dial opens connections for all sources.
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: dialTimeout, ControlContext: dialControl(ctx)}
+// Dial opens a connection for a Source. It obeys WithDialControl.
+func Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: DialTimeout, ControlContext: dialControl(ctx)}
 	return dialer.DialContext(ctx, network, address)
 }
 
@@ -69,9 +69,9 @@ var ours, looked = newTransport(false), newTransport(true)
 func newTransport(alone bool) *http.Transport {
 	return &http.Transport{
 		Proxy:                 proxy,
-		DialContext:           dial,
+		DialContext:           Dial,
 		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   dialTimeout,
+		TLSHandshakeTimeout:   DialTimeout,
 		ResponseHeaderTimeout: headerTimeout,
 		IdleConnTimeout:       idleTimeout,
 		DisableKeepAlives:     alone,

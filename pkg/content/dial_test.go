@@ -75,7 +75,7 @@ func TestDialControlUsesNoProxy(t *testing.T) {
 	defer func() { environmentProxy = before }()
 	there := &url.URL{Scheme: "http", Host: "proxy.example:3128"}
 	environmentProxy = func(*http.Request) (*url.URL, error) { return there, nil }
-	alone, err := webTransport(nil)
+	alone, err := NewTransport(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

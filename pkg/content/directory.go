@@ -48,7 +48,7 @@ func (d *DirectorySource) Resolve(ctx context.Context) (Resolved, error) {
 
 // Fetch returns what Resolve has read, and reads again if the store has lost it. It returns an error if the folder has changed since.
 func (d *DirectorySource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
-	return keptOr(ctx, d.Store, resolved.Digest, func() (string, error) {
+	return d.Store.TreeOr(ctx, resolved.Digest, func() (string, error) {
 		now, err := d.Resolve(ctx)
 		return now.Digest, err
 	})
@@ -66,7 +66,7 @@ func (d *DirectorySource) read(ctx context.Context) (digest string, err error) {
 		if err != nil {
 			return "", err
 		}
-		return keep(d.Store, tree.Files)
+		return d.Store.PutFiles(tree.Files)
 	case !info.IsDir():
 		return "", sourceInvalid("it is neither file nor folder")
 	}
@@ -79,11 +79,11 @@ func (d *DirectorySource) read(ctx context.Context) (digest string, err error) {
 	if err := fs.WalkDir(root.FS(), ".", reader.visitUntil(ctx)); err != nil {
 		return "", err
 	}
-	return keep(d.Store, reader.files)
+	return d.Store.PutFiles(reader.files)
 }
 
 func (d *DirectorySource) limits() Limits {
-	limits, store := d.Limits, d.Store.Limits.orDefault()
+	limits, store := d.Limits, d.Store.Limits.OrDefault()
 	limits.Packed = cmp.Or(limits.Packed, store.Packed)
 	limits.Unpacked = cmp.Or(limits.Unpacked, store.Unpacked)
 	limits.Entries = cmp.Or(limits.Entries, store.Entries)
@@ -126,13 +126,13 @@ func (r *folderReader) visit(path string, entry fs.DirEntry) error {
 	info, err := r.root.Stat(path)
 	switch {
 	case err != nil && entry.Type()&fs.ModeSymlink != 0:
-		return refuse("%s is a link that leads nowhere or out of the folder: replace it by its target", quote(path))
+		return refuse("%s is a link that leads nowhere or out of the folder: replace it by its target", Quote(path))
 	case err != nil:
-		return fmt.Errorf("look at %s: %w", quote(path), err)
+		return fmt.Errorf("look at %s: %w", Quote(path), err)
 	case !info.Mode().IsRegular() && entry.Type()&fs.ModeSymlink != 0:
-		return refuse("%s is a link to something other than a file: replace it by its target", quote(path))
+		return refuse("%s is a link to something other than a file: replace it by its target", Quote(path))
 	case !info.Mode().IsRegular():
-		return refuse("%s is neither file nor folder: remove it", quote(path))
+		return refuse("%s is neither file nor folder: remove it", Quote(path))
 	}
 	return r.readFile(path)
 }
@@ -140,11 +140,11 @@ func (r *folderReader) visit(path string, entry fs.DirEntry) error {
 func (r *folderReader) readFile(path string) error {
 	file, err := r.root.Open(path)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", quote(path), err)
+		return fmt.Errorf("open %s: %w", Quote(path), err)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, r.limits.Unpacked-r.bytes+1))
 	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("read %s: %w", quote(path), err)
+		return fmt.Errorf("read %s: %w", Quote(path), err)
 	}
 	if r.bytes += int64(len(data)); r.bytes > r.limits.Unpacked {
 		return tooLarge("the folder has more than %d bytes: make it smaller or raise the limit", r.limits.Unpacked)

@@ -2,6 +2,7 @@ package content
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -43,6 +44,11 @@ type Error struct {
 	Err error
 	// RetryAfter is how long the registry asked clients to wait; 0 if it did not.
 	RetryAfter time.Duration
+}
+
+// Errorf returns an *Error with a reason. Its text is made as by fmt.Errorf.
+func Errorf(reason, format string, args ...any) error {
+	return &Error{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
 // Error returns the text of the cause, without the reason.

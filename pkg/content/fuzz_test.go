@@ -81,3 +81,32 @@ func FuzzFirstFile(f *testing.F) {
 		}
 	})
 }
+
+// FuzzHelmIndex holds that an index is refused with a reason or gives versions that can be used.
+func FuzzHelmIndex(f *testing.F) {
+	f.Add([]byte("entries:\n  sample:\n  - version: 1.0.0\n    urls: [a]\n"))
+	f.Add([]byte("entries:\n  a:\n  - version: &v 1\n  sample:\n  - version: *v\n"))
+	f.Add([]byte(`{"entries": {"sample": [{"version": 1}]}}`))
+	f.Add([]byte("entries:\n  sample: |\n    x\n  sample:\n  - {}\n"))
+	f.Add([]byte(laughs()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 {
+			return
+		}
+		entries, err := decodeIndex(data, "sample")
+		if err != nil {
+			if reason := ReasonOf(err); reason != ReasonContentInvalid && reason != ReasonContentNotFound {
+				t.Fatalf("reason %s, error %v", reason, err)
+			}
+			return
+		}
+		for _, each := range entries {
+			if each.Version == "" {
+				t.Fatalf("entries %v", entries)
+			}
+		}
+		if _, err := pickEntry(entries, ""); err != nil && ReasonOf(err) != ReasonContentNotFound {
+			t.Fatal(err)
+		}
+	})
+}

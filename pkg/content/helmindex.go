@@ -60,11 +60,11 @@ func decodeIndex(data []byte, chart string) ([]indexEntry, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, notFound("its index.yaml has no chart %s: correct the name, or publish it", quote(chart))
+		return nil, notFound("its index.yaml has no chart %s: correct the name, or publish it", Quote(chart))
 	}
 	usable := slices.DeleteFunc(found, func(entry indexEntry) bool { return entry.Version == "" || len(entry.Version) > maxVersion })
 	if len(usable) == 0 {
-		return nil, notFound("its index.yaml has no version of chart %s that can be read", quote(chart))
+		return nil, notFound("its index.yaml has no version of chart %s that can be read", Quote(chart))
 	}
 	return usable, nil
 }
@@ -112,7 +112,7 @@ func (i index) versions(chart string) (found []indexEntry, ok bool, err error) {
 }
 
 func tooManyVersions(chart string) error {
-	return tooLarge("its index.yaml has more than %d versions of chart %s: remove old ones", maxVersions, quote(chart))
+	return tooLarge("its index.yaml has more than %d versions of chart %s: remove old ones", maxVersions, Quote(chart))
 }
 
 // parseIndex ignores fields of an unexpected type. It refuses a text that would take far more memory than an index does.
@@ -189,7 +189,7 @@ func pickEntry(entries []indexEntry, want string) (indexEntry, error) {
 	}
 	fits, err := semver.NewConstraint(cmp.Or(want, "*"))
 	if err != nil || len(want) > maxVersion {
-		return indexEntry{}, sourceInvalid("version %s is neither a version nor a range: write 1.2.3 or ^1.2", quote(want))
+		return indexEntry{}, sourceInvalid("version %s is neither a version nor a range: write 1.2.3 or ^1.2", Quote(want))
 	}
 	var best indexEntry
 	var newest *semver.Version
@@ -203,7 +203,7 @@ func pickEntry(entries []indexEntry, want string) (indexEntry, error) {
 		}
 	}
 	if newest == nil {
-		return indexEntry{}, notFound("no version fits %s; there are %s", quote(cmp.Or(want, "without pre-releases")), listed(entries))
+		return indexEntry{}, notFound("no version fits %s; there are %s", Quote(cmp.Or(want, "without pre-releases")), listed(entries))
 	}
 	return best, nil
 }
@@ -211,7 +211,7 @@ func pickEntry(entries []indexEntry, want string) (indexEntry, error) {
 func listed(entries []indexEntry) string {
 	names := make([]string, 0, maxListed)
 	for _, entry := range entries[:min(len(entries), maxListed)] {
-		names = append(names, quote(entry.Version))
+		names = append(names, Quote(entry.Version))
 	}
 	list := strings.Join(names, ", ")
 	if more := len(entries) - maxListed; more > 0 {

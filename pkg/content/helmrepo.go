@@ -48,7 +48,7 @@ func (h *HelmRepositorySource) Reference() string {
 	if err != nil {
 		return "invalid Helm repository"
 	}
-	reference := place(address) + " chart " + h.Chart
+	reference := DisplayURL(address) + " chart " + h.Chart
 	if h.Version != "" {
 		reference += " version " + h.Version
 	}
@@ -69,7 +69,7 @@ func (h *HelmRepositorySource) Resolve(ctx context.Context) (Resolved, error) {
 	if entry.Digest != "" {
 		digest, ok := sha256Digest(entry.Digest)
 		if !ok {
-			return Resolved{}, h.invalid(entry, "has the digest %s, which is no sha256", quote(entry.Digest))
+			return Resolved{}, h.invalid(entry, "has the digest %s, which is no sha256", Quote(entry.Digest))
 		}
 		resolved.Digest = digest
 		return resolved, nil
@@ -113,7 +113,7 @@ func (h *HelmRepositorySource) download(ctx context.Context, resolved Resolved) 
 		return client.download(ctx, h.Store, resolved.Digest, address)
 	}
 	return "", notFound("%s: the index does not have version %s any more: put it back or ask for another",
-		h.Reference(), quote(resolved.Version))
+		h.Reference(), Quote(resolved.Version))
 }
 
 // index reads the versions of the chart.
@@ -132,7 +132,7 @@ func (h *HelmRepositorySource) index(ctx context.Context) (*web, []indexEntry, e
 	}
 	entries, err := decodeIndex(data, h.Chart)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", place(address), err)
+		return nil, nil, fmt.Errorf("%s: %w", DisplayURL(address), err)
 	}
 	return client, entries, nil
 }
@@ -146,7 +146,7 @@ func (h *HelmRepositorySource) address() (*url.URL, error) {
 		return nil, err
 	}
 	if h.Chart == "" || strings.ContainsAny(h.Chart, "/\\ ") {
-		return nil, sourceInvalid("%s: chart name %s is none: give the name that the repository's index lists", place(address), quote(h.Chart))
+		return nil, sourceInvalid("%s: chart name %s is none: give the name that the repository's index lists", DisplayURL(address), Quote(h.Chart))
 	}
 	return address, nil
 }
@@ -175,7 +175,7 @@ func (h *HelmRepositorySource) chartAddress(client *web, entry indexEntry) (*url
 }
 
 func (h *HelmRepositorySource) invalid(entry indexEntry, format string, args ...any) error {
-	return invalid("%s: version %s in the index %w", h.Reference(), quote(entry.Version), fmt.Errorf(format, args...))
+	return invalid("%s: version %s in the index %w", h.Reference(), Quote(entry.Version), fmt.Errorf(format, args...))
 }
 
 // below returns the address of a file below address, which is a folder with or without a trailing slash.
@@ -198,7 +198,7 @@ func (w *web) read(ctx context.Context, address *url.URL, most int64) ([]byte, e
 		return nil, webError(address, fmt.Errorf("the answer broke off: %w", err))
 	}
 	if int64(len(data)) > most {
-		return nil, tooLarge("%s has more than %d bytes", place(address), most)
+		return nil, tooLarge("%s has more than %d bytes", DisplayURL(address), most)
 	}
 	return data, nil
 }
@@ -210,18 +210,18 @@ func (w *web) downloadFirst(ctx context.Context, store *Store, address *url.URL)
 		return "", err
 	}
 	defer response.Body.Close()
-	temp, err := store.temp("download")
+	temp, err := store.Temp("download")
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = discard(temp, nil) }()
 	body := &watched{Reader: response.Body}
-	digest, err = copyHashed(temp, body, store.Limits.orDefault().Packed)
+	digest, err = copyHashed(temp, body, store.Limits.OrDefault().Packed)
 	switch {
 	case body.err != nil:
 		return "", webError(address, fmt.Errorf("the answer broke off: %w", body.err))
 	case err != nil:
-		return "", fmt.Errorf("fetch %s: %w", place(address), err)
+		return "", fmt.Errorf("fetch %s: %w", DisplayURL(address), err)
 	}
 	return digest, putFile(store, digest, temp)
 }

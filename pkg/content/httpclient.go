@@ -36,7 +36,7 @@ type webOptions struct {
 }
 
 func newWeb(origin *url.URL, options webOptions) (*web, error) {
-	transport, err := webTransport(options.ca)
+	transport, err := NewTransport(options.ca)
 	if err != nil {
 		return nil, err
 	}
@@ -45,13 +45,14 @@ func newWeb(origin *url.URL, options webOptions) (*web, error) {
 	return made, nil
 }
 
-// webTransport trusts the certificates in ca in addition to those of the system.
-func webTransport(ca []byte) (*http.Transport, error) {
+// NewTransport returns a transport for the requests of one call of a Source: it keeps no connection, obeys WithDialControl, and trusts the
+// PEM certificates in ca in addition to those of the system.
+func NewTransport(ca []byte) (*http.Transport, error) {
 	transport := &http.Transport{
 		Proxy:                 proxy,
-		DialContext:           dial,
+		DialContext:           Dial,
 		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   dialTimeout,
+		TLSHandshakeTimeout:   DialTimeout,
 		ResponseHeaderTimeout: headerTimeout,
 		DisableKeepAlives:     true,
 	}
@@ -100,9 +101,9 @@ func (w *web) accept(address *url.URL) error {
 	case address.Scheme == "https", address.Scheme == "http" && w.allowPlain:
 		return nil
 	case address.Scheme == "oci":
-		return sourceInvalid("%s is in an OCI registry, not behind HTTP: name it as an OCI chart", place(address))
+		return sourceInvalid("%s is in an OCI registry, not behind HTTP: name it as an OCI chart", DisplayURL(address))
 	default:
-		return sourceInvalid("%s: scheme %q is not accepted; use https", place(address), address.Scheme)
+		return sourceInvalid("%s: scheme %q is not accepted; use https", DisplayURL(address), address.Scheme)
 	}
 }
 
@@ -113,7 +114,7 @@ func (w *web) get(ctx context.Context, address *url.URL) (*http.Response, error)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
-		return nil, sourceInvalid("%s is no address that can be requested", place(address))
+		return nil, sourceInvalid("%s is no address that can be requested", DisplayURL(address))
 	}
 	// Requesting identity keeps the transport from unpacking bytes whose digest will be verified.
 	request.Header = http.Header{"User-Agent": {userAgent}, "Accept-Encoding": {"identity"}}
@@ -144,7 +145,7 @@ func (w *web) download(ctx context.Context, store *Store, digest string, address
 	case body.err != nil:
 		return "", webError(address, fmt.Errorf("the answer broke off: %w", body.err))
 	case err != nil:
-		return "", fmt.Errorf("fetch %s: %w", place(address), err)
+		return "", fmt.Errorf("fetch %s: %w", DisplayURL(address), err)
 	}
 	return path, nil
 }
@@ -159,14 +160,14 @@ func webError(address *url.URL, err error) error {
 	}
 	return &Error{
 		Reason: ReasonRegistryUnreachable,
-		Err:    fmt.Errorf("fetch %s: the server cannot be used now: %w", place(address), WithoutAddresses(err)),
+		Err:    fmt.Errorf("fetch %s: the server cannot be used now: %w", DisplayURL(address), WithoutAddresses(err)),
 	}
 }
 
 func webRefused(address *url.URL, response *http.Response) error {
 	failed := &Error{
 		Reason: reasonOfStatus(response.StatusCode),
-		Err: fmt.Errorf("fetch %s: %s answers with %d %s", place(address), response.Request.URL.Host, response.StatusCode,
+		Err: fmt.Errorf("fetch %s: %s answers with %d %s", DisplayURL(address), response.Request.URL.Host, response.StatusCode,
 			http.StatusText(response.StatusCode)),
 	}
 	switch failed.Reason {
@@ -189,15 +190,15 @@ func webAddress(text string) (*url.URL, error) {
 		// The parser's error repeats the text, which may contain a password.
 		return nil, sourceInvalid("the URL cannot be read: write it as https://host/path")
 	case address.User != nil:
-		return nil, sourceInvalid("%s: credentials do not belong in the URL; give them beside it", place(address))
+		return nil, sourceInvalid("%s: credentials do not belong in the URL; give them beside it", DisplayURL(address))
 	case address.Host == "" || address.Opaque != "":
 		return nil, sourceInvalid("URL %q names no host: write it as https://host/path", address.Redacted())
 	}
 	return address, nil
 }
 
-// place returns an address for messages, without the query, which is a secret in a signed address.
-func place(address *url.URL) string {
+// DisplayURL returns an address for messages, without user and the query, which is a secret in a signed address.
+func DisplayURL(address *url.URL) string {
 	return (&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String()
 }
 

@@ -35,7 +35,7 @@ func (h *HTTPSource) Reference() string {
 	if err != nil {
 		return "invalid URL"
 	}
-	return place(address) + "@" + digest
+	return DisplayURL(address) + "@" + digest
 }
 
 // Resolve makes no request: the digest is part of the reference.
@@ -51,7 +51,7 @@ func (h *HTTPSource) Fetch(ctx context.Context, resolved Resolved) (*Tree, error
 		return nil, err
 	}
 	if resolved.Digest != digest {
-		return nil, mismatch("content %s was requested, but %s names %s: resolve it again", resolved.Digest, place(address), digest)
+		return nil, mismatch("content %s was requested, but %s names %s: resolve it again", resolved.Digest, DisplayURL(address), digest)
 	}
 	path, err := h.Store.Path(digest)
 	if isFresh(ctx) || errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func (h *HTTPSource) parse() (address *url.URL, digest string, err error) {
 	digest, ok := sha256Digest(h.SHA256)
 	if !ok {
 		return nil, "", sourceInvalid("%s: sha256 is required and must be the %d hex digits that `sha256sum` prints for the file",
-			place(address), digestHexLen)
+			DisplayURL(address), digestHexLen)
 	}
 	return address, digest, nil
 }

@@ -55,7 +55,7 @@ func (o *OCI) unpackImage(ctx context.Context, image Image, digest string) (*Tre
 	if err != nil {
 		return nil, err
 	}
-	limits := o.Store.Limits.orDefault()
+	limits := o.Store.Limits.OrDefault()
 	if err := checkLayers(manifest.Layers, limits); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func checkLayers(layers []ocispec.Descriptor, limits Limits) error {
 
 func checkLayer(layer ocispec.Descriptor) error {
 	if _, err := digestHex(layer.Digest.String()); err != nil {
-		return invalid("it lists a layer under %s, which is no sha256 digest", quote(layer.Digest.String()))
+		return invalid("it lists a layer under %s, which is no sha256 digest", Quote(layer.Digest.String()))
 	}
 	switch kind := layer.MediaType; {
 	case layer.Size < 0:
@@ -134,9 +134,9 @@ func checkLayer(layer ocispec.Descriptor) error {
 	case strings.HasSuffix(kind, "zstd"):
 		return invalid("layer %s is compressed with zstd, which is not read here: push it with gzip", layer.Digest)
 	case strings.Contains(kind, ".nondistributable.") || strings.Contains(kind, ".foreign."):
-		return invalid("layer %s is not kept in the registry (media type %s): push it there", layer.Digest, quote(kind))
+		return invalid("layer %s is not kept in the registry (media type %s): push it there", layer.Digest, Quote(kind))
 	case !tarLayer.MatchString(kind):
-		return invalid("layer %s has media type %s, which is no tar archive", layer.Digest, quote(kind))
+		return invalid("layer %s has media type %s, which is no tar archive", layer.Digest, Quote(kind))
 	default:
 		return nil
 	}

@@ -50,7 +50,7 @@ func (o *OCI) manifest(ctx context.Context, ref Reference) (document, error) {
 	}
 	of := Reference{Registry: ref.Registry, Repository: ref.Repository, Digest: entry.Digest.String()}
 	if _, err := digestHex(of.Digest); err != nil {
-		return document{}, invalid("index %s lists a manifest under %s, which is no sha256 digest", ref, quote(of.Digest))
+		return document{}, invalid("index %s lists a manifest under %s, which is no sha256 digest", ref, Quote(of.Digest))
 	}
 	inner, err := o.document(ctx, of, entry.Size)
 	if err == nil && len(inner.Manifests) > 0 {
@@ -107,11 +107,11 @@ func parseDocument(data []byte) (document, error) {
 		return document{}, invalid("it has schema version %d, and only %d is read: push the image again with a tool of today",
 			found.SchemaVersion, schemaVersion)
 	case found.MediaType != "" && !slices.Contains(manifestTypes, found.MediaType):
-		return document{}, invalid("it has media type %s, which is neither manifest nor index", quote(found.MediaType))
+		return document{}, invalid("it has media type %s, which is neither manifest nor index", Quote(found.MediaType))
 	case found.Manifests != nil && found.Layers != nil:
 		return document{}, invalid("it lists layers and manifests, and can only be one of manifest and index")
 	case isIndex && found.Layers != nil, found.MediaType != "" && !isIndex && found.Manifests != nil:
-		return document{}, invalid("its content does not match its media type %s", quote(found.MediaType))
+		return document{}, invalid("its content does not match its media type %s", Quote(found.MediaType))
 	case len(found.Manifests) == 0 && (isIndex || found.Manifests != nil):
 		return document{}, invalid("it is an index without an entry: push the image again")
 	default:

@@ -17,7 +17,7 @@ const (
 func (u *unpacked) whiteout(name string, header *tar.Header) (done bool, err error) {
 	dir, base := path.Split(name)
 	if strings.HasPrefix(dir, whiteoutPrefix) || strings.Contains(dir, "/"+whiteoutPrefix) {
-		return false, refuse("entry %s is below a name that images reserve", quote(name))
+		return false, refuse("entry %s is below a name that images reserve", Quote(name))
 	}
 	if !strings.HasPrefix(base, whiteoutPrefix) {
 		return false, nil
@@ -30,7 +30,7 @@ func (u *unpacked) whiteout(name string, header *tar.Header) (done bool, err err
 	target := strings.TrimPrefix(base, whiteoutPrefix)
 	if header.Typeflag != tar.TypeReg || header.Size != 0 || target == "" || target == "." || target == ".." ||
 		strings.HasPrefix(target, whiteoutPrefix) {
-		return false, refuse("entry %s has a name that images reserve and is no whiteout", quote(name))
+		return false, refuse("entry %s has a name that images reserve and is no whiteout", Quote(name))
 	}
 	u.gone[path.Join(dir, target)] = true
 	return true, nil

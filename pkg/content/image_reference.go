@@ -39,17 +39,17 @@ func ParseImage(image string) (Image, error) {
 			"give host/path:tag or host/path@sha256:..., without a login")
 	}
 	if strings.Contains(rest, "://") {
-		return Image{}, sourceInvalid("image %s has a scheme: leave it out; how a host is spoken to is set per registry", quote(image))
+		return Image{}, sourceInvalid("image %s has a scheme: leave it out; how a host is spoken to is set per registry", Quote(image))
 	}
 	found := Image{Digest: digest}
 	if colon := strings.LastIndexByte(rest, ':'); colon > strings.LastIndexByte(rest, '/') {
 		rest, found.Tag = rest[:colon], rest[colon+1:]
 		if !tagPattern.MatchString(found.Tag) {
-			return Image{}, sourceInvalid("image %s: %s is no tag", quote(image), quote(found.Tag))
+			return Image{}, sourceInvalid("image %s: %s is no tag", Quote(image), Quote(found.Tag))
 		}
 	}
 	if found.Tag == "" && digest == "" {
-		return Image{}, sourceInvalid("image %s has neither tag nor digest: add :tag or @sha256:...", quote(image))
+		return Image{}, sourceInvalid("image %s has neither tag nor digest: add :tag or @sha256:...", Quote(image))
 	}
 	if digest != "" {
 		if _, err := digestHex(digest); err != nil {
@@ -67,17 +67,17 @@ func ParseImage(image string) (Image, error) {
 func splitImage(hostAndPath, image string) (host, path string, err error) {
 	host, path, _ = strings.Cut(hostAndPath, "/")
 	host = strings.ToLower(host)
-	err = checkHost(host)
+	err = CheckHost(host)
 	switch {
 	case err == nil && !strings.ContainsAny(host, ".:") && host != "localhost":
-		err = sourceInvalid("image %s does not name its registry: begin with its host, such as docker.io/library/...", quote(image))
+		err = sourceInvalid("image %s does not name its registry: begin with its host, such as docker.io/library/...", Quote(image))
 	case err != nil:
-		err = sourceInvalid("image %s: %w; it must be host[:port]/path", quote(image), err)
+		err = sourceInvalid("image %s: %w; it must be host[:port]/path", Quote(image), err)
 	case checkRepository(path) != nil:
 		err = sourceInvalid("image %s has the repository %s, which no registry can have: use lower-case path components",
-			quote(image), quote(path))
+			Quote(image), Quote(path))
 	case len(hostAndPath) > maxNameLength:
-		err = sourceInvalid("image %s is longer than %d characters", quote(image), maxNameLength)
+		err = sourceInvalid("image %s is longer than %d characters", Quote(image), maxNameLength)
 	}
 	return host, path, err
 }

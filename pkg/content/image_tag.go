@@ -77,7 +77,7 @@ func (o *OCI) get(ctx context.Context, at Endpoint, tag string) (Resolved, error
 	sum := sha256.Sum256(data)
 	digest := digestPrefix + hex.EncodeToString(sum[:])
 	if told := response.Header.Get(digestHeader); strings.HasPrefix(told, digestPrefix) && told != digest {
-		return Resolved{}, mismatch("the registry calls the manifest %s and serves one with digest %s", quote(told), digest)
+		return Resolved{}, mismatch("the registry calls the manifest %s and serves one with digest %s", Quote(told), digest)
 	}
 	if _, err := o.Store.Put(digest, int64(len(data)), strings.NewReader(string(data))); err != nil {
 		return Resolved{}, err

@@ -41,7 +41,7 @@ func openNext(path string, limits Limits, before int64) (*layer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open content: %w", err)
 	}
-	opened := &layer{file: file, limits: limits.orDefault(), before: before}
+	opened := &layer{file: file, limits: limits.OrDefault(), before: before}
 	info, err := file.Stat()
 	if err == nil {
 		opened.size = info.Size()

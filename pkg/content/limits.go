@@ -15,7 +15,8 @@ type Limits struct {
 // DefaultLimits apply to zero fields. Etcd accepts objects of about a mebibyte, and a module has dozens of them.
 var DefaultLimits = Limits{Packed: 64 << 20, Unpacked: 256 << 20, Entries: 10_000, Ratio: 200}
 
-func (l Limits) orDefault() Limits {
+// OrDefault returns the limits with the defaults in place of zero fields.
+func (l Limits) OrDefault() Limits {
 	if l.Packed <= 0 {
 		l.Packed = DefaultLimits.Packed
 	}

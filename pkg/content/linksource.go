@@ -27,7 +27,7 @@ func (l *LinkSource) Reference() string {
 	if err != nil {
 		return "invalid URL"
 	}
-	return place(address)
+	return DisplayURL(address)
 }
 
 // Resolve downloads the file into the store.

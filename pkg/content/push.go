@@ -21,11 +21,11 @@ func (r Registries) PushImage(ctx context.Context, image string, files []File) (
 		return "", err
 	}
 	if to.Tag == "" || to.Digest != "" {
-		return "", sourceInvalid("image %s: give a tag to push to, and no digest", quote(image))
+		return "", sourceInvalid("image %s: give a tag to push to, and no digest", Quote(image))
 	}
 	repository, err := remote.NewRepository(to.Registry + "/" + to.Repository)
 	if err != nil {
-		return "", sourceInvalid("image %s: %v", quote(image), err)
+		return "", sourceInvalid("image %s: %v", Quote(image), err)
 	}
 	repository.Client, repository.PlainHTTP = r.Client(), r.plain(to.Registry)
 	parts, manifest, err := packImage(files)

@@ -41,7 +41,7 @@ func ParseReference(repo, name, ref string) (reference Reference, plainHTTP bool
 	}
 	host, path, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
 	host = strings.ToLower(host)
-	if err := checkHost(host); err != nil {
+	if err := CheckHost(host); err != nil {
 		return Reference{}, false, sourceInvalid("repo %q: %w; it must be host[:port]/path", repo, err)
 	}
 	switch {
@@ -94,7 +94,8 @@ func cutScheme(repo string) (rest string, plainHTTP bool, err error) {
 	}
 }
 
-func checkHost(hostport string) error {
+// CheckHost returns an error unless hostport is a host name or an IP address, with or without a port.
+func CheckHost(hostport string) error {
 	host, port, err := splitPort(hostport)
 	if err != nil {
 		return err
@@ -153,6 +154,12 @@ func digestHex(digest string) (string, error) {
 	return digits, nil
 }
 
+// CheckDigest returns an error unless digest is "sha256:" and 64 lower-case hex digits.
+func CheckDigest(digest string) error {
+	_, err := digestHex(digest)
+	return err
+}
+
 func sourceInvalid(format string, args ...any) error {
-	return &Error{Reason: ReasonSourceInvalid, Err: fmt.Errorf(format, args...)}
+	return Errorf(ReasonSourceInvalid, format, args...)
 }

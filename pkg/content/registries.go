@@ -19,7 +19,9 @@ const (
 	// DefaultTimeout limits one request to a registry, including its body.
 	DefaultTimeout = 2 * time.Minute
 
-	dialTimeout   = 10 * time.Second
+	// DialTimeout limits the time until a connection is open.
+	DialTimeout = 10 * time.Second
+
 	headerTimeout = 30 * time.Second
 	idleTimeout   = 90 * time.Second
 	maxRedirects  = 5

@@ -96,12 +96,12 @@ func (r Registries) policy(host string) HostPolicy {
 func parseMirror(mirror string) (host, prefix string, err error) {
 	host, prefix, hasPath := strings.Cut(mirror, "/")
 	host = strings.ToLower(host)
-	if err := checkHost(host); err != nil {
-		return "", "", fmt.Errorf("mirror %s: %w; it must be host[:port][/path], without a scheme", quote(mirror), err)
+	if err := CheckHost(host); err != nil {
+		return "", "", fmt.Errorf("mirror %s: %w; it must be host[:port][/path], without a scheme", Quote(mirror), err)
 	}
 	if hasPath {
 		if err := checkRepository(prefix); err != nil {
-			return "", "", fmt.Errorf("mirror %s: its path is none that a registry can have", quote(mirror))
+			return "", "", fmt.Errorf("mirror %s: its path is none that a registry can have", Quote(mirror))
 		}
 	}
 	return host, prefix, nil

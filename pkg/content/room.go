@@ -66,7 +66,7 @@ func takeRoom(ctx context.Context, bytes int64) error {
 
 // takeRoomFor waits until there is room for the unpacked size of stored files.
 func takeRoomFor(ctx context.Context, limits Limits, paths ...string) error {
-	limits = limits.orDefault()
+	limits = limits.OrDefault()
 	var bytes int64
 	for _, path := range paths {
 		may, err := mayUnpack(path, limits)
@@ -91,8 +91,8 @@ func mayUnpack(path string, limits Limits) (int64, error) {
 	return opened.size, nil
 }
 
-// takeClone waits for a clone slot; done releases it.
-func takeClone(ctx context.Context) (done func(), err error) {
+// AcquireClone waits for a slot to clone a repository in the Room of the context, if it has one; done releases the slot.
+func AcquireClone(ctx context.Context) (done func(), err error) {
 	taken, _ := ctx.Value(claimKey{}).(*claim)
 	if taken == nil {
 		return func() {}, nil

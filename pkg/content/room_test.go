@@ -98,14 +98,14 @@ func TestCloneSlotsAreFew(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	for range clonesAtOnce {
-		if _, err := takeClone(ctx); err != nil {
+		if _, err := AcquireClone(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := takeClone(ended); err == nil {
+	if _, err := AcquireClone(ended); err == nil {
 		t.Errorf("there are more than %d", clonesAtOnce)
 	}
-	done, err := takeClone(t.Context()) // a library without a Room
+	done, err := AcquireClone(t.Context()) // a library without a Room
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type static struct {
 func (g *static) Reference() string { return g.reference }
 
 func (g *static) Resolve(context.Context) (Resolved, error) {
-	digest, err := keep(g.store, g.files)
+	digest, err := g.store.PutFiles(g.files)
 	if err != nil {
 		return Resolved{}, fmt.Errorf("%s: %w", g.reference, err)
 	}
@@ -32,34 +32,34 @@ func (g *static) Resolve(context.Context) (Resolved, error) {
 }
 
 func (g *static) Fetch(ctx context.Context, resolved Resolved) (*Tree, error) {
-	return keptOr(ctx, g.store, resolved.Digest, func() (string, error) {
+	return g.store.TreeOr(ctx, resolved.Digest, func() (string, error) {
 		now, err := g.Resolve(ctx)
 		return now.Digest, err
 	})
 }
 
-// keep stores files, sorted by path, and returns the digest of their canonical archive.
-func keep(store *Store, files []File) (digest string, err error) {
+// PutFiles stores files, sorted by path, and returns the digest of their canonical archive.
+func (s *Store) PutFiles(files []File) (digest string, err error) {
 	if len(files) == 0 {
 		return "", invalid("there are no files: add at least one")
 	}
 	sorted := slices.SortedStableFunc(slices.Values(files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	return store.PutTree(&Tree{Files: sorted})
+	return s.PutTree(&Tree{Files: sorted})
 }
 
-// keptOr returns the tree with that digest from the store. If the store has lost it, makeAgain stores it again, or stores other content,
-// which its digest reveals.
-func keptOr(ctx context.Context, store *Store, digest string, makeAgain func() (string, error)) (*Tree, error) {
-	tree, err := store.treeWithin(ctx, digest)
+// TreeOr returns the tree with that digest. If the store has lost it, refetch stores it again, or stores other content, which the returned
+// digest reveals.
+func (s *Store) TreeOr(ctx context.Context, digest string, refetch func() (string, error)) (*Tree, error) {
+	tree, err := s.treeWithin(ctx, digest)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return tree, err
 	}
-	now, err := makeAgain()
+	now, err := refetch()
 	if err != nil {
 		return nil, err
 	}
 	if now != digest {
 		return nil, mismatch("content %s was requested, but its source has %s now: resolve it again", digest, now)
 	}
-	return store.treeWithin(ctx, digest)
+	return s.treeWithin(ctx, digest)
 }

@@ -80,7 +80,7 @@ func (s *Store) check(file *os.File, name string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("stored content %s is no regular file; remove it", file.Name())
 	}
-	if limit := s.Limits.orDefault().Packed; info.Size() > limit {
+	if limit := s.Limits.OrDefault().Packed; info.Size() > limit {
 		return tooLarge("stored content %s%s has %d bytes and %d are accepted: make it smaller or raise the limit",
 			digestPrefix, name, info.Size(), limit)
 	}
@@ -108,7 +108,7 @@ func (s *Store) Put(digest string, declared int64, r io.Reader) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	temp, err := s.temp(name)
+	temp, err := s.Temp(name)
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +125,7 @@ func (s *Store) Put(digest string, declared int64, r io.Reader) (string, error) 
 
 // receive streams r into temp and fails unless size and digest are right. It stops at the first excess byte.
 func (s *Store) receive(temp *os.File, digest string, declared int64, r io.Reader) error {
-	limit := s.Limits.orDefault().Packed
+	limit := s.Limits.OrDefault().Packed
 	if declared > limit {
 		return tooLarge("content %s has %d bytes and %d are accepted: make it smaller or raise the limit", digest, declared, limit)
 	}
@@ -179,7 +179,8 @@ func discard(temp *os.File, why error) error {
 	return why
 }
 
-func (s *Store) temp(name string) (*os.File, error) {
+// Temp creates a file in the folder of the store for what is being received. The caller removes it; Collect removes what a crash left.
+func (s *Store) Temp(name string) (*os.File, error) {
 	for _, dir := range []string{s.tempDir(), s.contentDir()} {
 		if err := os.MkdirAll(dir, dirMode); err != nil {
 			return nil, fmt.Errorf("make the content store: %w", err)
@@ -234,9 +235,9 @@ func syncDir(dir string) error {
 func hexSum(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }
 
 func tooLarge(format string, args ...any) error {
-	return &Error{Reason: ReasonContentTooLarge, Err: fmt.Errorf(format, args...)}
+	return Errorf(ReasonContentTooLarge, format, args...)
 }
 
 func mismatch(format string, args ...any) error {
-	return &Error{Reason: ReasonDigestMismatch, Err: fmt.Errorf(format, args...)}
+	return Errorf(ReasonDigestMismatch, format, args...)
 }

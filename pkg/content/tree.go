@@ -44,7 +44,7 @@ func (t *Tree) Sub(dir string) (*Tree, error) {
 		return t, nil
 	}
 	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
-		return nil, sourceInvalid("path %s leads out of the content: give one relative to its root", quote(dir))
+		return nil, sourceInvalid("path %s leads out of the content: give one relative to its root", Quote(dir))
 	}
 	below := &Tree{}
 	for _, file := range t.Files {
@@ -54,9 +54,9 @@ func (t *Tree) Sub(dir string) (*Tree, error) {
 	}
 	if len(below.Files) == 0 {
 		if _, ok := t.File(clean); ok {
-			return nil, invalid("path %s is a file of the content and no folder: give the folder", quote(dir))
+			return nil, invalid("path %s is a file of the content and no folder: give the folder", Quote(dir))
 		}
-		return nil, invalid("path %s holds no file of the content: correct it or publish the content with that folder", quote(dir))
+		return nil, invalid("path %s holds no file of the content: correct it or publish the content with that folder", Quote(dir))
 	}
 	return below, nil
 }
@@ -68,13 +68,13 @@ type shape map[string]bool
 // add records a path and its parents.
 func (s shape) add(name string, isFile bool) error {
 	if wasFile, known := s[name]; known && (isFile || wasFile) {
-		return refuse("entry %s is there twice", quote(name))
+		return refuse("entry %s is there twice", Quote(name))
 	}
 	s[name] = isFile
 	for parent := path.Dir(name); parent != "."; parent = path.Dir(parent) {
 		wasFile, known := s[parent]
 		if wasFile {
-			return refuse("entry %s is below %s, which is a file", quote(name), quote(parent))
+			return refuse("entry %s is below %s, which is a file", Quote(name), Quote(parent))
 		}
 		if known {
 			break
@@ -84,20 +84,20 @@ func (s shape) add(name string, isFile bool) error {
 	return nil
 }
 
-// cleanPath returns the path that an entry has in a Tree; "." is the root itself.
-func cleanPath(name string) (string, error) {
+// CleanPath returns the path that an entry has in a Tree; "." is the root itself.
+func CleanPath(name string) (string, error) {
 	switch {
 	case len(name) > maxPath:
-		return "", refuse("entry name %s is longer than %d bytes", quote(name), maxPath)
+		return "", refuse("entry name %s is longer than %d bytes", Quote(name), maxPath)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return "", refuse("entry name %s has characters that no name has", quote(name))
+		return "", refuse("entry name %s has characters that no name has", Quote(name))
 	}
 	if err := checkName(name); err != nil {
 		return "", err
 	}
 	clean := path.Clean(name)
 	if strings.Count(clean, "/") >= maxDepth {
-		return "", refuse("entry name %s has more than %d parts", quote(name), maxDepth)
+		return "", refuse("entry name %s has more than %d parts", Quote(name), maxDepth)
 	}
 	return clean, nil
 }

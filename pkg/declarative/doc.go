@@ -5,7 +5,9 @@
 //		Prototype: &Beacon{},
 //		Installation: func(_ context.Context, beacon *Beacon) (installer.Installation, error) {
 //			values := map[string]any{"colour": beacon.Spec.Colour}
-//			return installer.Installation{Sources: []installer.Source{installer.Chart("beacon", chart, values)}}, nil
+//			return installer.Installation{Sources: []installer.Source{{
+//				Name: "beacon", Content: chart, Renderer: helm.Renderer{}, Values: values,
+//			}}}, nil
 //		},
 //	}
 //	err := reconciler.SetupWithManager(manager)

@@ -64,7 +64,7 @@ func (c *call) render(ctx context.Context, source *Source) (part, error) {
 	if input.Namespace == "" {
 		input.Namespace, rendered.namespace = c.inst.Namespace, c.inst.Namespace
 	}
-	if asksCluster(renderer) {
+	if _, independent := renderer.(render.ClusterIndependent); !independent {
 		if input.KubeVersion, input.APIVersions, err = c.cluster.served.capabilities(); err != nil {
 			return part{}, called("ask", inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 		}
@@ -92,16 +92,6 @@ func (c *call) resolve(ctx context.Context, source *Source) (content.Resolved, e
 	}
 	c.resolved = append(c.resolved, told)
 	return told.Resolved, nil
-}
-
-// asksCluster tells which renderers look at the cluster's version and kinds; the plain ones of ours do not.
-func asksCluster(renderer render.Renderer) bool {
-	switch renderer.(type) {
-	case render.Raw, render.FirstFile, render.Bundle, render.Kustomize:
-		return false
-	default:
-		return true
-	}
 }
 
 // place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike

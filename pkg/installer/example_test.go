@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // config returns what a program has from its kubeconfig or its Pod; here it is the API server of the tests.
@@ -19,7 +20,9 @@ func config() *rest.Config { return installer.ServerOfExamples() }
 // A chart is installed, upgraded with other values, and taken down.
 func Example() {
 	ctx := context.Background()
-	chart := installer.Chart("demo", installer.Directory("testdata/chart"), map[string]any{"colour": "red"})
+	chart := installer.Source{
+		Name: "demo", Content: installer.Directory("testdata/chart"), Renderer: helm.Renderer{}, Values: map[string]any{"colour": "red"},
+	}
 	inst := installer.Installation{
 		Name: "demo", Namespace: "example-chart", CreateNamespace: true,
 		Config: config(), Sources: []installer.Source{chart}, Wait: time.Minute,

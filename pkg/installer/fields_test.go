@@ -14,6 +14,8 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/kustomize"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
@@ -28,8 +30,8 @@ func TestFields_EveryKindOfSource(t *testing.T) {
 	f := onServer(t)
 	inst := f.installation()
 	inst.Sources = []Source{
-		Chart("chart", Files(testdata, "testdata/chart"), map[string]any{"colour": "red"}),
-		Kustomization("kustomization", Directory("testdata/kustomization"), "overlay"),
+		{Name: "chart", Content: Files(testdata, "testdata/chart"), Renderer: helm.Renderer{}, Values: map[string]any{"colour": "red"}},
+		{Name: "kustomization", Content: Directory("testdata/kustomization"), Renderer: kustomize.Renderer{Path: "overlay"}},
 		Bundle("bundle", Directory("testdata/bundle")),
 		YAML("yaml", configMap("yaml")),
 		Objects("objects", object("{apiVersion: v1, kind: ConfigMap, metadata: {name: object}}")),

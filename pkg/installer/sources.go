@@ -13,16 +13,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// Chart returns a Helm chart, rendered with values as `helm template --include-crds` does.
-func Chart(name string, from content.Source, values map[string]any) Source {
-	return Source{Name: name, Content: from, Renderer: render.Helm{}, Values: values}
-}
-
-// Kustomization returns a folder of the content that is built as `kustomize build` does; "" is the content's root.
-func Kustomization(name string, from content.Source, folder string) Source {
-	return Source{Name: name, Content: from, Renderer: render.Kustomize{Path: folder}}
-}
-
 // Bundle returns a plain bundle: a folder "manifests" with files of YAML or JSON documents.
 func Bundle(name string, from content.Source) Source {
 	return Source{Name: name, Content: from, Renderer: render.Bundle{}}

@@ -33,7 +33,7 @@ type Bundle struct{}
 
 // Render reads the files of the bundle in the order of their names.
 func (Bundle) Render(ctx context.Context, tree *content.Tree, input Input) (Rendered, error) {
-	if err := refuseValues(input); err != nil {
+	if err := RefuseValues(input); err != nil {
 		return Rendered{}, err
 	}
 	files, err := bundleFiles(tree)
@@ -44,7 +44,7 @@ func (Bundle) Render(ctx context.Context, tree *content.Tree, input Input) (Rend
 	var rendered Rendered
 	step := ""
 	for i, file := range files {
-		if err := ended(ctx); err != nil {
+		if err := Interrupted(ctx); err != nil {
 			return Rendered{}, err
 		}
 		objects, err := reading.read(file)
@@ -59,11 +59,14 @@ func (Bundle) Render(ctx context.Context, tree *content.Tree, input Input) (Rend
 		rendered.Steps[last] = append(rendered.Steps[last], objects...)
 	}
 	if len(reading.declared) == 0 {
-		return Rendered{}, contentInvalid("the files of folder %q declare no object: put one at least there", bundleFolder)
+		return Rendered{}, content.Errorf(content.ReasonContentInvalid, "the files of folder %q declare no object: put one at least there", bundleFolder)
 	}
 	rendered.Steps = slices.DeleteFunc(rendered.Steps, func(objects []*unstructured.Unstructured) bool { return len(objects) == 0 })
 	return rendered, nil
 }
+
+// ClusterIndependent implements ClusterIndependent.
+func (Bundle) ClusterIndependent() {}
 
 // bundleFiles returns the files that count, in the order in which they are applied.
 func bundleFiles(tree *content.Tree) ([]content.File, error) {
@@ -72,7 +75,7 @@ func bundleFiles(tree *content.Tree) ([]content.File, error) {
 	for _, file := range tree.Files {
 		name, inside := strings.CutPrefix(file.Path, bundleFolder+"/")
 		if folder, _, nested := strings.Cut(name, "/"); inside && nested {
-			return nil, contentInvalid("%s: folder %q of the bundle must not have folders: move the files of %q up into it",
+			return nil, content.Errorf(content.ReasonContentInvalid, "%s: folder %q of the bundle must not have folders: move the files of %q up into it",
 				path.Join(bundleFolder, folder), bundleFolder, folder)
 		}
 		if inside && !strings.HasPrefix(name, "._") {
@@ -81,10 +84,10 @@ func bundleFiles(tree *content.Tree) ([]content.File, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, contentInvalid("the bundle has no files in a folder %q at its root: put the objects there", bundleFolder)
+		return nil, content.Errorf(content.ReasonContentInvalid, "the bundle has no files in a folder %q at its root: put the objects there", bundleFolder)
 	}
 	if size > DefaultLimit {
-		return nil, tooLarge("the files of folder %q have %d bytes and %d are accepted: make them smaller", bundleFolder, size, DefaultLimit)
+		return nil, content.Errorf(content.ReasonContentTooLarge, "the files of folder %q have %d bytes and %d are accepted: make them smaller", bundleFolder, size, DefaultLimit)
 	}
 	slices.SortFunc(files, func(a, b content.File) int {
 		return cmp.Or(compareSteps(stepOf(a), stepOf(b)), strings.Compare(a.Path, b.Path))
@@ -126,11 +129,11 @@ type bundleReader struct {
 func (r *bundleReader) read(file content.File) ([]*unstructured.Unstructured, error) {
 	size := int64(len(file.Data))
 	if size > r.left {
-		return nil, tooLarge("%s: the bundle is too large once the aliases of its files are written out", file.Path)
+		return nil, content.Errorf(content.ReasonContentTooLarge, "%s: the bundle is too large once the aliases of its files are written out", file.Path)
 	}
 	objects, err := Parse(bytes.NewReader(file.Data), r.left)
 	if err != nil {
-		return nil, inFile(file.Path, err)
+		return nil, InFile(file.Path, err)
 	}
 	if bytes.ContainsRune(file.Data, '*') && bytes.ContainsRune(file.Data, '&') {
 		size = max(size, sizeOf(objects))
@@ -139,10 +142,10 @@ func (r *bundleReader) read(file content.File) ([]*unstructured.Unstructured, er
 	for _, object := range objects {
 		id := inventory.IDOf(object)
 		if first, ok := r.declared[id]; ok {
-			return nil, contentInvalid("%s is declared in %s and in %s: keep one of them", id, first, file.Path)
+			return nil, content.Errorf(content.ReasonContentInvalid, "%s is declared in %s and in %s: keep one of them", id, first, file.Path)
 		}
 		if len(r.declared) >= MaxObjects {
-			return nil, tooLarge("the bundle declares more than %d objects: split it into several modules", MaxObjects)
+			return nil, content.Errorf(content.ReasonContentTooLarge, "the bundle declares more than %d objects: split it into several modules", MaxObjects)
 		}
 		r.declared[id] = file.Path
 	}
@@ -156,12 +159,4 @@ func sizeOf(objects []*unstructured.Unstructured) int64 {
 		size += int64(len(fmt.Sprint(object.Object)))
 	}
 	return size
-}
-
-// oneStep returns a single step, or none when there is nothing to apply.
-func oneStep(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
-	if len(objects) == 0 {
-		return nil
-	}
-	return [][]*unstructured.Unstructured{objects}
 }

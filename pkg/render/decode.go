@@ -10,6 +10,8 @@ import (
 	yaml "go.yaml.in/yaml/v2"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // jsonBlank are the characters that JSON allows between values.
@@ -19,6 +21,21 @@ const jsonBlank = " \t\r\n"
 type decoded struct {
 	fields map[string]any
 	at     place
+}
+
+// Decode reads raw, one YAML document or JSON values, as plain data of at most limit bytes with its aliases written out. It returns an object
+// for each value, and none for an empty document.
+func Decode(raw []byte, limit int64) ([]map[string]any, error) {
+	p := parser{budget: 2 * limit}
+	values, err := p.decode(bytes.TrimPrefix(raw, byteOrderMark), place{document: 1, line: 1})
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]map[string]any, 0, len(values))
+	for _, value := range values {
+		fields = append(fields, value.fields)
+	}
+	return fields, nil
 }
 
 // decode reads one document: JSON values one after the other, or YAML.
@@ -64,7 +81,7 @@ func jsonObject(raw []byte, at place) (map[string]any, error) {
 	}
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return nil, at.invalid(fmt.Errorf("is %s and not an object", nameOf(value)))
+		return nil, at.invalid(fmt.Errorf("is %s and not an object", TypeName(value)))
 	}
 	return fields, nil
 }
@@ -81,10 +98,10 @@ func (p *parser) decodeYAML(text []byte, at place) ([]decoded, error) {
 		return nil, nil
 	case map[any]any:
 	default:
-		return nil, at.invalid(fmt.Errorf("is %s and not an object", nameOf(value)))
+		return nil, at.invalid(fmt.Errorf("is %s and not an object", TypeName(value)))
 	}
 	if p.budget -= expandedSize(value); p.budget < 0 {
-		return nil, tooLarge("%s: the content is too large once its aliases are written out", at)
+		return nil, content.Errorf(content.ReasonContentTooLarge, "%s: the content is too large once its aliases are written out", at)
 	}
 	var fields map[string]any
 	err = utilyaml.UnmarshalStrict(text, &fields)
@@ -140,8 +157,8 @@ func expandedSize(value any) int64 {
 	}
 }
 
-// nameOf returns what a value is when it should have been an object.
-func nameOf(value any) string {
+// TypeName returns what a decoded value is, for messages: "a list", "text", "null".
+func TypeName(value any) string {
 	switch value.(type) {
 	case nil:
 		return "null"

@@ -9,16 +9,18 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 
 // FuzzParse holds what the rest of the program relies on: whatever the bytes are, there is an answer, every object can be identified,
 // copied and written as JSON, and what was written is read back as the same objects.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"", config("a"), config("a") + "---\n" + config("b"), jsonConfig("a") + jsonConfig("b"), list("List", config("a")),
-		"{apiVersion: v1, kind: A, metadata: {name: a}}\n{b: 1}", "a: &a [*a]\n", config("a") + "x: &x {k: v}\ny:\n  <<: *x\n  k: w\n",
+		"", rendertest.Config("a"), rendertest.Config("a") + "---\n" + rendertest.Config("b"), rendertest.JSONConfig("a") + rendertest.JSONConfig("b"), rendertest.List("List", rendertest.Config("a")),
+		"{apiVersion: v1, kind: A, metadata: {name: a}}\n{b: 1}", "a: &a [*a]\n", rendertest.Config("a") + "x: &x {k: v}\ny:\n  <<: *x\n  k: w\n",
 		"a: 1\r---\rb: 2\n", "...\n", "%YAML 1.1\n---\na: 1\n", "? a\n: b\n", "a: !!binary aGk=\n", "a: 2001-01-01\n", "\ufeffa: .inf\n",
-		config("a") + "  labels: {a: , b: 1}\n", "- a\n", "--- x\n", "a: |\n  {{ b }}\n", clusterRole, definition("a.io", "A", "Cluster"),
+		rendertest.Config("a") + "  labels: {a: , b: 1}\n", "- a\n", "--- x\n", "a: |\n  {{ b }}\n", clusterRole, rendertest.Definition("a.io", "A", "Cluster"),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -46,8 +48,8 @@ func FuzzParse(f *testing.F) {
 			written.Write(append(line, '\n'))
 		}
 		again, err := Parse(strings.NewReader(written.String()), 1<<24)
-		if err != nil || !reflect.DeepEqual(identities(again), identities(normal)) {
-			t.Fatalf("read back %v as %v: %v", identities(normal), identities(again), err)
+		if err != nil || !reflect.DeepEqual(rendertest.Identities(again), rendertest.Identities(normal)) {
+			t.Fatalf("read back %v as %v: %v", rendertest.Identities(normal), rendertest.Identities(again), err)
 		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 
 // sha is some digest of an image.
@@ -131,7 +133,7 @@ func TestLocaliseImagesKnowsEverythingThatRunsPods(t *testing.T) {
 func TestLocaliseImagesLeavesAloneWhatItDoesNotKnow(t *testing.T) {
 	for name, text := range map[string]string{
 		"a Deployment of another group":    "{apiVersion: x.io/v1, kind: Deployment, metadata: {name: a}, spec: {template: {spec: {containers: [{image: 'a/op:1'}]}}}}",
-		"a ConfigMap":                      config("a") + "data: {image: 'a/op:1'}\n",
+		"a ConfigMap":                      rendertest.Config("a") + "data: {image: 'a/op:1'}\n",
 		"a Deployment without pods":        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}",
 		"pods that are no map":             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {spec: 3}}}",
 		"containers that are no list":      "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: {a: {image: 'a/op:1'}}}}",

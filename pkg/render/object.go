@@ -102,7 +102,7 @@ func tidyNamespace(metadata map[string]any) error {
 			return fmt.Errorf("metadata.namespace %q %s", namespace, strings.Join(problems, " and "))
 		}
 	default:
-		return fmt.Errorf("metadata.namespace is %s: put it in quotes", nameOf(namespace))
+		return fmt.Errorf("metadata.namespace is %s: put it in quotes", TypeName(namespace))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func tidyStrings(metadata map[string]any, field string) error {
 	}
 	values, ok := metadata[field].(map[string]any)
 	if !ok {
-		return fmt.Errorf("metadata.%s is %s and not a map", field, nameOf(metadata[field]))
+		return fmt.Errorf("metadata.%s is %s and not a map", field, TypeName(metadata[field]))
 	}
 	for key, value := range values {
 		switch value.(type) {
@@ -124,7 +124,7 @@ func tidyStrings(metadata map[string]any, field string) error {
 		case nil:
 			values[key] = ""
 		default:
-			return fmt.Errorf("metadata.%s: the value of %q is %s: put it in quotes", field, key, nameOf(value))
+			return fmt.Errorf("metadata.%s: the value of %q is %s: put it in quotes", field, key, TypeName(value))
 		}
 	}
 	return nil
@@ -141,6 +141,6 @@ func required(fields map[string]any, field string) (string, error) {
 	case nil:
 		return "", fmt.Errorf("%s is missing", field)
 	default:
-		return "", fmt.Errorf("%s is %s: put it in quotes", field, nameOf(value))
+		return "", fmt.Errorf("%s is %s: put it in quotes", field, TypeName(value))
 	}
 }

@@ -70,7 +70,7 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read the content: %w", err)
 	}
 	if int64(len(text)) > limit {
-		return nil, tooLarge("the content has more than %d bytes: make it smaller or raise the limit", limit)
+		return nil, content.Errorf(content.ReasonContentTooLarge, "the content has more than %d bytes: make it smaller or raise the limit", limit)
 	}
 	if !utf8.Valid(text) {
 		return nil, &content.Error{Reason: content.ReasonContentInvalid, Err: errors.New("the content is not UTF-8 text")}
@@ -122,7 +122,7 @@ func (p *parser) value(fields map[string]any, at place) error {
 		inside := at.inside(i + 1)
 		itemFields, ok := item.(map[string]any)
 		if !ok {
-			return inside.invalid(fmt.Errorf("is %s and not an object", nameOf(item)))
+			return inside.invalid(fmt.Errorf("is %s and not an object", TypeName(item)))
 		}
 		inheritKind(fields, itemFields)
 		if err := p.value(itemFields, inside); err != nil {
@@ -146,13 +146,9 @@ func (p *parser) add(fields map[string]any, at place) error {
 		return at.invalid(fmt.Errorf("%s is declared differently in %s: keep one of them", id, first.at))
 	}
 	if len(p.objects) >= MaxObjects {
-		return tooLarge("the content declares more than %d objects: split it into several modules", MaxObjects)
+		return content.Errorf(content.ReasonContentTooLarge, "the content declares more than %d objects: split it into several modules", MaxObjects)
 	}
 	p.seen[id] = seen{object, at}
 	p.objects = append(p.objects, object)
 	return nil
-}
-
-func tooLarge(format string, args ...any) error {
-	return &content.Error{Reason: content.ReasonContentTooLarge, Err: fmt.Errorf(format, args...)}
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -11,31 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
-)
 
-const testLimit = 1 << 20
+	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
+)
 
 func parse(t *testing.T, text string) []*unstructured.Unstructured {
 	t.Helper()
-	objects, err := Parse(strings.NewReader(text), testLimit)
+	objects, err := Parse(strings.NewReader(text), rendertest.Limit)
 	if err != nil {
 		t.Fatalf("Parse: %v", err)
 	}
 	return objects
-}
-
-func identities(objects []*unstructured.Unstructured) []string {
-	var all []string
-	for _, object := range objects {
-		all = append(all, inventory.IDOf(object).String())
-	}
-	return all
-}
-
-// config returns a ConfigMap document.
-func config(name string) string {
-	return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n"
 }
 
 func TestParseFindsEveryObject(t *testing.T) {
@@ -46,47 +31,47 @@ func TestParseFindsEveryObject(t *testing.T) {
 		"nothing declares nothing":                {"", nil},
 		"comments and separators declare nothing": {"# hello\n---\n# still\n---\n\n---   # so\n", nil},
 		"null documents declare nothing":          {"null\n---\n~\n", nil},
-		"one document needs no separator":         {config("a"), []string{"ConfigMap a"}},
-		"documents come in their order":           {config("b") + "---\n" + config("a"), []string{"ConfigMap b", "ConfigMap a"}},
-		"a separator may lead and trail":          {"---\n" + config("a") + "---\n", []string{"ConfigMap a"}},
+		"one document needs no separator":         {rendertest.Config("a"), []string{"ConfigMap a"}},
+		"documents come in their order":           {rendertest.Config("b") + "---\n" + rendertest.Config("a"), []string{"ConfigMap b", "ConfigMap a"}},
+		"a separator may lead and trail":          {"---\n" + rendertest.Config("a") + "---\n", []string{"ConfigMap a"}},
 		"a separator may carry a comment": {
-			"--- # first\n" + config("a") + "--- # second\n" + config("b"), []string{"ConfigMap a", "ConfigMap b"},
+			"--- # first\n" + rendertest.Config("a") + "--- # second\n" + rendertest.Config("b"), []string{"ConfigMap a", "ConfigMap b"},
 		},
 		"lines may end as on Windows": {
-			strings.ReplaceAll(config("a")+"---\n"+config("b"), "\n", "\r\n"), []string{"ConfigMap a", "ConfigMap b"},
+			strings.ReplaceAll(rendertest.Config("a")+"---\n"+rendertest.Config("b"), "\n", "\r\n"), []string{"ConfigMap a", "ConfigMap b"},
 		},
-		"a byte order mark is no content":          {"\ufeff---\n" + config("a"), []string{"ConfigMap a"}},
-		"an end marker before nothing is accepted": {config("a") + "...\n# end\n", []string{"ConfigMap a"}},
-		"the last line needs no end":               {strings.TrimSpace(config("a")), []string{"ConfigMap a"}},
+		"a byte order mark is no content":          {"\ufeff---\n" + rendertest.Config("a"), []string{"ConfigMap a"}},
+		"an end marker before nothing is accepted": {rendertest.Config("a") + "...\n# end\n", []string{"ConfigMap a"}},
+		"the last line needs no end":               {strings.TrimSpace(rendertest.Config("a")), []string{"ConfigMap a"}},
 		"YAML in flow style is YAML":               {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", []string{"ConfigMap a"}},
 		"JSON is accepted": {
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, []string{"ConfigMap a"},
 		},
 		"JSON values may follow each other": {
-			jsonConfig("a") + jsonConfig("b") + "\n" + jsonConfig("c"), []string{"ConfigMap a", "ConfigMap b", "ConfigMap c"},
+			rendertest.JSONConfig("a") + rendertest.JSONConfig("b") + "\n" + rendertest.JSONConfig("c"), []string{"ConfigMap a", "ConfigMap b", "ConfigMap c"},
 		},
 		"JSON and YAML may be mixed by separators": {
-			jsonConfig("a") + "\n---\n" + config("b") + "---\n" + jsonConfig("c"), []string{"ConfigMap a", "ConfigMap b", "ConfigMap c"},
+			rendertest.JSONConfig("a") + "\n---\n" + rendertest.Config("b") + "---\n" + rendertest.JSONConfig("c"), []string{"ConfigMap a", "ConfigMap b", "ConfigMap c"},
 		},
-		"equal declarations count once": {config("a") + "---\n" + config("a"), []string{"ConfigMap a"}},
+		"equal declarations count once": {rendertest.Config("a") + "---\n" + rendertest.Config("a"), []string{"ConfigMap a"}},
 		"same names in different namespaces are two": {
-			config("a") + "---\n" + config("a") + "  namespace: x\n", []string{"ConfigMap a", "ConfigMap x/a"},
+			rendertest.Config("a") + "---\n" + rendertest.Config("a") + "  namespace: x\n", []string{"ConfigMap a", "ConfigMap x/a"},
 		},
 		"anchors and aliases are resolved": {
-			config("a") + "data: &d {k: v}\n---\n" + config("b") + "data: &e {k: v}\nother: *e\n", []string{"ConfigMap a", "ConfigMap b"},
+			rendertest.Config("a") + "data: &d {k: v}\n---\n" + rendertest.Config("b") + "data: &e {k: v}\nother: *e\n", []string{"ConfigMap a", "ConfigMap b"},
 		},
-		"a key may override a merged one": {config("a") + "x: &x {k: v}\ndata:\n  <<: *x\n  k: w\n", []string{"ConfigMap a"}},
+		"a key may override a merged one": {rendertest.Config("a") + "x: &x {k: v}\ndata:\n  <<: *x\n  k: w\n", []string{"ConfigMap a"}},
 		"names of roles may hold colons": {
 			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'a:b'}\n",
 			[]string{"ClusterRole.rbac.authorization.k8s.io a:b"},
 		},
-		"an empty namespace is none":                     {config("a") + "  namespace: ''\n", []string{"ConfigMap a"}},
-		"a null namespace is none":                       {config("a") + "  namespace:\n", []string{"ConfigMap a"}},
-		"a list gives its items":                         {list("List", config("a"), config("b")), []string{"ConfigMap a", "ConfigMap b"}},
-		"a typed list gives its items":                   {list("ConfigMapList", config("a")), []string{"ConfigMap a"}},
-		"items of a typed list may leave out their kind": {list("ConfigMapList", "metadata: {name: a}\n"), []string{"ConfigMap a"}},
+		"an empty namespace is none":                     {rendertest.Config("a") + "  namespace: ''\n", []string{"ConfigMap a"}},
+		"a null namespace is none":                       {rendertest.Config("a") + "  namespace:\n", []string{"ConfigMap a"}},
+		"a list gives its items":                         {rendertest.List("List", rendertest.Config("a"), rendertest.Config("b")), []string{"ConfigMap a", "ConfigMap b"}},
+		"a typed list gives its items":                   {rendertest.List("ConfigMapList", rendertest.Config("a")), []string{"ConfigMap a"}},
+		"items of a typed list may leave out their kind": {rendertest.List("ConfigMapList", "metadata: {name: a}\n"), []string{"ConfigMap a"}},
 		"lists may hold lists": {
-			list("List", list("List", config("a")), config("b")), []string{"ConfigMap a", "ConfigMap b"},
+			rendertest.List("List", rendertest.List("List", rendertest.Config("a")), rendertest.Config("b")), []string{"ConfigMap a", "ConfigMap b"},
 		},
 		"an empty list declares nothing":        {"apiVersion: v1\nkind: List\nitems: []\n", nil},
 		"a list without items declares nothing": {"apiVersion: v1\nkind: List\n", nil},
@@ -98,28 +83,15 @@ func TestParseFindsEveryObject(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, identities(parse(t, test.text))); diff != "" {
+			if diff := cmp.Diff(test.want, rendertest.Identities(parse(t, test.text))); diff != "" {
 				t.Errorf("objects (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func jsonConfig(name string) string {
-	return fmt.Sprintf("{\n \"apiVersion\": \"v1\", \"kind\": \"ConfigMap\",\n \"metadata\": {\"name\": %q}\n}", name)
-}
-
-func list(kind string, items ...string) string {
-	var text strings.Builder
-	text.WriteString("apiVersion: v1\nkind: " + kind + "\nitems:\n")
-	for _, item := range items {
-		text.WriteString("- " + strings.ReplaceAll(strings.TrimSuffix(item, "\n"), "\n", "\n  ") + "\n")
-	}
-	return text.String()
-}
-
 func TestParseKeepsValues(t *testing.T) {
-	objects := parse(t, config("a")+`
+	objects := parse(t, rendertest.Config("a")+`
 data:
   template: "{{ .Values.x }}"
   block: |
@@ -154,7 +126,7 @@ func TestParseReadsNumbersInJSONAsInYAML(t *testing.T) {
 }
 
 func TestParseTidiesMetadata(t *testing.T) {
-	objects := parse(t, config("a")+`  uid: u
+	objects := parse(t, rendertest.Config("a")+`  uid: u
   resourceVersion: "7"
   generation: 3
   creationTimestamp: null
@@ -173,7 +145,7 @@ func TestParseTidiesMetadata(t *testing.T) {
 
 func TestParseTakesAHugeLine(t *testing.T) {
 	value := strings.Repeat("x", 5<<20)
-	objects, err := Parse(strings.NewReader(config("a")+"data: {k: "+value+"}\n"), 6<<20)
+	objects, err := Parse(strings.NewReader(rendertest.Config("a")+"data: {k: "+value+"}\n"), 6<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +156,7 @@ func TestParseTakesAHugeLine(t *testing.T) {
 
 func TestParsePassesOnErrorsOfTheReader(t *testing.T) {
 	cause := &content.Error{Reason: content.ReasonArchiveRefused, Err: errors.New("refused")}
-	_, err := Parse(iotest.ErrReader(cause), testLimit)
+	_, err := Parse(iotest.ErrReader(cause), rendertest.Limit)
 	if content.ReasonOf(err) != content.ReasonArchiveRefused {
 		t.Errorf("error %v has reason %q", err, content.ReasonOf(err))
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -14,36 +16,36 @@ func TestParseRefuses(t *testing.T) {
 		want string // part of the message
 	}{
 		"malformed YAML, with the line of the file": {
-			config("a") + "---\n" + config("b") + "data: [1\n", "document 2 (line 6): is malformed: yaml: line 10: ",
+			rendertest.Config("a") + "---\n" + rendertest.Config("b") + "data: [1\n", "document 2 (line 6): is malformed: yaml: line 10: ",
 		},
 		"a tab as indentation":                     {"a:\n\tb: c\n", "document 1 (line 1): is malformed: yaml: line 2: "},
-		"a document that is a list":                {config("a") + "---\n- a\n- b\n", "document 2 (line 6): is a list and not an object"},
+		"a document that is a list":                {rendertest.Config("a") + "---\n- a\n- b\n", "document 2 (line 6): is a list and not an object"},
 		"a document that is text":                  {"hello\n", "is text and not an object"},
 		"a document that is a number":              {"42\n", "is a number and not an object"},
 		"a document that is a boolean":             {"true\n", "is true or false and not an object"},
-		"JSON that is no object after one that is": {jsonConfig("a") + "\n[]", "document 1 (line 5): is a list and not an object"},
+		"JSON that is no object after one that is": {rendertest.JSONConfig("a") + "\n[]", "document 1 (line 5): is a list and not an object"},
 		"JSON that breaks off": {
-			jsonConfig("a") + "\n{\"kind\": ", "document 1 (line 5): is malformed: unexpected EOF",
+			rendertest.JSONConfig("a") + "\n{\"kind\": ", "document 1 (line 5): is malformed: unexpected EOF",
 		},
-		"JSON followed by something else": {jsonConfig("a") + "\nrest", "is malformed: invalid character 'r'"},
+		"JSON followed by something else": {rendertest.JSONConfig("a") + "\nrest", "is malformed: invalid character 'r'"},
 		"a key that JSON sets twice":      {`{"kind":"A","kind":"B"}`, `duplicate field "kind"`},
-		"a key that YAML sets twice":      {config("a") + "kind: B\n", `line 5: key "kind" already set in map`},
-		"a template that is not text":     {config("a") + "spec: {replicas: {{ .Values.n }}}\n", "is malformed: "},
+		"a key that YAML sets twice":      {rendertest.Config("a") + "kind: B\n", `line 5: key "kind" already set in map`},
+		"a template that is not text":     {rendertest.Config("a") + "spec: {replicas: {{ .Values.n }}}\n", "is malformed: "},
 		"YAML that goes on after a flow mapping": {
 			"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n{apiVersion: v1}\n", "continues after its end",
 		},
-		"YAML that continues after its end marker": {config("a") + "...\n" + config("b"), "continues after its end"},
+		"YAML that continues after its end marker": {rendertest.Config("a") + "...\n" + rendertest.Config("b"), "continues after its end"},
 		"a separator that only YAML takes for one": {
-			strings.ReplaceAll(config("a")+"---\n"+config("b"), "\n", "\r"), "continues after its end",
+			strings.ReplaceAll(rendertest.Config("a")+"---\n"+rendertest.Config("b"), "\n", "\r"), "continues after its end",
 		},
-		"something behind a separator":             {config("a") + "---kind: x\n", "invalid Yaml document separator"},
+		"something behind a separator":             {rendertest.Config("a") + "---kind: x\n", "invalid Yaml document separator"},
 		"text that is not UTF-8":                   {"a: \xff\n", "not UTF-8"},
 		"control characters":                       {"a: \x01\n", "control characters are not allowed"},
 		"an alias that no one anchored":            {"a: *b\n", "unknown anchor 'b'"},
 		"an anchor that holds itself":              {"a: &a [*a]\n", "anchor 'a' value contains itself"},
-		"aliases of aliases that grow without end": {"a: &a [x,x,x,x,x,x,x,x,x]\n" + growing('a', 'i'), "excessive aliasing"},
-		"infinity, which no API has":               {config("a") + "spec: .inf\n", "unsupported value"},
-		"a key that is no text":                    {config("a") + "? [a]\n: b\n", "is malformed"},
+		"aliases of aliases that grow without end": {"a: &a [x,x,x,x,x,x,x,x,x]\n" + rendertest.Growing('a', 'i'), "excessive aliasing"},
+		"infinity, which no API has":               {rendertest.Config("a") + "spec: .inf\n", "unsupported value"},
+		"a key that is no text":                    {rendertest.Config("a") + "? [a]\n: b\n", "is malformed"},
 		"an empty object":                          {"{}\n", "kind is missing"},
 		"an object without kind":                   {"apiVersion: v1\nmetadata: {name: a}\n", "kind is missing"},
 		"an object whose kind is empty":            {"apiVersion: v1\nkind: ' '\nmetadata: {name: a}\n", "kind is empty"},
@@ -58,40 +60,40 @@ func TestParseRefuses(t *testing.T) {
 		"a generated name": {
 			"apiVersion: v1\nkind: A\nmetadata: {generateName: x-}\n", "metadata.generateName is not accepted",
 		},
-		"a name that is a number":        {config("12"), "metadata.name is a number: put it in quotes"},
-		"a name with a slash":            {config("a/b"), `metadata.name "a/b" may not contain '/'`},
-		"a name that is a parent folder": {config("'..'"), `metadata.name ".." may not be '..'`},
-		"a namespace that is a number":   {config("a") + "  namespace: 7\n", "metadata.namespace is a number"},
-		"a namespace with a slash":       {config("a") + "  namespace: x/y\n", `metadata.namespace "x/y" may not contain '/'`},
+		"a name that is a number":        {rendertest.Config("12"), "metadata.name is a number: put it in quotes"},
+		"a name with a slash":            {rendertest.Config("a/b"), `metadata.name "a/b" may not contain '/'`},
+		"a name that is a parent folder": {rendertest.Config("'..'"), `metadata.name ".." may not be '..'`},
+		"a namespace that is a number":   {rendertest.Config("a") + "  namespace: 7\n", "metadata.namespace is a number"},
+		"a namespace with a slash":       {rendertest.Config("a") + "  namespace: x/y\n", `metadata.namespace "x/y" may not contain '/'`},
 		"a label that is a number": {
-			config("a") + "  labels: {version: 1.0}\n", `metadata.labels: the value of "version" is a number`,
+			rendertest.Config("a") + "  labels: {version: 1.0}\n", `metadata.labels: the value of "version" is a number`,
 		},
 		"an annotation that is a boolean": {
-			config("a") + "  annotations: {on: 'x', off: y, z: yes}\n", "is true or false: put it in quotes",
+			rendertest.Config("a") + "  annotations: {on: 'x', off: y, z: yes}\n", "is true or false: put it in quotes",
 		},
-		"labels that are a list": {config("a") + "  labels: [a]\n", "metadata.labels is a list and not a map"},
+		"labels that are a list": {rendertest.Config("a") + "  labels: [a]\n", "metadata.labels is a list and not a map"},
 		"one identity declared in two ways": {
-			config("a") + "---\n" + config("a") + "data: {k: v}\n",
+			rendertest.Config("a") + "---\n" + rendertest.Config("a") + "data: {k: v}\n",
 			"document 2 (line 6): ConfigMap a is declared differently in document 1 (line 1)",
 		},
 		"one identity declared in two versions": {
-			config("a") + "---\n" + strings.Replace(config("a"), "v1", "v2", 1), "ConfigMap a is declared differently",
+			rendertest.Config("a") + "---\n" + strings.Replace(rendertest.Config("a"), "v1", "v2", 1), "ConfigMap a is declared differently",
 		},
 		"an item of a list that is no object": {
 			"apiVersion: v1\nkind: List\nitems: [text]\n", "document 1 (line 1), item 1: is text and not an object",
 		},
 		"an item of a list that is null": {"apiVersion: v1\nkind: List\nitems: [null]\n", "item 1: is null and not an object"},
 		"an item of a list in a list without name": {
-			list("List", config("a"), list("List", "apiVersion: v1\nkind: A\n")), "item 2, item 1: A has no metadata",
+			rendertest.List("List", rendertest.Config("a"), rendertest.List("List", "apiVersion: v1\nkind: A\n")), "item 2, item 1: A has no metadata",
 		},
-		"an item without kind in a list that names none": {list("List", "metadata: {name: a}\n"), "item 1: kind is missing"},
+		"an item without kind in a list that names none": {rendertest.List("List", "metadata: {name: a}\n"), "item 1: kind is missing"},
 		"two items of one identity": {
-			list("List", config("a"), config("a")+"data: {k: v}\n"),
+			rendertest.List("List", rendertest.Config("a"), rendertest.Config("a")+"data: {k: v}\n"),
 			"document 1 (line 1), item 2: ConfigMap a is declared differently in document 1 (line 1), item 1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, err := Parse(strings.NewReader(test.text), testLimit)
+			objects, err := Parse(strings.NewReader(test.text), rendertest.Limit)
 			if content.ReasonOf(err) != content.ReasonContentInvalid || !strings.Contains(fmt.Sprint(err), test.want) {
 				t.Errorf("error %v with reason %q, want %q in it", err, content.ReasonOf(err), test.want)
 			}
@@ -108,7 +110,7 @@ func TestParseRefuses(t *testing.T) {
 func TestParseRefusesWhatIsTooLarge(t *testing.T) {
 	var many strings.Builder
 	for i := range MaxObjects + 1 {
-		many.WriteString(config(fmt.Sprint("n", i)) + "---\n")
+		many.WriteString(rendertest.Config(fmt.Sprint("n", i)) + "---\n")
 	}
 	long := "x: &x " + strings.Repeat("y", 2000) + "\n"
 	for name, test := range map[string]struct {
@@ -116,11 +118,11 @@ func TestParseRefusesWhatIsTooLarge(t *testing.T) {
 		limit int64
 		want  string
 	}{
-		"more bytes than the limit":                 {config("a"), int64(len(config("a"))) - 1, "more than 50 bytes"},
-		"more objects than one content may declare": {many.String(), testLimit, "more than 10000 objects"},
-		"a long text that is repeated by aliases":   {config("a") + long + "z: [" + strings.Repeat("*x,", 100) + "]\n", 5000, "aliases"},
+		"more bytes than the limit":                 {rendertest.Config("a"), int64(len(rendertest.Config("a"))) - 1, "more than 50 bytes"},
+		"more objects than one content may declare": {many.String(), rendertest.Limit, "more than 10000 objects"},
+		"a long text that is repeated by aliases":   {rendertest.Config("a") + long + "z: [" + strings.Repeat("*x,", 100) + "]\n", 5000, "aliases"},
 		"the same spread over documents": {
-			strings.Repeat("---\n"+config("a")+long+"z: ["+strings.Repeat("*x,", 3)+"]\n", 3), 7000, "aliases",
+			strings.Repeat("---\n"+rendertest.Config("a")+long+"z: ["+strings.Repeat("*x,", 3)+"]\n", 3), 7000, "aliases",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,17 +134,8 @@ func TestParseRefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// growing declares one list of nine aliases after the other, each of the one before.
-func growing(from, to rune) string {
-	var text strings.Builder
-	for name := from + 1; name <= to; name++ {
-		fmt.Fprintf(&text, "%c: &%c [%s]\n", name, name, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", name-1), 9), ","))
-	}
-	return text.String()
-}
-
 func TestParseCutsWhatTheParserRepeats(t *testing.T) {
-	_, err := Parse(strings.NewReader("--- "+strings.Repeat("x", 10_000)+"\n"), testLimit)
+	_, err := Parse(strings.NewReader("--- "+strings.Repeat("x", 10_000)+"\n"), rendertest.Limit)
 	if err == nil || len(err.Error()) > 400 {
 		t.Errorf("a message of %d bytes", len(fmt.Sprint(err)))
 	}

@@ -2,16 +2,25 @@ package render
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Renderer turns unpacked content into objects. A new format implements this and is registered in internal/manager/setup. It is a
-// function of its arguments: no cluster, no network, no clock; errors are *content.Error.
+// Renderer turns unpacked content into objects. A new format implements this and is added to package formats. It is a function of its
+// arguments: no cluster, no network, no clock; errors are *content.Error.
 type Renderer interface {
 	Render(ctx context.Context, tree *content.Tree, input Input) (Rendered, error)
+}
+
+// ClusterIndependent is implemented by renderers that read neither Input.KubeVersion nor Input.APIVersions, so that callers need not query
+// the cluster for them.
+type ClusterIndependent interface {
+	Renderer
+	// ClusterIndependent does nothing.
+	ClusterIndependent()
 }
 
 // Input is what a renderer may use beside the content. Plain formats use none of it.
@@ -42,4 +51,40 @@ func (r Rendered) Objects() []*unstructured.Unstructured {
 		all = append(all, step...)
 	}
 	return all
+}
+
+// OneStep returns a single step of all objects, nil when there are none.
+func OneStep(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
+	if len(objects) == 0 {
+		return nil
+	}
+	return [][]*unstructured.Unstructured{objects}
+}
+
+// InFile adds the name of a file to an error and keeps its reason.
+func InFile(name string, err error) error {
+	if name == "" {
+		return err
+	}
+	return content.Errorf(content.ReasonOf(err), "%s: %w", name, err)
+}
+
+// Interrupted returns an error when the context of a caller has ended, which says nothing about the content; nil otherwise.
+func Interrupted(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return content.Errorf(content.ReasonInternal, "rendering was given up: %w", context.Cause(ctx))
+}
+
+// RefuseValues returns an error when there are values. It is for formats that have no place for values: leaving them out silently would
+// look as if they counted.
+func RefuseValues(input Input) error {
+	if len(input.Values) == 0 {
+		return nil
+	}
+	return &content.Error{
+		Reason: content.ReasonValuesInvalid,
+		Err:    errors.New("this format takes no values: remove them, or use a Helm chart"),
+	}
 }

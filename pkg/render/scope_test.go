@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 
 func TestBuiltinScope(t *testing.T) {
@@ -65,15 +66,10 @@ func TestBuiltinScopeAgreesWithTheClient(t *testing.T) {
 	}
 }
 
-func definition(group, kind, scope string) string {
-	return fmt.Sprintf("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: %s.%s}\n"+
-		"spec: {group: %q, scope: %s, names: {kind: %q}}\n", strings.ToLower(kind)+"s", group, group, scope, kind)
-}
-
 func TestScopesLearnsFromDefinitions(t *testing.T) {
 	objects := parse(t, strings.Join([]string{
-		definition("a.io", "Inside", "Namespaced"), definition("a.io", "Outside", "Cluster"), definition("a.io", "Odd", "Galaxy"),
-		definition("a.io", "", "Cluster"), config("x"),
+		rendertest.Definition("a.io", "Inside", "Namespaced"), rendertest.Definition("a.io", "Outside", "Cluster"), rendertest.Definition("a.io", "Odd", "Galaxy"),
+		rendertest.Definition("a.io", "", "Cluster"), rendertest.Config("x"),
 	}, "---\n"))
 	want := Learned{{Group: "a.io", Kind: "Inside"}: true, {Group: "a.io", Kind: "Outside"}: false}
 	if diff := cmp.Diff(want, Scopes(objects)); diff != "" {

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 
 const clusterRole = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r, namespace: wrong}\n"
@@ -18,20 +20,20 @@ func TestNormalisePutsObjectsIntoNamespaces(t *testing.T) {
 		target string
 		want   []string
 	}{
-		"what names no namespace goes to the target":  {config("a"), "kyma-system", []string{"ConfigMap kyma-system/a"}},
-		"without a target it goes to default":         {config("a"), "", []string{"ConfigMap default/a"}},
-		"what names a namespace stays there":          {config("a") + "  namespace: x\n", "kyma-system", []string{"ConfigMap x/a"}},
+		"what names no namespace goes to the target":  {rendertest.Config("a"), "kyma-system", []string{"ConfigMap kyma-system/a"}},
+		"without a target it goes to default":         {rendertest.Config("a"), "", []string{"ConfigMap default/a"}},
+		"what names a namespace stays there":          {rendertest.Config("a") + "  namespace: x\n", "kyma-system", []string{"ConfigMap x/a"}},
 		"cluster-scoped objects lose their namespace": {clusterRole, "kyma-system", []string{"ClusterRole.rbac.authorization.k8s.io r"}},
 		"objects of unknown scope stay as they are": {
 			"apiVersion: x.io/v1\nkind: A\nmetadata: {name: a}\n", "kyma-system", []string{"A.x.io a"},
 		},
 		"equal objects that fall together are one": {
-			config("a") + "---\n" + config("a") + "  namespace: x\n", "x", []string{"ConfigMap x/a"},
+			rendertest.Config("a") + "---\n" + rendertest.Config("a") + "  namespace: x\n", "x", []string{"ConfigMap x/a"},
 		},
-		"the order is kept":         {config("b") + "---\n" + config("a"), "x", []string{"ConfigMap x/b", "ConfigMap x/a"}},
+		"the order is kept":         {rendertest.Config("b") + "---\n" + rendertest.Config("a"), "x", []string{"ConfigMap x/b", "ConfigMap x/a"}},
 		"no objects are no objects": {"", "x", nil},
 		"a kind that the content defines is in a scope": {
-			definition("x.io", "A", "Namespaced") + "---\napiVersion: x.io/v1\nkind: A\nmetadata: {name: a}\n", "y",
+			rendertest.Definition("x.io", "A", "Namespaced") + "---\napiVersion: x.io/v1\nkind: A\nmetadata: {name: a}\n", "y",
 			[]string{"CustomResourceDefinition.apiextensions.k8s.io as.x.io", "A.x.io y/a"},
 		},
 	} {
@@ -41,7 +43,7 @@ func TestNormalisePutsObjectsIntoNamespaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, identities(normal)); diff != "" {
+			if diff := cmp.Diff(test.want, rendertest.Identities(normal)); diff != "" {
 				t.Errorf("objects (-want +got):\n%s", diff)
 			}
 		})
@@ -49,7 +51,7 @@ func TestNormalisePutsObjectsIntoNamespaces(t *testing.T) {
 }
 
 func TestNormaliseRefusesDifferentObjectsThatFallTogether(t *testing.T) {
-	objects := parse(t, config("a")+"---\n"+config("a")+"  namespace: x\ndata: {k: v}\n")
+	objects := parse(t, rendertest.Config("a")+"---\n"+rendertest.Config("a")+"  namespace: x\ndata: {k: v}\n")
 	_, err := Normalise(objects, "x", BuiltinScope)
 	if content.ReasonOf(err) != content.ReasonContentInvalid || !strings.Contains(err.Error(), "ConfigMap x/a is declared twice") {
 		t.Errorf("error %v", err)
@@ -57,7 +59,7 @@ func TestNormaliseRefusesDifferentObjectsThatFallTogether(t *testing.T) {
 }
 
 func TestMarkAddsLabelsAndAnnotations(t *testing.T) {
-	objects := parse(t, config("a")+"  labels: {own: x, mark: old}\n---\n"+config("b"))
+	objects := parse(t, rendertest.Config("a")+"  labels: {own: x, mark: old}\n---\n"+rendertest.Config("b"))
 	marked := Mark(objects, Marks{Labels: map[string]string{"mark": "new"}, Annotations: map[string]string{"note": "n"}})
 	want := []map[string]any{
 		{"name": "a", "labels": map[string]any{"own": "x", "mark": "new"}, "annotations": map[string]any{"note": "n"}},
@@ -68,14 +70,14 @@ func TestMarkAddsLabelsAndAnnotations(t *testing.T) {
 			t.Errorf("metadata (-want +got):\n%s", diff)
 		}
 	}
-	if diff := cmp.Diff(parse(t, config("b"))[0].Object, Mark(objects, Marks{})[1].Object); diff != "" {
+	if diff := cmp.Diff(parse(t, rendertest.Config("b"))[0].Object, Mark(objects, Marks{})[1].Object); diff != "" {
 		t.Errorf("no marks changed an object (-want +got):\n%s", diff)
 	}
 }
 
 // Rendered content is shared by every Manifest with the same digest.
 func TestTransformsLeaveTheirInputAlone(t *testing.T) {
-	text := config("a") + "  labels: {own: x}\n---\n" + clusterRole
+	text := rendertest.Config("a") + "  labels: {own: x}\n---\n" + clusterRole
 	objects, untouched := parse(t, text), parse(t, text)
 	normal, err := Normalise(objects, "x", BuiltinScope)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/declarative"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // files holds the folder "chart". Charts have files that begin with "_", so it takes "all:".
@@ -76,5 +77,7 @@ func installation(beacon *Beacon, version string) installer.Installation {
 	values := map[string]any{
 		"colour": beacon.Spec.Colour, "lamps": beacon.Spec.Lamps, "flashing": beacon.Spec.Flashing, "version": version,
 	}
-	return installer.Installation{Sources: []installer.Source{installer.Chart("beacon", chart, values)}}
+	return installer.Installation{Sources: []installer.Source{
+		{Name: "beacon", Content: chart, Renderer: helm.Renderer{}, Values: values},
+	}}
 }

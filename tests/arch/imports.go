@@ -180,8 +180,24 @@ func APIImports(tree *Tree) []string {
 	})
 }
 
-// notInManager are the beginnings of packages that the manager must not link, with who needs them.
-var notInManager = []struct{ prefix, who string }{
+// forbiddenLink is the beginning of packages that a program or a library must not link, and what needs them.
+type forbiddenLink struct{ prefix, needed string }
+
+// forbiddenLinks are these by package.
+var forbiddenLinks = map[string][]forbiddenLink{
+	"./cmd": notInManager, "./pkg/installer": optional, "./pkg/declarative": optional,
+	"./samples/beacon": {optionalKustomize, optionalGit},
+}
+
+var (
+	optionalHelm      = forbiddenLink{"helm.sh/", "pkg/render/helm"}
+	optionalKustomize = forbiddenLink{"sigs.k8s.io/kustomize/", "pkg/render/kustomize"}
+	optionalGit       = forbiddenLink{"github.com/go-git/", "pkg/content/git"}
+	// optional are the libraries of formats and origins that a program imports only when it uses them.
+	optional = []forbiddenLink{optionalHelm, optionalKustomize, optionalGit}
+)
+
+var notInManager = []forbiddenLink{
 	{ocmLibrary, "pkg/component"},
 	{ownModule + "/internal/client", "kyma"},
 	{ownModule + "/internal/dashboard", "kyma"},
@@ -190,21 +206,21 @@ var notInManager = []struct{ prefix, who string }{
 	{"github.com/onsi/", "tests"},
 	// Helm's releases would be a second record of what is installed, and its clients bring a WASM runtime.
 	{"helm.sh/helm/v4/pkg/action", "tests"},
-	{"helm.sh/helm/v4/pkg/storage", "nobody"},
-	{"helm.sh/helm/v4/pkg/kube", "nobody"},
-	{"github.com/tetratelabs/wazero", "nobody"},
+	{"helm.sh/helm/v4/pkg/storage", "no program"},
+	{"helm.sh/helm/v4/pkg/kube", "no program"},
+	{"github.com/tetratelabs/wazero", "no program"},
 }
 
 // ownModule is this module's.
 const ownModule = "github.com/kyma-project/lifecycle-manager"
 
-// ManagerGraph finds what the manager must not link among its dependencies (go list -deps ./cmd).
-func ManagerGraph(dependencies []string) []string {
+// Links finds what a package must not link among its dependencies (go list -deps).
+func Links(linking string, dependencies []string) []string {
 	var found []string
 	for _, name := range dependencies {
-		for _, n := range notInManager {
-			if strings.HasPrefix(name, n.prefix) {
-				found = append(found, fmt.Sprintf("cmd: the manager links %s: find what it imports on the way to %s", name, n.who))
+		for _, forbidden := range forbiddenLinks[linking] {
+			if strings.HasPrefix(name, forbidden.prefix) {
+				found = append(found, fmt.Sprintf("%s: it links %s: find what it imports on the way to %s", linking, name, forbidden.needed))
 			}
 		}
 	}

@@ -90,9 +90,11 @@ func TestAPIImports(t *testing.T) {
 	expect(t, APIImports(tree), "api/v1/a.go:8: must not import sigs.k8s.io/yaml")
 }
 
-func TestManagerGraph(t *testing.T) {
-	expect(t, ManagerGraph([]string{"fmt", "oras.land/oras-go/v2"}))
-	expect(t, ManagerGraph([]string{"fmt", ocmLibrary + "ocm/pkg/common"}), "cmd: the manager links "+ocmLibrary)
-	expect(t, ManagerGraph([]string{"sigs.k8s.io/controller-runtime/pkg/envtest"}), "cmd: the manager links sigs")
-	expect(t, ManagerGraph([]string{"helm.sh/helm/v4/pkg/engine", "helm.sh/helm/v4/pkg/storage/driver"}), "cmd: the manager links helm.sh/helm/v4/pkg/storage")
+func TestLinks(t *testing.T) {
+	expect(t, Links("./cmd", []string{"fmt", "oras.land/oras-go/v2"}))
+	expect(t, Links("./cmd", []string{"fmt", ocmLibrary + "ocm/pkg/common"}), "./cmd: it links "+ocmLibrary)
+	expect(t, Links("./cmd", []string{"sigs.k8s.io/controller-runtime/pkg/envtest"}), "./cmd: it links sigs")
+	expect(t, Links("./cmd", []string{"helm.sh/helm/v4/pkg/engine", "helm.sh/helm/v4/pkg/storage/driver"}), "./cmd: it links helm.sh/helm/v4/pkg/storage")
+	expect(t, Links("./pkg/installer", []string{"helm.sh/helm/v4/pkg/engine"}), "./pkg/installer: it links helm.sh")
+	expect(t, Links("./samples/beacon", []string{"helm.sh/helm/v4/pkg/engine"}))
 }

@@ -52,19 +52,21 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestTree_WhatTheManagerMustNotLink(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd")
-	command.Dir = "../.."
-	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("go list -deps ./cmd: %v", err)
-	}
-	dependencies := strings.Fields(string(out))
-	if len(dependencies) < 100 {
-		t.Fatalf("go list -deps ./cmd names %d packages, which cannot be the manager", len(dependencies))
-	}
-	for _, place := range ManagerGraph(dependencies) {
-		t.Error(place)
+func TestTree_ForbiddenLinks(t *testing.T) {
+	for linking := range forbiddenLinks {
+		command := exec.CommandContext(t.Context(), "go", "list", "-deps", linking)
+		command.Dir = "../.."
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("go list -deps %s: %v", linking, err)
+		}
+		dependencies := strings.Fields(string(out))
+		if len(dependencies) < 100 {
+			t.Fatalf("go list -deps %s names %d packages, which cannot be all", linking, len(dependencies))
+		}
+		for _, place := range Links(linking, dependencies) {
+			t.Error(place)
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // fetching reads what lies in component versions.
@@ -107,13 +109,13 @@ type reading struct {
 }
 
 func (r *reading) into(ctx context.Context, found *loaded) error {
-	config := render.Config{}
+	config := helm.Config{}
 	if layer := r.contents.Config; layer != nil {
 		tree, err := r.tree(ctx, layer)
 		if err != nil {
 			return err
 		}
-		if config, err = render.ParseConfig(firstFile(tree)); err != nil {
+		if config, err = helm.ParseConfig(firstFile(tree)); err != nil {
 			return err
 		}
 	}
@@ -144,8 +146,8 @@ func (r *reading) into(ctx context.Context, found *loaded) error {
 }
 
 // source returns one installation. The config layer may speak of raw-manifest by the name of the module.
-func (r *reading) source(layer *descriptor.Layer, config render.Config) (installer.Source, error) {
-	renderer, known := render.Builtin()[layer.Format]
+func (r *reading) source(layer *descriptor.Layer, config helm.Config) (installer.Source, error) {
+	renderer, known := formats.Builtin()[layer.Format]
 	if !known {
 		return installer.Source{}, refuse(ReasonUnsupported, "resource %s of component %s:%s is of the format %q, which is not known here",
 			layer.Resource, r.component.Name, r.component.Version, layer.Format)

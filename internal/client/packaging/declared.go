@@ -11,6 +11,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // Declared returns the objects of a component version, with the values that it brings: what a cluster gets whose operator adds none.
@@ -29,7 +31,7 @@ func Declared(ctx context.Context, of *component.Opened) (objects []*unstructure
 	}
 	module := path.Base(of.Component.Name)
 	for _, layer := range layers {
-		renderer, known := render.Builtin()[layer.Format]
+		renderer, known := formats.Builtin()[layer.Format]
 		if !known {
 			return nil, fmt.Errorf("resource %s of %s is of the format %q, which is not known here", layer.Resource, of.Ref, layer.Format)
 		}
@@ -51,19 +53,19 @@ func Declared(ctx context.Context, of *component.Opened) (objects []*unstructure
 }
 
 // configIn reads the layer with values; a component version may have none.
-func configIn(ctx context.Context, of *component.Opened, layer *descriptor.Layer) (render.Config, error) {
+func configIn(ctx context.Context, of *component.Opened, layer *descriptor.Layer) (helm.Config, error) {
 	if layer == nil {
-		return render.Config{}, nil
+		return helm.Config{}, nil
 	}
 	tree, err := of.Tree(ctx, *layer)
 	if err != nil {
-		return render.Config{}, err
+		return helm.Config{}, err
 	}
-	return render.ParseConfig(tree.Files[0].Data)
+	return helm.ParseConfig(tree.Files[0].Data)
 }
 
 // inputOf returns what an installation is rendered with. Of raw-manifest the config layer may speak by the name of the module.
-func inputOf(config render.Config, resource, module string) (render.Input, error) {
+func inputOf(config helm.Config, resource, module string) (render.Input, error) {
 	own, err := config.For(resource)
 	release := resource
 	if resource == descriptor.ResourceManifest {

@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
 )
 
 // The formats that a manifest can have beside plain YAML: those that the operator renders.
@@ -131,7 +132,7 @@ func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructur
 	if s.Tree == nil {
 		return render.Parse(bytes.NewReader(s.Manifest), maxFetched)
 	}
-	renderer, known := render.Builtin()[s.Format]
+	renderer, known := formats.Builtin()[s.Format]
 	if !known {
 		return nil, fmt.Errorf("there is no renderer %q", s.Format)
 	}

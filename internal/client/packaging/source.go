@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
-	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // RuleReadable is the rule of findings about files that cannot be read.
@@ -35,7 +35,7 @@ type Source struct {
 	// Values are those that a chart is installed with, over its own; nil when the configuration names none.
 	Values map[string]any
 	// layer is a resource config that comes from elsewhere.
-	layer *render.Config
+	layer *helm.Config
 	// DefaultCR is the text of the default custom resource, nil when there is none.
 	DefaultCR     []byte
 	DefaultCRFile string

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
-	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // resourceConfig says with which values, and in which namespace, the manifest is installed.
@@ -25,7 +25,7 @@ func (r *reader) values(ctx context.Context, into *Source) error {
 	if err != nil {
 		return err
 	}
-	if into.Values, err = render.Values(text); err != nil {
+	if into.Values, err = helm.Values(text); err != nil {
 		return fmt.Errorf("%s: %w", r.place(r.config.Values), err)
 	}
 	return nil
@@ -36,7 +36,7 @@ func (s *Source) Configure(text []byte) error {
 	if s.Values != nil || s.Config.TargetNamespace != "" {
 		return fmt.Errorf("%s says values or targetNamespace, which resource %s says, too", s.Config.File, resourceConfig)
 	}
-	layer, err := render.ParseConfig(text)
+	layer, err := helm.ParseConfig(text)
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", resourceConfig, err)
 	}
@@ -53,9 +53,9 @@ func (s *Source) Configure(text []byte) error {
 
 // installation returns how the manifest is installed, as the lifecycle manager will read it: the config layer may speak of raw-manifest by
 // the name of the module.
-func (s *Source) installation() (render.InstallConfig, error) {
+func (s *Source) installation() (helm.InstallConfig, error) {
 	if s.layer == nil {
-		return render.InstallConfig{Values: s.Values, Namespace: s.Config.TargetNamespace}, nil
+		return helm.InstallConfig{Values: s.Values, Namespace: s.Config.TargetNamespace}, nil
 	}
 	name := resourceManifest
 	if installs := s.layer.Installs(); !slices.Contains(installs, name) && slices.Contains(installs, s.Config.ModuleName()) {
@@ -78,9 +78,9 @@ func (s *Source) configResources(objects []*unstructured.Unstructured) ([]compon
 		entry["values"] = s.Values
 	}
 	if namespace := s.Config.TargetNamespace; namespace != "" {
-		client := map[string]any{render.ClientConfigNamespace: namespace}
+		client := map[string]any{helm.ClientConfigNamespace: namespace}
 		if !brings(objects, namespace) {
-			client[render.ClientConfigCreateNamespace] = true
+			client[helm.ClientConfigCreateNamespace] = true
 		}
 		entry["clientConfig"] = client
 	}
@@ -89,7 +89,7 @@ func (s *Source) configResources(objects []*unstructured.Unstructured) ([]compon
 	}
 	text, err := yaml.Marshal(map[string]any{"configs": []any{entry}})
 	if err == nil {
-		_, err = render.ParseConfig(text) // as the lifecycle manager will
+		_, err = helm.ParseConfig(text) // as the lifecycle manager will
 	}
 	return []component.Resource{{Name: resourceConfig, Data: text}}, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
-	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // chartModule writes a module whose manifest is a chart that cannot be rendered without values.
@@ -55,7 +55,7 @@ func TestValues_AChartIsPackedWithItsValues(t *testing.T) {
 		t.Errorf("the image of the values is not among the resources: %+v", version.Resources[0])
 	}
 	how := installation(t, version)
-	want := render.InstallConfig{
+	want := helm.InstallConfig{
 		Values:    map[string]any{"image": "example.com/notes:1.2.3", "replicas": 3.0, "ratio": 0.5, "port": "80", "keep": nil},
 		Namespace: "notes-system", CreateNamespace: true,
 	}
@@ -69,9 +69,9 @@ func TestValues_AChartIsPackedWithItsValues(t *testing.T) {
 }
 
 // installation returns what the resource config of a version says of its manifest.
-func installation(t *testing.T, version component.Version) render.InstallConfig {
+func installation(t *testing.T, version component.Version) helm.InstallConfig {
 	t.Helper()
-	config, err := render.ParseConfig(named(version, "config"))
+	config, err := helm.ParseConfig(named(version, "config"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 	"github.com/kyma-project/lifecycle-manager/samples"
 )
 
@@ -215,10 +217,10 @@ func newSampleReader(t *testing.T, s *publisher, files []content.File) *sampleRe
 // everything renders definitions and installations in order.
 func (r *sampleReader) everything(m *v1beta2.Manifest) []string {
 	r.t.Helper()
-	config, err := render.ParseConfig(nil)
+	config, err := helm.ParseConfig(nil)
 	if m.Spec.Config != nil {
 		tree, _ := r.fetch(imageSpec(*m.Spec.Config))
-		config, err = render.ParseConfig(tree.Files[0].Data)
+		config, err = helm.ParseConfig(tree.Files[0].Data)
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -241,7 +243,7 @@ func (r *sampleReader) everything(m *v1beta2.Manifest) []string {
 	return found
 }
 
-func (r *sampleReader) input(m *v1beta2.Manifest, install string, config render.Config) render.Input {
+func (r *sampleReader) input(m *v1beta2.Manifest, install string, config helm.Config) render.Input {
 	r.t.Helper()
 	own, err := config.For(install)
 	if err != nil {
@@ -249,7 +251,7 @@ func (r *sampleReader) input(m *v1beta2.Manifest, install string, config render.
 	}
 	input := render.Input{Name: install, Namespace: stdcmp.Or(own.Namespace, m.Spec.TargetNamespace, "default"), Values: own.Values}
 	if m.Spec.Values != nil {
-		if input.Values, err = render.Values(m.Spec.Values.Raw); err != nil {
+		if input.Values, err = helm.Values(m.Spec.Values.Raw); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -259,7 +261,7 @@ func (r *sampleReader) input(m *v1beta2.Manifest, install string, config render.
 func (r *sampleReader) render(source sampleSource, input render.Input) []string {
 	r.t.Helper()
 	tree, version := r.fetch(source)
-	rendered, err := render.Builtin()[string(source.Type)].Render(context.Background(), tree, input)
+	rendered, err := formats.Builtin()[string(source.Type)].Render(context.Background(), tree, input)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
 )
 
 const (
@@ -35,16 +36,16 @@ type Format struct {
 
 // BuiltinFormats returns the types of a source that this operator brings.
 func BuiltinFormats() map[string]Format {
-	formats := map[string]Format{}
-	for name, renderer := range render.Builtin() {
+	known := map[string]Format{}
+	for name, renderer := range formats.Builtin() {
 		kind := v1beta2.RefType(name)
-		formats[name] = Format{
+		known[name] = Format{
 			Renderer: renderer, Archive: kind != v1beta2.RefTypeOCI,
 			Whole: kind == v1beta2.RefTypeKustomize, Values: kind == v1beta2.RefTypeHelmChart,
 		}
 	}
-	delete(formats, "") // the place says what a source without a type is
-	return formats
+	delete(known, "") // the place says what a source without a type is
+	return known
 }
 
 // Contents reads what the sources of Manifests hold.

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/signcoverage"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
-	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // The names of what a component says about its module, for messages and memory. No installation can have them.
@@ -47,7 +47,7 @@ func (r *reading) checkDescribed(ctx context.Context, parts []Part) error {
 }
 
 // checkRelease holds the release of a chart that is named after the module to the name that the component gives the module.
-func (r *reading) checkRelease(ctx context.Context, part *parsedSource, own *render.InstallConfig) error {
+func (r *reading) checkRelease(ctx context.Context, part *parsedSource, own *helm.InstallConfig) error {
 	module := r.manifest.Labels[v1beta2.LabelModuleName]
 	if !r.judges() || !r.cover.Policy.Asks() || r.allows(descriptor.AllowValues) ||
 		!r.Formats[part.format].Values || part.name != rawManifest || own.ReleaseName != "" || module == "" {

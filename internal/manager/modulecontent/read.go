@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
 // callKey is one way to the content of a part: that one login is refused says nothing of another.
@@ -100,7 +101,7 @@ type reading struct {
 	*covering
 	manifest     *v1beta2.Manifest
 	capabilities func(context.Context) (Capabilities, error)
-	config       render.Config
+	config       helm.Config
 	known        *Capabilities
 	// selector finds the login for the first installation.
 	selector *metav1.LabelSelector
@@ -160,17 +161,17 @@ func (r *reading) knownAs(install string) string {
 }
 
 // input returns what a format with values gets: those of the config layer, and those of the spec over them.
-func (r *reading) input(ctx context.Context, part *parsedSource, own render.InstallConfig) (render.Input, error) {
+func (r *reading) input(ctx context.Context, part *parsedSource, own helm.InstallConfig) (render.Input, error) {
 	input := render.Input{
 		Name: cmp.Or(own.ReleaseName, releaseName(r.manifest, part.name)), Path: part.path,
 		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values,
 	}
 	if r.manifest.Spec.Values != nil {
-		values, err := render.Values(r.manifest.Spec.Values.Raw)
+		values, err := helm.Values(r.manifest.Spec.Values.Raw)
 		if err != nil {
 			return input, err
 		}
-		input.Values = render.MergeValues(own.Values, values)
+		input.Values = helm.MergeValues(own.Values, values)
 	}
 	if r.known == nil {
 		known, err := r.capabilities(ctx)
@@ -211,7 +212,7 @@ func (r *reading) readConfig(ctx context.Context, part *parsedSource) (Part, err
 	if len(tree.Files) > 0 {
 		data = tree.Files[0].Data
 	}
-	if r.config, err = render.ParseConfig(data); err != nil {
+	if r.config, err = helm.ParseConfig(data); err != nil {
 		return Part{}, err
 	}
 	return Part{Source: resolvedSource(part, source, resolved)}, nil

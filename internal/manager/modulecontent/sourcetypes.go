@@ -13,6 +13,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/content/git"
 )
 
 // SourceType is one kind of place that a source can name. A new one implements this and is registered in internal/manager/setup.
@@ -169,7 +170,7 @@ func (gitPlace) Open(ask SourceRequest) (content.Source, error) {
 }
 
 func openGit(ask SourceRequest, spec gitSpec) (content.Source, error) {
-	source := &content.GitSource{
+	source := &git.Source{
 		Store: ask.Store, URL: spec.URL, Branch: spec.Ref.Branch, Tag: spec.Ref.Tag, Commit: spec.Ref.Commit, Path: ask.Path, Known: ask.Known,
 	}
 	address, err := url.Parse(spec.URL)
@@ -178,7 +179,7 @@ func openGit(ask SourceRequest, spec gitSpec) (content.Source, error) {
 	}
 	login, err := ask.Logins.For(address)
 	policy := ask.Policy(address.Host)
-	source.Auth, source.CA, source.AllowPlain = content.GitAuth(login), policy.CA, policy.PlainHTTP
+	source.Auth, source.CA, source.AllowPlain = git.Auth(login), policy.CA, policy.PlainHTTP
 	return source, err
 }
 

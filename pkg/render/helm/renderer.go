@@ -1,0 +1,77 @@
+package helm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// Renderer renders a chart as `helm template --include-crds` does, without a cluster and without DNS: lookup finds nothing. The tree is the
+// chart's directory, or holds it as its one directory.
+//
+//  1. Values are laid over those of the chart and its subcharts and checked against their schemas.
+//  2. The objects of crds/, of the chart and the subcharts in use, are objects like all others: they are installed and upgraded.
+//  3. What the templates give is parsed strictly; NOTES.txt is left out after it has had its chance to fail.
+//  4. Everything is rendered twice, each time at another "now": a chart whose objects differ is refused, because each reconcile would
+//     change what runs.
+//  5. Hooks are never run and never dropped in silence: tests are left out, as `helm install` does, any other hook is an error.
+//  6. An object with "helm.sh/resource-policy: keep" is marked to be kept.
+type Renderer struct{}
+
+// instants are what "now" is in the two renders. They differ in every part that a template may pick; nothing that depends on them is
+// accepted, so no real clock is needed.
+var instants = [2]time.Time{
+	time.Date(2001, time.February, 3, 4, 5, 6, 7, time.UTC),
+	time.Date(2032, time.November, 28, 19, 47, 38, 900_000_000, time.UTC),
+}
+
+// Render implements render.Renderer.
+func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Input) (rendered render.Rendered, err error) {
+	// The chart is hostile until it is rendered, and Helm's code was written for charts of friends.
+	defer func() {
+		if cause := recover(); cause != nil {
+			rendered, err = render.Rendered{}, invalidChart("Helm's library broke off on this chart: %s", shorten(fmt.Sprint(cause)))
+		}
+	}()
+	files, err := chartFiles(tree)
+	if err != nil {
+		return render.Rendered{}, err
+	}
+	var texts [2]renderedChart
+	var contents [2]*chartContent
+	for i, now := range instants {
+		if texts[i], err = renderChart(ctx, files, input, now); err != nil {
+			return render.Rendered{}, err
+		}
+		// Equal texts are equal objects: the second render is parsed only if it must be compared.
+		if i == 1 && slices.Equal(texts[0].files, texts[1].files) {
+			continue
+		}
+		if contents[i], err = chartObjects(texts[i].files); err != nil {
+			return render.Rendered{}, err
+		}
+		if hooks := contents[i].hooks; len(hooks) > 0 {
+			return render.Rendered{}, refuseHooks(ctx, files, input, hooks)
+		}
+	}
+	if contents[1] != nil {
+		if found := differences(contents[0], contents[1]); len(found) > 0 {
+			return render.Rendered{}, nonDeterministic(files, input, found, texts[1].varied)
+		}
+	}
+	return render.Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}}, nil
+}
+
+func invalidChart(format string, args ...any) error {
+	return content.Errorf(content.ReasonContentInvalid, format, args...)
+}
+
+func invalidValues(format string, args ...any) error {
+	return content.Errorf(content.ReasonValuesInvalid, format, args...)
+}
