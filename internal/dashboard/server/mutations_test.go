@@ -119,12 +119,12 @@ func TestMutations_WhatCannotBeDoneSaysWhy(t *testing.T) {
 		reason string
 		word   string
 	}{
-		"an empty request":             {`{}`, http.StatusBadRequest, WhyInvalid, "kind"},
-		"an unknown field, misspelled": {`{"kind":"delete","modul":"x"}`, http.StatusBadRequest, WhyInvalid, "modul"},
-		"an unknown Kyma":              {`{"kind":"manage","kyma":"acts/nobody","module":"papers"}`, http.StatusNotFound, WhyNotFound, "there is no Kyma"},
-		"an unknown module":            {`{"kind":"add","kyma":"acts/demo","modules":[{"name":"nobody"}]}`, http.StatusNotFound, WhyNotFound, "papers"},
-		"no confirmation":              {`{"kind":"add","direct":true,"modules":[{"name":"papers","namespace":"acts"}]}`, http.StatusConflict, operations.WhyConfirm, "papers"},
-		"an impossible promotion":      {`{"kind":"promote","release":"acts/papers","channel":"fast","version":"2.0.0"}`, http.StatusUnprocessableEntity, WhyRefused, "papers-2.0.0"},
+		"an empty request":   {`{}`, http.StatusBadRequest, WhyInvalid, "kind"},
+		"an unknown field":   {`{"kind":"delete","modul":"x"}`, http.StatusBadRequest, WhyInvalid, "modul"},
+		"an unknown Kyma":    {`{"kind":"manage","kyma":"acts/nobody","module":"papers"}`, http.StatusNotFound, WhyNotFound, "there is no Kyma"},
+		"an unknown module":  {`{"kind":"add","kyma":"acts/demo","modules":[{"name":"nobody"}]}`, http.StatusNotFound, WhyNotFound, "papers"},
+		"no confirmation":    {`{"kind":"add","direct":true,"modules":[{"name":"papers","namespace":"acts"}]}`, http.StatusConflict, operations.WhyConfirm, "papers"},
+		"a missing template": {`{"kind":"promote","release":"acts/papers","channel":"fast","version":"2.0.0"}`, http.StatusUnprocessableEntity, WhyRefused, "papers-2.0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &site{T: t, server: s.server, base: s.base, http: s.http, admin: s.admin}

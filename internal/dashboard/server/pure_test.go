@@ -126,14 +126,14 @@ func TestTroubled(t *testing.T) {
 		want    []string
 		total   int
 	}{
-		"a module in progress of a ready Kyma needs nothing": {lines(kyma("k", modulestatus.Ready)), mods(module("k", "m", modulestatus.Processing)), nil, 0},
+		"a ready Kyma needs nothing": {lines(kyma("k", modulestatus.Ready)), mods(module("k", "m", modulestatus.Processing)), nil, 0},
 		"an error comes before a warning": {
 			nil, mods(module("k", "a", modulestatus.Warning), module("l", "b", modulestatus.Error)), []string{"b", "a"}, 2,
 		},
-		"a Kyma is not repeated beside its module":        {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Error)), []string{"a"}, 1},
-		"a Kyma that is worse than its modules is listed": {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Warning)), []string{"k", "a"}, 2},
-		"a Kyma without modules is listed":                {lines(kyma("k", modulestatus.Warning)), nil, []string{"k"}, 1},
-		"a module in progress has two minutes":            {nil, mods(since(time.Minute, "m", modulestatus.Processing)), nil, 0},
+		"a Kyma is not repeated beside its module": {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Error)), []string{"a"}, 1},
+		"a Kyma worse than its modules is listed":  {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Warning)), []string{"k", "a"}, 2},
+		"a Kyma without modules is listed":         {lines(kyma("k", modulestatus.Warning)), nil, []string{"k"}, 1},
+		"a module in progress has two minutes":     {nil, mods(since(time.Minute, "m", modulestatus.Processing)), nil, 0},
 		"a module that is not ready after that needs attention: no node may be free": {
 			nil, mods(since(2*time.Minute, "slow", modulestatus.Processing), module("k", "a", modulestatus.Warning)), []string{"a", "slow"}, 2,
 		},
