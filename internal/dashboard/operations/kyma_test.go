@@ -135,21 +135,21 @@ func TestKyma_WhatIsRefusedForAKyma(t *testing.T) {
 		reason string
 		word   string
 	}{
-		"an unknown module lists candidates":             {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: "nobody"}}}, WhyNotFound, b.notes},
-		"an unknown version lists candidates":            {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.notes, Version: "9.0.0"}}}, WhyNotFound, "1.2.0, 1.1.0, 1.0.0"},
-		"the Kyma's channel does not offer it":           {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.beacon}}}, WhyNotFound, "fast (0.1.0)"},
-		"a community module must be requested as one":    {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: community}}}, WhyRefused, "as a community module"},
-		"a module of the Kyma is not installed directly": {Request{Kind: Add, Kyma: kyma, Direct: true, Modules: []Wanted{{Name: b.notes}}}, WhyRefused, "take it out there first"},
-		"nor where no Kyma is named":                     {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.notes, Version: "1.0.0"}}}, WhyRefused, "lower than 1.1.0"},
-		"a missing module cannot be released":            {Request{Kind: Unmanage, Kyma: kyma, Module: b.beacon}, WhyNotFound, "it has " + b.notes},
-		"a channel that does not offer all modules":      {Request{Kind: Channel, Kyma: b.kyma("other", v1beta2.Module{Name: b.beacon, Channel: "fast"}), Module: b.beacon}, WhyNotFound, "fast (0.1.0)"},
-		"a Kyma that is not there":                       {Request{Kind: Manage, Kyma: b.namespace + "/nobody", Module: b.notes}, WhyNotFound, "there is no Kyma"},
-		"a custom resource of another kind":              {Request{Kind: Configure, Kyma: kyma, Module: b.notes, Object: sample(community, "x", "red")}, WhyNotFound, "no custom resource"},
-		"an upgrade of what is not there":                {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.beacon}}}, WhyNotFound, "has no module"},
-		"a request with a field too many":                {Request{Kind: Manage, Kyma: kyma, Module: b.notes, Channel: "fast"}, WhyInvalid, "field channel"},
-		"a manageable module without a Kyma":             {Request{Kind: Add, Direct: true, Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
-		"another word than the module's name":            {Request{Kind: Add, Direct: true, Confirmation: "yes", Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
-		"a manageable module requested as community":     {Request{Kind: Add, Community: true, Modules: []Wanted{{Name: b.beacon}}}, WhyRefused, "is no community module"},
+		"an unknown module lists candidates":         {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: "nobody"}}}, WhyNotFound, b.notes},
+		"an unknown version lists candidates":        {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.notes, Version: "9.0.0"}}}, WhyNotFound, "1.2.0, 1.1.0, 1.0.0"},
+		"the Kyma's channel does not offer it":       {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.beacon}}}, WhyNotFound, "fast (0.1.0)"},
+		"a community module not requested as one":    {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: community}}}, WhyRefused, "as a community module"},
+		"a module of the Kyma, installed directly":   {Request{Kind: Add, Kyma: kyma, Direct: true, Modules: []Wanted{{Name: b.notes}}}, WhyRefused, "take it out there first"},
+		"nor where no Kyma is named":                 {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.notes, Version: "1.0.0"}}}, WhyRefused, "lower than 1.1.0"},
+		"a missing module cannot be released":        {Request{Kind: Unmanage, Kyma: kyma, Module: b.beacon}, WhyNotFound, "it has " + b.notes},
+		"a channel that does not offer all modules":  {Request{Kind: Channel, Kyma: b.kyma("other", v1beta2.Module{Name: b.beacon, Channel: "fast"}), Module: b.beacon}, WhyNotFound, "fast (0.1.0)"},
+		"a Kyma that is not there":                   {Request{Kind: Manage, Kyma: b.namespace + "/nobody", Module: b.notes}, WhyNotFound, "there is no Kyma"},
+		"a custom resource of another kind":          {Request{Kind: Configure, Kyma: kyma, Module: b.notes, Object: sample(community, "x", "red")}, WhyNotFound, "no custom resource"},
+		"an upgrade of what is not there":            {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.beacon}}}, WhyNotFound, "has no module"},
+		"a request with a field too many":            {Request{Kind: Manage, Kyma: kyma, Module: b.notes, Channel: "fast"}, WhyInvalid, "field channel"},
+		"a manageable module without a Kyma":         {Request{Kind: Add, Direct: true, Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
+		"another word than the module's name":        {Request{Kind: Add, Direct: true, Confirmation: "yes", Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
+		"a manageable module requested as community": {Request{Kind: Add, Community: true, Modules: []Wanted{{Name: b.beacon}}}, WhyRefused, "is no community module"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &bench{T: t, WithWatch: b.WithWatch, engine: b.engine, namespace: b.namespace, notes: b.notes, beacon: b.beacon}
