@@ -8,6 +8,6 @@
 // Packages modulestatus (WayToInstall, NextToDelete) and kymaedit decide whether something may be done at all, and packages kymaedit and
 // directinstall write it, exactly as for the command line.
 //
-// Non-goals: it knows no HTTP, keeps no credential longer than an operation runs, acts only with the permissions of the requesting user,
+// Non-goals: it handles no HTTP, keeps no credential longer than an operation runs, acts only with the permissions of the requesting user,
 // and deletes nothing that was not shown.
 package operations

@@ -237,7 +237,7 @@ func TestKyma_TwoAtOnce(t *testing.T) {
 	if got := b.entries(kyma); !strings.Contains(got, "notes") || !strings.Contains(got, "beacon:fast") {
 		t.Errorf("the Kyma has %s", got)
 	}
-	op, err := b.waits(b.engine, alice, ids[1], func(op Operation) bool { return op.State == Succeeded }) // what another server did is seen here
+	op, err := b.waits(b.engine, alice, ids[1], func(op Operation) bool { return op.State == Succeeded }) // the other server ran it
 	if err != nil || op.User != bob.Name {
 		t.Errorf("%+v %v", op, err)
 	}

@@ -131,7 +131,7 @@ func (e *Engine) find(ctx context.Context, as Actor, id string) (entry, error) {
 	return entry{}, refuse(WhyNotFound, "there is no operation %.40q, or you may not see it", id)
 }
 
-// sees reports whether a user may see an operation: the one who started it may, and those who may read what it is about.
+// sees reports whether a user may see an operation: the user who started it may, and users who may read what it is about.
 func (e *Engine) sees(ctx context.Context, as Actor, op *Operation) (bool, error) {
 	if op.User == as.Name {
 		return true, nil

@@ -42,7 +42,7 @@ type record struct {
 	Renewed time.Time `json:"renewed"`
 	// Elsewhere reports whether the objects are those of a runtime.
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// Here are the Kymas of the deed whose modules are in the cluster of the hub.
+	// Here lists the Kymas of the request whose modules are in the cluster of the hub.
 	Here []string `json:"here,omitempty"`
 
 	version string

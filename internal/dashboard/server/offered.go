@@ -107,7 +107,7 @@ func (s *snapshot) templateAt(at modulestatus.Key) *v1beta2.ModuleTemplate {
 	return &v1beta2.ModuleTemplate{} // not reached: offers are made of these templates
 }
 
-// kymaOf returns a Kyma by namespace/name; nil where none is named.
+// kymaOf returns a Kyma by namespace/name; nil if none is named.
 func (s *snapshot) kymaOf(u *User, name string) (*v1beta2.Kyma, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // a module can be obtained without a Kyma

@@ -69,7 +69,7 @@ func fileOf(name string, data []byte) file {
 	return f
 }
 
-// serve answers with a file of the front end, and with its page for every other path: the page knows its own routes.
+// serve answers with a file of the front end, and with its page for every other path: the page has routes of its own.
 func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 	if f, is := s.files[name]; is {

@@ -79,8 +79,8 @@ func (w *watches) definitionChanged() {
 //
 //  1. if the user may list none of them, that is the error
 //  2. objects that the server watches for all users are filtered by what this user may list
-//  3. all other kinds, and those that the server itself turns out not to be allowed to list, are watched with the permissions of the
-//     first user, in the namespaces that this user may list
+//  3. all other kinds, and those that the server itself may not list, are watched with the permissions of the first user, in the
+//     namespaces that this user may list
 func (w *watches) list(ctx context.Context, u *User, at place) ([]client.Object, scope, error) {
 	ctx, done := context.WithTimeout(ctx, firstList)
 	defer done()
