@@ -86,7 +86,7 @@ func TestLogins(t *testing.T) {
 		flags            []string
 		want             string
 	}{
-		{"without a login it is said how to log in", "", "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
+		{"without a login the error explains how to log in", "", "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
 		{"a wrong password is one line", "", "", []string{"--username", "ada", "--password", "wrong"}, "registry HOST refuses user ada: the user or the password is wrong"},
 		{"a wrong password on standard input is one line", "wrong\n", "", []string{"--username", "ada", "--password-stdin"}, "registry HOST refuses user ada: the user or the password is wrong"},
 		{"a wrong password of docker's names its file", "", docker("ada", "old"), nil, "registry HOST refuses the login from config.json: run docker login HOST, or give --username and --password-stdin"},
