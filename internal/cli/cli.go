@@ -76,8 +76,8 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	return root
 }
 
-// tidy gives every command the same manners: arguments that do not fit are a usage error that names the help text, and a group of
-// commands says which of its verbs was meant.
+// tidy gives every command the same behaviour: arguments that do not fit are a usage error that names the help text, and a group of
+// commands suggests the verb that may have been meant.
 func tidy(command *cobra.Command) {
 	command.SuggestionsMinimumDistance = 2
 	if !command.Runnable() {
@@ -115,7 +115,7 @@ func misfit(command *cobra.Command, args []string, cause error) error {
 	return failure.With("%s --help shows how to call it", path)
 }
 
-// add puts commands into a group. Of two with one name the second gives its subcommands to the first: showcmd and changecmd both
+// add puts commands into a group. Of two commands with one name, the second gives its subcommands to the first: getcmd and editcmd both
 // have some of `kyma kyma` and `kyma catalog`.
 func add(root *cobra.Command, group string, commands []*cobra.Command) {
 	for _, command := range commands {
@@ -137,7 +137,7 @@ func named(root *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// help returns what a command without a verb does. A word that is no verb is a mistake, not a reason to print everything.
+// help handles a command without a verb. An unknown verb is a mistake, not a reason to print everything.
 func help(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return command.Help()
@@ -149,7 +149,7 @@ func help(command *cobra.Command, args []string) error {
 	return failure.With("%s --help lists the commands", command.CommandPath())
 }
 
-// program returns how the help text calls kyma: as a kubectl plugin it is "kubectl kyma".
+// program returns the name of kyma in the help text: as a kubectl plugin it is "kubectl kyma".
 func program() string {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-") {
 		return "kubectl kyma"

@@ -25,17 +25,17 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a command that there is not":                   {[]string{"frobnicate"}, `there is no command "kyma frobnicate"`},
-		"a command that is almost right names the one":  {[]string{"versio"}, "did you mean version?"},
-		"a flag that there is not":                      {[]string{"version", "--colour"}, "kyma version --help lists the flags"},
-		"a format that there is not lists those":        {[]string{"version", "-o", "xml"}, "table|json|yaml"},
-		"an argument too many":                          {[]string{"version", "1"}, `unexpected argument "1": kyma version takes no arguments`},
-		"an argument too many of some":                  {[]string{"module", "copy", "a", "b", "c"}, `"c": kyma module copy takes FROM TO`},
-		"an argument that is missing":                   {[]string{"module", "init"}, "kyma module init: DIR is missing"},
-		"the second argument that is missing":           {[]string{"release", "promote", "notes"}, "kyma release promote: FROM is missing"},
-		"an argument that is empty":                     {[]string{"delete", "notes", ""}, "kyma delete: argument 2 is empty"},
-		"a verb of a group that there is not":           {[]string{"module", "frobnicate"}, `there is no command "kyma module frobnicate"`},
-		"another group's verb that there is not either": {[]string{"kyma", "frobnicate"}, `there is no command "kyma kyma frobnicate"`},
+		"an unknown command":                        {[]string{"frobnicate"}, `there is no command "kyma frobnicate"`},
+		"a mistyped command suggests the right one": {[]string{"versio"}, "did you mean version?"},
+		"an unknown flag":                           {[]string{"version", "--colour"}, "kyma version --help lists the flags"},
+		"an unknown format lists the known ones":    {[]string{"version", "-o", "xml"}, "table|json|yaml"},
+		"an argument too many":                      {[]string{"version", "1"}, `unexpected argument "1": kyma version takes no arguments`},
+		"an argument too many of some":              {[]string{"module", "copy", "a", "b", "c"}, `"c": kyma module copy takes FROM TO`},
+		"an argument that is missing":               {[]string{"module", "init"}, "kyma module init: DIR is missing"},
+		"the second argument that is missing":       {[]string{"release", "promote", "notes"}, "kyma release promote: FROM is missing"},
+		"an argument that is empty":                 {[]string{"delete", "notes", ""}, "kyma delete: argument 2 is empty"},
+		"an unknown verb of a group":                {[]string{"module", "frobnicate"}, `there is no command "kyma module frobnicate"`},
+		"an unknown verb of another group":          {[]string{"kyma", "frobnicate"}, `there is no command "kyma kyma frobnicate"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, said := run(t, c.args...)

@@ -12,11 +12,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// completionPatience is how long a shell waits for words: a cluster that does not answer must not delay who only pressed Tab. Tests of
-// what is offered have more.
+// completionPatience is how long a shell waits for words: a cluster that does not answer must not delay a user who only pressed Tab.
+// Tests of the offered words set a longer time.
 var completionPatience = 3 * time.Second
 
-// completing bounds a command line that asks for completion.
+// completing limits the time of a command line that requests completion.
 func completing(ctx context.Context, args []string) (context.Context, context.CancelFunc) {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		return context.WithTimeout(ctx, completionPatience)
@@ -24,8 +24,8 @@ func completing(ctx context.Context, args []string) (context.Context, context.Ca
 	return ctx, func() {}
 }
 
-// completes gives a command what completion has in common everywhere: flags with fixed words offer these, and arguments only what begins
-// as the word does which is typed.
+// completes adds to a command what completion has in common everywhere: flags with fixed words offer these, and arguments offer only
+// words with the typed prefix.
 func completes(command *cobra.Command) {
 	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		var words []string

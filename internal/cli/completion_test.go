@@ -34,7 +34,7 @@ func completed(t *testing.T, line string) []string {
 	}
 	var words []string
 	for _, word := range lines[:len(lines)-1] {
-		word, _, _ = strings.Cut(word, "\t") // what comes behind it describes it
+		word, _, _ = strings.Cut(word, "\t") // the rest is its description
 		words = append(words, word)
 	}
 	slices.Sort(words)
@@ -45,7 +45,7 @@ func TestCompletion(t *testing.T) {
 	apiserver.Need(t)
 	usual := completionPatience
 	t.Cleanup(func() { completionPatience = usual })
-	completionPatience = time.Minute // what is offered is looked at here, not how soon
+	completionPatience = time.Minute // the test checks the words, not the time
 	plane, err := localcluster.Start(t.Context(), localcluster.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -68,31 +68,31 @@ func TestCompletion(t *testing.T) {
 	}
 	catalogAndKyma(t, target.Of(plane.Config))
 	for name, c := range map[string]struct{ line, want string }{
-		"modules that can be had":            {"add ", "beacon notes"},
-		"those that begin so":                {"add no", "notes"},
-		"not those that are named already":   {"add beacon ", "notes"},
-		"versions after @":                   {"add notes@", "notes@1.0.0 notes@1.1.0"},
-		"versions that begin so":             {"add notes@1.1", "notes@1.1.0"},
-		"channels after a colon":             {"add notes:", "notes:fast notes:regular"},
-		"of an unknown module there is none": {"add nobody@", ""},
-		"what could be compared":             {"diff notes@", "notes@1.0.0 notes@1.1.0"},
-		"what begins so among versions":      {"diff notes@1.0", "notes@1.0.0"},
-		"modules that are enabled":           {"delete ", "notes"},
-		"those can be upgraded":              {"upgrade ", "notes"},
-		"those can be let go of":             {"unmanage ", "notes"},
-		"those have a status":                {"status ", "notes"},
-		"those have a tree":                  {"tree ", "notes"},
-		"those have events":                  {"events ", "notes"},
-		"what the catalog has":               {"catalog show ", "beacon notes"},
-		"Kymas of a flag":                    {"add notes --kyma ", "hub/demo"},
-		"Kymas of a flag that shows":         {"list --kyma ", "hub/demo"},
-		"Kymas as an argument":               {"kyma get ", "hub/demo"},
-		"channels of a flag":                 {"add notes --channel ", "fast regular"},
-		"channels and Kymas":                 {"kyma set-channel ", "fast hub/demo regular"},
-		"words of a flag":                    {"add notes --policy ", "CreateAndDelete Ignore"},
-		"formats":                            {"list --output ", "json name table wide yaml"},
-		"formats by the short flag":          {"version -o ", "json table yaml"},
-		"ways of trying":                     {"add notes --dry-run ", "client none server"},
+		"available modules":                    {"add ", "beacon notes"},
+		"those with this prefix":               {"add no", "notes"},
+		"not those that are named already":     {"add beacon ", "notes"},
+		"versions after @":                     {"add notes@", "notes@1.0.0 notes@1.1.0"},
+		"versions with this prefix":            {"add notes@1.1", "notes@1.1.0"},
+		"channels after a colon":               {"add notes:", "notes:fast notes:regular"},
+		"none of an unknown module":            {"add nobody@", ""},
+		"versions to compare":                  {"diff notes@", "notes@1.0.0 notes@1.1.0"},
+		"versions to compare with this prefix": {"diff notes@1.0", "notes@1.0.0"},
+		"modules that are enabled":             {"delete ", "notes"},
+		"those can be upgraded":                {"upgrade ", "notes"},
+		"those can be released":                {"unmanage ", "notes"},
+		"those have a status":                  {"status ", "notes"},
+		"those have a tree":                    {"tree ", "notes"},
+		"those have events":                    {"events ", "notes"},
+		"modules of the catalog":               {"catalog show ", "beacon notes"},
+		"Kymas of a flag":                      {"add notes --kyma ", "hub/demo"},
+		"Kymas of a flag that shows":           {"list --kyma ", "hub/demo"},
+		"Kymas as an argument":                 {"kyma get ", "hub/demo"},
+		"channels of a flag":                   {"add notes --channel ", "fast regular"},
+		"channels and Kymas":                   {"kyma set-channel ", "fast hub/demo regular"},
+		"words of a flag":                      {"add notes --policy ", "CreateAndDelete Ignore"},
+		"formats":                              {"list --output ", "json name table wide yaml"},
+		"formats by the short flag":            {"version -o ", "json table yaml"},
+		"kinds of dry runs":                    {"add notes --dry-run ", "client none server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(completed(t, c.line), " "); got != c.want {
@@ -102,7 +102,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// rejected calls commands with a token that the cluster does not know: what it says of that is one word.
+// rejected calls commands with a token that the cluster does not accept: its answer is one word.
 func rejected(t *testing.T, kubeconfig string) {
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
@@ -126,7 +126,7 @@ func rejected(t *testing.T, kubeconfig string) {
 	}
 }
 
-// needsCluster are command lines that only a cluster can complete.
+// needsCluster lists command lines that only a cluster can complete.
 var needsCluster = []string{
 	"add ", "add notes@", "add notes:", "add notes --kyma ", "add notes --channel ", "delete ", "upgrade ", "manage ", "suspend ",
 	"diff ", "status ", "tree ", "events ", "catalog show ", "kyma get ", "kyma set-channel ",
@@ -141,8 +141,8 @@ func TestCompletionWithoutACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, kubeconfig := range map[string]string{
-		"without a kubeconfig":       filepath.Join(folder, "none"),
-		"with no one at its address": nobody,
+		"without a kubeconfig":          filepath.Join(folder, "none"),
+		"with no server at its address": nobody,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", kubeconfig)
@@ -163,7 +163,7 @@ func TestCompletionOfSandboxes(t *testing.T) {
 			t.Errorf("%q is completed by %q where there is no sandbox", line, words)
 		}
 	}
-	for _, name := range []string{"demo", "local"} { // what killed sandboxes leave is a sandbox, too: it can be deleted
+	for _, name := range []string{"demo", "local"} { // the rest of a killed sandbox is a sandbox, too: it can be deleted
 		folder := filepath.Join(state, "kyma", "sandboxes", name)
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestCompletionOfSandboxes(t *testing.T) {
 	}
 }
 
-// catalogAndKyma are two modules, and a Kyma that has one of them.
+// catalogAndKyma creates two modules, and a Kyma that has one of them.
 func catalogAndKyma(t *testing.T, to *target.Target) {
 	t.Helper()
 	c, err := to.Client()

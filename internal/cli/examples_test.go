@@ -12,7 +12,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
-// parses returns why a line of an example could not be run: it must lead to its own command, with flags and arguments that this takes.
+// parses returns why a line of an example cannot be run: it must lead to its own command, with flags and arguments that the command
+// accepts.
 func parses(line string, own *cobra.Command) error {
 	args, err := words(line)
 	if err != nil {
@@ -39,7 +40,7 @@ func parses(line string, own *cobra.Command) error {
 	return command.ValidateRequiredFlags()
 }
 
-// words returns those of a line of shell, up to the first pipe, redirection or &&. Quotes hold words together; $(...) is one word.
+// words returns the words of a shell line, up to the first pipe, redirection or &&. Quotes hold words together; $(...) is one word.
 func words(line string) ([]string, error) {
 	var found []string
 	var current strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// Version is set by the linker in releases; builds from a checkout say their commit.
+// Version is set by the linker in releases; builds from a checkout show their commit.
 var Version = ""
 
 type versionDocument struct {
@@ -21,7 +21,7 @@ type versionDocument struct {
 	Platform string `json:"platform"`
 }
 
-// build is which kyma this is.
+// build returns the version of this program.
 func build() versionDocument {
 	d := versionDocument{
 		Versioned: console.Kind("Version"), Version: cmp.Or(Version, "dev"),
@@ -37,7 +37,7 @@ func build() versionDocument {
 	return d
 }
 
-// line returns what --version says of it.
+// line returns the text of --version.
 func (d versionDocument) line() string {
 	if d.Commit == "" {
 		return d.Version
@@ -45,7 +45,7 @@ func (d versionDocument) line() string {
 	return d.Version + " (commit " + d.Commit + ")"
 }
 
-// version returns which kyma this is. It asks no cluster, so that it always answers.
+// version returns the command that prints the version. It calls no cluster, so that it always works.
 func version(c *console.Console) *cobra.Command {
 	output := console.OutputFlag(console.Table, console.JSON, console.YAML)
 	command := &cobra.Command{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// narrowed makes the next version of notes, whose definition accepts less.
+// narrowed changes notes to its next version, whose definition accepts less.
 func narrowed(t *testing.T, version string) {
 	t.Helper()
 	edit(t, "notes/module-config.yaml", "version: 0.1.0", "version: "+version)
@@ -73,7 +73,7 @@ func TestReleasesTellWhatClustersWouldRefuse(t *testing.T) {
 		t.Error("it was not released")
 	}
 
-	// What the version allows by name is not asked for.
+	// A change that the version allows by name needs no confirmation.
 	edit(t, "notes/module-config.yaml", "version: 0.2.0", "version: 0.3.0\nallowCRDChanges: [BoundNarrowed]")
 	edit(t, "notes/manifest.yaml", "maxLength: 100", "maxLength: 50")
 	s.asks, s.in = false, ""

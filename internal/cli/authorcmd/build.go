@@ -73,7 +73,7 @@ func built(ctx context.Context, archive string, version component.Version, overw
 	return done, err
 }
 
-// source returns the module that flags and arguments name; nil when a component is made without a configuration.
+// source returns the module that flags and arguments name; nil if a component is made without a configuration.
 func (a *author) source(ctx context.Context, s *sources, args []string) (*packaging.Source, error) {
 	file, err := s.configFile(args)
 	if file == "" || err != nil {
@@ -86,7 +86,7 @@ func (a *author) source(ctx context.Context, s *sources, args []string) (*packag
 	return source, err
 }
 
-// prepared returns the component version that a module and flags describe, with who signs it.
+// prepared returns the component version that a module and flags describe, with its signer.
 func (a *author) prepared(
 	ctx context.Context, s *sources, signs *signing, source *packaging.Source, access component.Access,
 ) (version component.Version, err error) {

@@ -65,7 +65,7 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 		t.Errorf("the same again said %q", said)
 	}
 
-	// No controller runs here: what is tried is applied, and never becomes available.
+	// No controller runs here: a trial is applied, and never becomes available.
 	s.ok("module", "init", "trial")
 	if _, said := s.ok("module", "run", "trial", "--wait=false"); !strings.Contains(said, "Cluster: "+config.Host) {
 		t.Errorf("where it goes is not said: %q", said)
@@ -74,7 +74,7 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 	t.Run("a chart with values", func(t *testing.T) { installsAChart(&shell{T: t, target: s.target}, config, c) })
 }
 
-// installsAChart holds that the values of a configuration are those that run: in a trial, and when what create published is installed.
+// installsAChart checks that the values of a configuration are applied: in a trial, and if the module that create published is installed.
 func installsAChart(s *shell, config *rest.Config, c client.Client) {
 	chart(s.T, "charted", "values: values.yaml\ntargetNamespace: notes-system\n")
 	colour := func() string {
@@ -109,7 +109,7 @@ func installsAChart(s *shell, config *rest.Config, c client.Client) {
 	}
 }
 
-// offered returns what the channels offer.
+// offered returns the versions that the channels offer.
 func offered(t *testing.T, c client.Client) string {
 	t.Helper()
 	meta := &v1beta2.ModuleReleaseMeta{}

@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
-// author is what every command of this package has.
+// author holds what every command of this package has.
 type author struct {
 	console *console.Console
 	target  *target.Target
@@ -40,7 +40,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 	return []*cobra.Command{module, release, a.oldCreate()}
 }
 
-// oldCreate returns how the old CLI called it.
+// oldCreate returns the command under its name in the old CLI.
 func (a *author) oldCreate() *cobra.Command {
 	old := &cobra.Command{Use: "create", Short: "Create a module, as the old CLI called it", Hidden: true}
 	below := a.create(true)

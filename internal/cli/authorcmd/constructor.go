@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
-// withoutEffect are flags of earlier tools that have no effect, and why; empty where that needs no remark.
+// withoutEffect lists flags of earlier tools that have no effect, and why; empty if that needs no remark.
 var withoutEffect = map[string]string{
 	"module-archive-persistence": "",
 	"registry-cred-selector":     "the operator has one Secret for its registries",
@@ -23,7 +23,7 @@ var withoutEffect = map[string]string{
 	"ci":                         "",
 }
 
-// addOldFlags adds what scripts for modulectl use, and for the old CLI what only that had.
+// addOldFlags adds the flags that scripts for modulectl use, and for the old CLI those that only it had.
 func (c *creation) addOldFlags(flags *pflag.FlagSet, old bool) {
 	flags.BoolVar(&c.skipManagerVersion, "skip-version-validation", false, "let the manager's image have another tag than the version")
 	flags.BoolVar(&c.keepUnpublished, "disable-ocm-registry-push", false, "the same as no --registry")
@@ -46,7 +46,7 @@ func (c *creation) addOldFlags(flags *pflag.FlagSet, old bool) {
 	}
 }
 
-// sayIgnored tells of flags that were given for nothing.
+// sayIgnored prints which given flags have no effect.
 func (a *author) sayIgnored(command *cobra.Command) {
 	command.Flags().Visit(func(flag *pflag.Flag) {
 		if instead := withoutEffect[flag.Name]; instead != "" {
@@ -55,7 +55,7 @@ func (a *author) sayIgnored(command *cobra.Command) {
 	})
 }
 
-// constructed writes the constructor, if one is requested, and what it needs beside it.
+// constructed writes the constructor, if one is requested, and the files that it needs beside it.
 func (a *author) constructed(ctx context.Context, c *creation, source *packaging.Source, version component.Version) error {
 	if c.constructor == "" || c.dryRun {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// described is as much of a constructor as these tests read.
+// described is the part of a constructor that these tests read.
 type described struct {
 	Components []struct {
 		Name, Version string
@@ -33,7 +33,7 @@ type described struct {
 	}
 }
 
-// constructor reads one, and checks that every file that it names is there.
+// constructor reads a constructor, and checks that every file that it names is there.
 func constructor(t *testing.T, file string) described {
 	t.Helper()
 	var found described
@@ -121,14 +121,14 @@ func TestConstructorOfOtherContent(t *testing.T) {
 		if found["raw-manifest"] != want || found["default-cr"] != "directoryTree dir ../notes" || found["extra"] != " file ../extra.txt" && found["extra"] != "PlainText file ../extra.txt" {
 			t.Errorf("%s: %v", manifest, found)
 		}
-		// No one wrote the ModuleTemplate to a file: it lies beside the constructor.
+		// The ModuleTemplate is not written to a file of its own: it is beside the constructor.
 		if found["moduletemplate"] != "PlainText file constructor-files/moduletemplate.yaml" {
 			t.Errorf("the ModuleTemplate is %s", found["moduletemplate"])
 		}
 	}
 }
 
-// What scripts for the tools before this one say.
+// Command lines and configurations of scripts for earlier tools still work.
 func TestOldCommandLinesAndConfigurations(t *testing.T) {
 	s := open(t)
 	host, address := registry(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
-// moving is a command that takes a component version from one place to another.
+// moving is a command that copies a component version from one place to another.
 type moving struct {
 	from, to registryauth.Options
 	how      component.CopyOptions
@@ -102,7 +102,7 @@ func (a *author) destination(text string, options *registryauth.Options) (compon
 		}
 		return ref, nil
 	}
-	// The component's name is filled in later; the reference wants one.
+	// The component's name is filled in later; the reference requires one.
 	ref, err := component.ParseRef(scheme+"://"+strings.TrimRight(rest, "/")+"//example.com/module", access)
 	if err != nil {
 		return ref, console.Usage("%w", err)
@@ -111,7 +111,7 @@ func (a *author) destination(text string, options *registryauth.Options) (compon
 	return ref, nil
 }
 
-// move copies and tells the result.
+// move copies a component version and prints the result.
 func (a *author) move(ctx context.Context, format console.Format, from, to component.Ref, m *moving) error {
 	var done published
 	err := opened(ctx, from, func(found *component.Opened) error {

@@ -17,10 +17,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
 )
 
-// standardOutput is the name of a file that means standard output.
+// standardOutput is the file name that means standard output.
 const standardOutput = "-"
 
-// isStream reports whether a file takes everything that is written, one after the other, and has no folder for a second file beside it.
+// isStream reports whether a file accepts several documents one after the other, and has no folder for a second file beside it.
 func isStream(file string) bool { return file == standardOutput || userfile.IsStream(file) }
 
 // creation is one call of create.
@@ -34,7 +34,7 @@ type creation struct {
 	skipManagerVersion, keepUnpublished                    bool
 }
 
-// create makes the command; old adds the positional arguments of the old CLI.
+// create returns the command; old adds the positional arguments of the old CLI.
 func (a *author) create(old bool) *cobra.Command {
 	var c creation
 	command := &cobra.Command{
@@ -77,7 +77,7 @@ func (a *author) create(old bool) *cobra.Command {
 	return command
 }
 
-// created does it, step by step.
+// created carries out create, step by step.
 func (a *author) created(ctx context.Context, c *creation, args []string) error {
 	if c.path != "" && c.config == "" && len(args) == 0 {
 		c.config = c.path
@@ -99,7 +99,7 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 	if err != nil {
 		return err
 	}
-	// What is published stays published, so a file that does not take the new version has to be noticed before.
+	// Published content stays published, so a file that does not accept the new version must be noticed before.
 	texts, err := a.made(ctx, c, source)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (a *author) created(ctx context.Context, c *creation, args []string) error 
 	return a.constructed(ctx, c, source, version)
 }
 
-// checked returns the module, and ends the command when it has errors.
+// checked returns the module, or an error if it has findings that are errors.
 func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, error) {
 	if c.config == "" {
 		return nil, console.Usage("a ModuleTemplate needs a configuration").With("set --config-file, or use kyma module push --from")
@@ -161,7 +161,7 @@ func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, e
 	return source, nil
 }
 
-// forCluster are the texts of the ModuleTemplate and of the ModuleReleaseMeta, and the file that the second one belongs in.
+// forCluster holds the texts of the ModuleTemplate and of the ModuleReleaseMeta, and the file for the latter.
 type forCluster struct {
 	template, release []byte
 	releaseFile       string
@@ -184,7 +184,7 @@ func (a *author) made(ctx context.Context, c *creation, source *packaging.Source
 	return texts, err
 }
 
-// written writes what a cluster needs.
+// written writes the objects that a cluster needs.
 func (a *author) written(ctx context.Context, c *creation, texts forCluster, done published) (err error) {
 	both := bytes.Join([][]byte{texts.template, texts.release}, []byte("---\n"))
 	switch {
@@ -211,7 +211,7 @@ func (a *author) written(ctx context.Context, c *creation, texts forCluster, don
 	return err
 }
 
-// writeFiles writes files that differ, and says so.
+// writeFiles writes files that differ, and prints their names.
 func (a *author) writeFiles(ctx context.Context, texts map[string][]byte, order ...string) error {
 	for _, file := range order {
 		changed, err := userfile.Write(ctx, file, texts[file])
@@ -225,8 +225,8 @@ func (a *author) writeFiles(ctx context.Context, texts map[string][]byte, order 
 	return nil
 }
 
-// namespace returns where ModuleTemplates and ModuleReleaseMetas go: as the flag says, as the configuration does, or where the operator
-// looks.
+// namespace returns the namespace of ModuleTemplates and ModuleReleaseMetas: from the flag, from the configuration, or the one that the
+// operator watches.
 func (a *author) namespace(configured string) (string, error) {
 	namespace, explicit, err := a.target.Namespace()
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
 )
 
-// releaseText returns the ModuleReleaseMeta with the new version, and the file that it belongs in.
+// releaseText returns the ModuleReleaseMeta with the new version, and its file.
 func (a *author) releaseText(
 	ctx context.Context, c *creation, source *packaging.Source, namespace string,
 ) (text []byte, file string, err error) {
@@ -46,13 +46,13 @@ func (a *author) releaseText(
 	return text, file, err
 }
 
-// releaseBeside returns the file for a ModuleReleaseMeta where none was named: release.yaml beside the template or, where that is of
-// another module, since several modules may be made in one folder, one with the module's name.
+// releaseBeside returns the file for a ModuleReleaseMeta if none was named: release.yaml beside the template or, if that belongs to
+// another module, since several modules may be made in one folder, a file with the module's name.
 func (a *author) releaseBeside(ctx context.Context, template, module string) string {
 	file := filepath.Join(filepath.Dir(template), "release.yaml")
 	there, err := userfile.Read(ctx, file)
 	if err != nil {
-		return file // what is wrong with it is told where it is used
+		return file // its use reports what is wrong with it
 	}
 	var others *packaging.OtherModulesError
 	if _, err := packaging.ParseReleaseFile(file, there, module); !errors.As(err, &others) {
@@ -63,7 +63,7 @@ func (a *author) releaseBeside(ctx context.Context, template, module string) str
 	return own
 }
 
-// releaseWith changes a ModuleReleaseMeta that is there, if a channel was named.
+// releaseWith changes an existing ModuleReleaseMeta, if a channel was named.
 func (a *author) releaseWith(file string, text []byte, source *packaging.Source, channel string) ([]byte, error) {
 	there, err := packaging.ParseReleaseFile(file, text, source.Config.ModuleName())
 	if err != nil {
@@ -93,7 +93,7 @@ func (a *author) releaseWith(file string, text []byte, source *packaging.Source,
 	return there.Text, err
 }
 
-// mandatory leaves a file alone that has no channels.
+// mandatory leaves a file without channels unchanged.
 func (a *author) mandatory(file string, there *packaging.ReleaseFile, source *packaging.Source) ([]byte, error) {
 	if there.Meta.Spec.Mandatory.Version != source.Config.Version {
 		a.console.Sayf("%s stays as it is: its module is mandatory in version %s. To have %s everywhere, write that into spec.mandatory.version.",

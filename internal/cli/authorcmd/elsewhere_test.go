@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// guarded starts a registry that lets only ada in, whose password is secret. It speaks TLS when secure says so.
+// guarded starts a registry that accepts only user ada with password secret. It uses TLS if secure is set.
 func guarded(t *testing.T, secure bool) (host string, server *httptest.Server) {
 	t.Helper()
 	inner := imageregistry.New(imageregistry.Logger(log.New(io.Discard, "", 0)))
@@ -41,7 +41,7 @@ func guarded(t *testing.T, secure bool) (host string, server *httptest.Server) {
 	return host, server
 }
 
-// putImage puts an image of its own into a registry, and says by which digest it is found.
+// putImage puts a new image into a registry, and returns its digest.
 func putImage(t *testing.T, reference string) (digest string) {
 	t.Helper()
 	name, err := imagename.ParseReference(reference, imagename.Insecure)
@@ -62,7 +62,7 @@ func putImage(t *testing.T, reference string) (digest string) {
 	return found.String()
 }
 
-// oneLine returns what standard error says, without the lines about other things than the error.
+// oneLine returns the error in a text of standard error, which must be one line.
 func oneLine(t *testing.T, said string) string {
 	t.Helper()
 	_, line, found := strings.Cut(said, "Error: ")
@@ -86,10 +86,10 @@ func TestLogins(t *testing.T) {
 		flags            []string
 		want             string
 	}{
-		{"no one is told how to log in", "", "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
+		{"without a login the error explains how to log in", "", "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
 		{"a wrong password is one line", "", "", []string{"--username", "ada", "--password", "wrong"}, "registry HOST refuses user ada: the user or the password is wrong"},
 		{"a wrong password on standard input is one line", "wrong\n", "", []string{"--username", "ada", "--password-stdin"}, "registry HOST refuses user ada: the user or the password is wrong"},
-		{"a wrong password of docker's says whose it is", "", docker("ada", "old"), nil, "registry HOST refuses the login from config.json: run docker login HOST, or give --username and --password-stdin"},
+		{"a wrong password of docker's names its file", "", docker("ada", "old"), nil, "registry HOST refuses the login from config.json: run docker login HOST, or give --username and --password-stdin"},
 		{"the password may come from standard input", "secret\n", "", []string{"--username", "ada", "--password-stdin"}, ""},
 		{"docker's login is used", "", docker("ada", "secret"), nil, ""},
 		{"flags win over docker's login", "", docker("ada", "old"), []string{"--username", "ada", "--password", "secret"}, ""},
@@ -112,7 +112,7 @@ func TestLogins(t *testing.T) {
 			}
 			line := strings.ReplaceAll(oneLine(t, said), host, "HOST")
 			_, after, inFile := strings.Cut(line, "login from ")
-			if at := strings.Index(after, "config.json"); inFile && at > 0 { // the folder is another one each time
+			if at := strings.Index(after, "config.json"); inFile && at > 0 { // the folder differs each time
 				line = strings.Replace(line, after[:at], "", 1)
 			}
 			if code != 1 || line != c.want {
@@ -139,10 +139,10 @@ func TestElsewhere_HowRegistriesAreSpokenTo(t *testing.T) {
 		code int
 		want string
 	}{
-		{"a stranger's certificate is refused, and --ca-file is named", append(push(secure), ada...), 1, "--ca-file"},
+		{"an unknown certificate is refused, and --ca-file is named", append(push(secure), ada...), 1, "--ca-file"},
 		{"http is not spoken unasked", push(plain), 1, "speaks http and not https"},
-		{"a file of no certificates is refused", push(secure, "--ca-file", "notes/manifest.yaml"), 1, "holds no certificate"},
-		{"a registries file that is not there is refused", push(secure, "--registries-file", "none.yaml"), 4, "none.yaml"},
+		{"a file without certificates is refused", push(secure, "--ca-file", "notes/manifest.yaml"), 1, "holds no certificate"},
+		{"a missing registries file is refused", push(secure, "--registries-file", "none.yaml"), 4, "none.yaml"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, _, said := s.run(c.args...)
@@ -155,7 +155,7 @@ func TestElsewhere_HowRegistriesAreSpokenTo(t *testing.T) {
 	s.ok(append(push(secure, "--registries-file", "registries.yaml"), ada...)...)
 	s.ok(push(plain, "--registries-file", "registries.yaml")...)
 	s.ok(push(plain, "--insecure")...)
-	// Each side of a copy has its own.
+	// Each side of a copy has its own flags.
 	out, _ := s.ok("module", "copy", "oci://"+secure+"//"+component+":0.1.0", "oci://"+plain+"/team", "--ca-file", "ca.pem",
 		"--username", "ada", "--password", "secret", "--to-registries-file", "registries.yaml", "-o", "name")
 	if out != "http://"+plain+"/team//"+component+":0.1.0\n" && out != "oci://"+plain+"/team//"+component+":0.1.0\n" {

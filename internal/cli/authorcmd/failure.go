@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// withExitCode returns an error with the exit code that it deserves, and with a hint where one helps.
+// withExitCode gives an error its exit code, and a hint if one helps.
 func withExitCode(err error) error {
 	var failure *console.Failure
 	var flags *registryauth.FlagError

@@ -33,7 +33,7 @@ type shell struct {
 	yes    bool // --yes
 }
 
-// open makes a shell whose working directory is empty, and whose docker configuration is too.
+// open returns a shell whose working directory and docker configuration are empty.
 func open(t *testing.T) *shell {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func (s *shell) run(args ...string) (code int, out, said string) {
 	return code, outBuffer.String(), errBuffer.String()
 }
 
-// ok runs a command line that must work.
+// ok runs a command line that must succeed.
 func (s *shell) ok(args ...string) (out, said string) {
 	s.Helper()
 	code, out, said := s.run(args...)
@@ -82,7 +82,7 @@ func (s *shell) refused(code int, words string, args ...string) {
 	}
 }
 
-// golden compares an output with the one in testdata, in which host stands for the registry.
+// golden compares an output with the file in testdata, in which host stands for the registry.
 func (s *shell) golden(name, host, got string) {
 	s.Helper()
 	if host != "" {
@@ -105,13 +105,13 @@ func (s *shell) golden(name, host, got string) {
 	}
 }
 
-// fingerprint is what differs with every key.
+// fingerprint matches the part that differs with every key.
 var fingerprint = regexp.MustCompile(`SHA256:[0-9A-Za-z+/=:]{16,}`)
 
 // home is the folder of this package.
 var home, _ = os.Getwd()
 
-// registry starts one and says how a reference to it begins.
+// registry starts a registry and returns the beginning of references to it.
 func registry(t *testing.T) (host, address string) {
 	t.Helper()
 	started, err := localcluster.StartRegistry(t.Context(), localcluster.RegistryOptions{})

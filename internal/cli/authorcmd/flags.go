@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// signing are the flags that say who signs, and how.
+// signing holds the flags for the signer and the signature.
 type signing struct {
 	key, chain, name, algorithm, normalisation, hash string
 }
@@ -35,14 +35,14 @@ func (s *signing) addFlags(flags *pflag.FlagSet, keyFlag, old string) {
 	}
 }
 
-// words are what the flags accept, and what that means.
+// The values that the flags accept, and their meaning.
 var (
 	algorithms     = map[string]string{"": "", "pkcs1v15": descriptor.AlgorithmPKCS1v15, "pss": descriptor.AlgorithmPSS}
 	normalisations = map[string]string{"": "", "v1": descriptor.NormalisationV1, "v2": descriptor.NormalisationV2}
 	hashes         = map[string]crypto.Hash{"": 0, "sha256": crypto.SHA256, "sha512": crypto.SHA512}
 )
 
-// signer is nil without a signature.
+// signer returns the signer, nil if nothing is to be signed.
 func (s *signing) signer(ctx context.Context) (*component.Signer, error) {
 	if s.key == "" {
 		return nil, nil //nolint:nilnil // signing is requested by a key
@@ -76,7 +76,7 @@ func (s *signing) signer(ctx context.Context) (*component.Signer, error) {
 	return signer, nil
 }
 
-// trusting are the flags that say whose signatures count.
+// trusting holds the flags that name the trusted signers.
 type trusting struct {
 	keys, certificates []string
 	name               string
@@ -88,7 +88,7 @@ func (t *trusting) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&t.name, "signature", descriptor.SignatureName, "name of the signature")
 }
 
-// trust is nil when no signer is named.
+// trust returns the trusted signers, nil if no flag names one.
 func (t *trusting) trust(ctx context.Context) (*descriptor.Trust, error) {
 	var texts [][]byte
 	for _, file := range append(append([]string{}, t.keys...), t.certificates...) {
@@ -104,11 +104,11 @@ func (t *trusting) trust(ctx context.Context) (*descriptor.Trust, error) {
 	return component.ReadTrust([]string{t.name}, texts...)
 }
 
-// place is where a component version goes: a registry.
+// place is the destination of a component version: a registry.
 type place struct {
 	registry string
 	login    registryauth.Options
-	// access is requested once: a password may come from the standard input.
+	// access is determined once: a password may come from standard input.
 	access *component.Access
 }
 
@@ -131,7 +131,7 @@ func (p *place) ref(a *author, name, version string) (component.Ref, error) {
 	return ref, err
 }
 
-// at returns a component version at a registry, whether a flag names that or not.
+// at returns a component version at a registry, whether or not a flag names the registry.
 func (p *place) at(a *author, registry, name, version string) (component.Ref, error) {
 	if p.access == nil {
 		access, err := p.login.Access(a.console.In, registry)
@@ -143,7 +143,7 @@ func (p *place) at(a *author, registry, name, version string) (component.Ref, er
 	return component.ParseRef(withScheme(registry)+"//"+name+":"+version, *p.access)
 }
 
-// withScheme returns a registry's address as ParseRef wants it.
+// withScheme returns a registry's address in the form that ParseRef requires.
 func withScheme(registry string) string {
 	if !strings.Contains(registry, "://") {
 		registry = "oci://" + registry
@@ -151,7 +151,7 @@ func withScheme(registry string) string {
 	return strings.TrimRight(registry, "/")
 }
 
-// reference returns what a user wrote, with the logins of the flags.
+// reference parses a user's reference, with the logins of the flags.
 func (a *author) reference(text string, options *registryauth.Options) (component.Ref, error) {
 	access, err := options.Access(a.console.In, hosts(text)...)
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *author) reference(text string, options *registryauth.Options) (componen
 	return ref, nil
 }
 
-// hosts returns the registries that a reference names: those of an archive are none.
+// hosts returns the registries that a reference names: an archive names none.
 func hosts(text string) []string {
 	if strings.Contains(text, "://") {
 		return []string{text}

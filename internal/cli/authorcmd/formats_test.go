@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// broken is a module with something wrong of each sort.
+// broken creates a module with problems of each kind.
 func broken(s *shell) {
 	s.Helper()
 	s.ok("module", "init", "notes")

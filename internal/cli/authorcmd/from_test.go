@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// leftOvers finds drafts and locks that no one needs any more.
+// leftOvers finds drafts and locks that are no longer needed.
 func leftOvers(t *testing.T) {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -23,7 +23,7 @@ func leftOvers(t *testing.T) {
 	}
 }
 
-// resources returns those of a component version, by name, with the image or the digest.
+// resources returns the resources of a component version, by name, with the image or the digest.
 func (s *shell) resources(ref string) map[string]string {
 	s.Helper()
 	out, _ := s.ok("module", "inspect", ref, "-o", "json")
@@ -105,7 +105,7 @@ func TestAcrossAnAirGap(t *testing.T) {
 	if !strings.HasPrefix(found["worker"], other+"/inside") || !strings.HasSuffix(found["worker"], digest) {
 		t.Errorf("the reference leads to %s", found["worker"])
 	}
-	// The signature holds, and the image is requested where it is now.
+	// The signature is valid, and the image is requested from its new place.
 	s.ok("module", "verify", elsewhere+"/inside"+ref, "--key", "public.pem")
 	if _, said := s.ok("module", "copy", "carried.tgz", elsewhere+"/inside", "--images"); !strings.Contains(said, "nothing changed") {
 		t.Errorf("the second time: %q", said)

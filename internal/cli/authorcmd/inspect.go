@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// inspection is what inspect writes.
+// inspection is the output of inspect for programs.
 type inspection struct {
 	console.Versioned
 	*component.Inspection
@@ -125,7 +125,7 @@ func resourceRow(r *component.InspectedResource) []string {
 	return []string{r.Name, r.Version, r.Kind, content, size, covered, r.Digest}
 }
 
-// facts are about the component version as a whole.
+// facts returns the data about the component version as a whole.
 func facts(seen *component.Inspection) console.Document {
 	rows := [][]string{
 		{"name", seen.Name}, {"version", seen.Version}, {"provider", seen.Provider}, {"digest", seen.Digest}, {"schema", seen.Schema},

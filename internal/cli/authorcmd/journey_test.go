@@ -155,7 +155,7 @@ func TestJourney_ASecondModuleInTheSameFolder(t *testing.T) {
 	s.refused(1, "release.yaml has no ModuleReleaseMeta other: it has notes", append(create, "--release-output", "release.yaml")...)
 }
 
-// What is published stays published: what cannot be written afterwards must be known before.
+// Published content stays published: files that cannot be written afterwards must be noticed before.
 func TestJourney_NothingIsPublishedForAReleaseThatCannotBeChanged(t *testing.T) {
 	s := open(t)
 	_, address := registry(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fifo makes a named pipe, and reads what comes through it.
+// fifo creates a named pipe, and reads what is written into it.
 func fifo(t *testing.T, name string) (read func() string) {
 	t.Helper()
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -22,7 +22,7 @@ func fifo(t *testing.T, name string) (read func() string) {
 	return func() string { return <-text }
 }
 
-// pour makes a named pipe that gives a text once.
+// pour creates a named pipe that provides a text once.
 func pour(t *testing.T, name, text string) {
 	t.Helper()
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -77,7 +77,7 @@ func TestOutputIntoDevices(t *testing.T) {
 	}
 }
 
-// Standard output by its other names is the console, even where the kernel would not open it again.
+// Standard output by its other names is the console, even if the kernel would not open it again.
 func TestOutputIntoStandardOutput(t *testing.T) {
 	s := open(t)
 	s.ok("module", "init", "notes")

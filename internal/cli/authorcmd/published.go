@@ -11,15 +11,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// published is what a command that moves a component version writes.
+// published is the output of a command that copies or publishes a component version.
 type published struct {
 	console.Versioned
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Ref     string `json:"ref"`
-	// Digest is that of the component version's manifest.
+	// Digest is the digest of the component version's manifest.
 	Digest string `json:"digest"`
-	// Changed is false when it was there already.
+	// Changed is false if it was there already.
 	Changed bool          `json:"changed"`
 	DryRun  bool          `json:"dryRun,omitempty"`
 	Images  []copiedImage `json:"images,omitempty"`
@@ -71,7 +71,7 @@ func (a *author) sayChanged(p published) {
 	}
 }
 
-// digestThere returns the digest of a component version that may not be there: empty then.
+// digestThere returns the digest of a component version; empty if there is none.
 func digestThere(ctx context.Context, ref component.Ref) (digest string, err error) {
 	found, err := component.Open(ctx, ref)
 	if descriptor.ReasonOf(err) == descriptor.ReasonNotFound {
@@ -83,7 +83,7 @@ func digestThere(ctx context.Context, ref component.Ref) (digest string, err err
 	return found.Component.Digest, found.Close()
 }
 
-// options returns those of Push and Build.
+// options returns the options of Push and Build.
 func options(overwrite bool) []component.Option {
 	if overwrite {
 		return []component.Option{component.Overwrite}

@@ -52,7 +52,7 @@ func (a *author) push() *cobra.Command {
 	return command
 }
 
-// pushArchive publishes what an archive has.
+// pushArchive publishes the component version in an archive.
 func (a *author) pushArchive(
 	ctx context.Context, archive string, to *place, signs *signing, overwrite, dryRun bool,
 ) (done published, err error) {
@@ -92,7 +92,7 @@ func (a *author) pushArchive(
 	return done, err
 }
 
-// pushSource publishes what a module directory makes.
+// pushSource publishes the component version of a module directory.
 func (a *author) pushSource(
 	ctx context.Context, s *sources, to *place, signs *signing, overwrite, dryRun bool,
 ) (published, error) {

@@ -30,7 +30,7 @@ func (r *releasing) addFlags(a *author, command *cobra.Command) {
 	flags.StringVar(&r.dryRun, "dry-run", "none", "none, client (print what would change) or server (let the API server check it)")
 }
 
-// moves is what release set and promote write.
+// moveList is the output of release set and promote for programs.
 type moveList struct {
 	console.Versioned
 	Module string           `json:"module"`

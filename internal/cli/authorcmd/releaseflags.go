@@ -19,21 +19,21 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// releases is where a ModuleReleaseMeta is kept.
+// releases is the place of a ModuleReleaseMeta: a file or a cluster.
 type releases interface {
-	// channels that it has.
+	// channels returns its channels.
 	channels() []v1beta2.ChannelVersion
-	// meta returns all of it.
+	// meta returns the whole object.
 	meta() *v1beta2.ModuleReleaseMeta
-	// template returns the ModuleTemplate of a version; nil where there are none.
+	// template returns the ModuleTemplate of a version; nil if the place has no templates.
 	template(ctx context.Context, version string) (*v1beta2.ModuleTemplate, error)
-	// known returns why a version cannot be offered; nil when it can.
+	// known returns why a version cannot be offered; nil if it can.
 	known(ctx context.Context, version string) error
-	// write carries moves out.
+	// write applies moves.
 	write(ctx context.Context, moves []packaging.Move, dryRun bool) error
 }
 
-// releaseFlags are the flags that say where.
+// releaseFlags are the flags that select that place.
 type releaseFlags struct {
 	file      string
 	edits     bool // the file is written, too
@@ -48,7 +48,7 @@ func (s *releaseFlags) addFlags(_ *author, command *cobra.Command) {
 	command.Flags().Lookup("registry").Usage = "registry that must have the version: oci://HOST[:PORT][/PATH]"
 }
 
-// open finds the ModuleReleaseMeta of a module. module may be empty for a file with one.
+// open reads the ModuleReleaseMeta of a module. module may be empty for a file with a single one.
 func (s *releaseFlags) open(ctx context.Context, a *author, module string) (releases, error) {
 	if s.file == "" {
 		return s.openCluster(ctx, a, module)
@@ -78,7 +78,7 @@ func (s *releaseFlags) open(ctx context.Context, a *author, module string) (rele
 	return &fileReleases{ReleaseFile: found, lookup: s.lookup(a, found.Meta)}, nil
 }
 
-// lookup asks the registry for a version, if one is named.
+// lookup returns a function that checks whether the registry has a version, if a registry is named.
 func (s *releaseFlags) lookup(a *author, meta *v1beta2.ModuleReleaseMeta) func(context.Context, string) error {
 	return func(ctx context.Context, version string) error {
 		if s.place.registry == "" {
@@ -100,7 +100,7 @@ func (s *releaseFlags) lookup(a *author, meta *v1beta2.ModuleReleaseMeta) func(c
 	}
 }
 
-// fileReleases is a file.
+// fileReleases is a ModuleReleaseMeta in a file.
 type fileReleases struct {
 	*packaging.ReleaseFile
 	lookup func(context.Context, string) error
@@ -129,7 +129,7 @@ func (f *fileReleases) write(_ context.Context, moves []packaging.Move, dryRun b
 	return err
 }
 
-// clusterReleases is the object in a cluster.
+// clusterReleases is a ModuleReleaseMeta in a cluster.
 type clusterReleases struct {
 	client client.Client
 	found  *v1beta2.ModuleReleaseMeta
@@ -166,7 +166,7 @@ func (c *clusterReleases) channels() []v1beta2.ChannelVersion { return c.found.S
 
 func (c *clusterReleases) meta() *v1beta2.ModuleReleaseMeta { return c.found }
 
-// template is found by its name.
+// template returns the ModuleTemplate with the name of the version.
 func (c *clusterReleases) template(ctx context.Context, version string) (*v1beta2.ModuleTemplate, error) {
 	found := &v1beta2.ModuleTemplate{}
 	key := client.ObjectKey{Namespace: c.found.Namespace, Name: packaging.TemplateName(c.found.Name, version)}
@@ -186,8 +186,8 @@ func (c *clusterReleases) known(ctx context.Context, version string) error {
 	return c.lookup(ctx, version)
 }
 
-// write uses optimistic locking; on a conflict the moves are recreated on the new version, as long as the channels
-// that they are about still offer what was shown.
+// write uses optimistic locking; on a conflict the moves are applied to the new version, as long as their channels still offer the
+// version that was shown.
 func (c *clusterReleases) write(ctx context.Context, moves []packaging.Move, dryRun bool) error {
 	if c.found.Spec.Mandatory != nil {
 		return fmt.Errorf("module %s is mandatory and has no channels", c.found.Name)
@@ -221,7 +221,7 @@ func (c *clusterReleases) moved(moves []packaging.Move) *v1beta2.ModuleReleaseMe
 	return changed
 }
 
-// again reads the new version.
+// again reads the new version, and returns an error if a channel has changed.
 func (c *clusterReleases) again(ctx context.Context, moves []packaging.Move) error {
 	if err := c.client.Get(ctx, client.ObjectKeyFromObject(c.found), c.found); err != nil {
 		return err

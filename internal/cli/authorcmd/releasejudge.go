@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// errUnlocated says that neither the template nor a flag leads to the component versions.
+// errUnlocated reports that neither the template nor a flag leads to the component versions.
 var errUnlocated = errors.New("set --registry")
 
 // upgrades compares the versions between which channels move. Each version is read once.
@@ -26,16 +26,16 @@ type upgrades struct {
 	read   map[string]upgraded
 }
 
-// upgraded is what a version brings, and which rules of CRD safety an upgrade to it may break.
+// upgraded holds the objects of a version, and the rules of CRD safety that an upgrade to it may break.
 type upgraded struct {
 	objects []*unstructured.Unstructured
 	allowed []string
 	err     error
 }
 
-// judgeUpgrades compares the definitions of the versions that channels offer with those that they are to offer, by the rules that clusters
-// go by. What clusters would refuse is told, and a user must confirm it. Versions that cannot be read are told too: clusters compare
-// them in any case.
+// judgeUpgrades compares the definitions of the versions that channels offer with those that they are to offer, by the rules of clusters.
+// Changes that clusters would refuse are printed, and a user must confirm them. Versions that cannot be read are printed too: clusters
+// compare them in any case.
 func (a *author) judgeUpgrades(ctx context.Context, r *releasing, store releases, moves []packaging.Move) error {
 	u := &upgrades{author: a, where: r, store: store, read: map[string]upgraded{}}
 	var unsafe []string
@@ -92,7 +92,7 @@ func (u *upgrades) version(ctx context.Context, version string) upgraded {
 	return found
 }
 
-// fill reads a version. What is allowed stands in the ModuleTemplate in the cluster, or in the one that the component brings.
+// fill reads a version. The allowed rules are in the ModuleTemplate in the cluster, or in the one that the component contains.
 func (u *upgrades) fill(ctx context.Context, version string, into *upgraded) error {
 	template, err := u.store.template(ctx, version)
 	if err != nil {
@@ -120,7 +120,7 @@ func (u *upgrades) fill(ctx context.Context, version string, into *upgraded) err
 	return nil
 }
 
-// ref returns the component version in the registry that a flag names, or else in the one of the template.
+// ref returns the component version in the registry that a flag names, or otherwise in the one of the template.
 func (u *upgrades) ref(template *v1beta2.ModuleTemplate, version string) (component.Ref, error) {
 	place := &u.where.place
 	if place.registry != "" {
@@ -136,7 +136,7 @@ func (u *upgrades) ref(template *v1beta2.ModuleTemplate, version string) (compon
 	if at == nil {
 		return component.Ref{}, errUnlocated
 	}
-	_, registry, found := strings.Cut(at.Registry, "://") // whether it is spoken to without TLS, flags say
+	_, registry, found := strings.Cut(at.Registry, "://") // flags determine whether TLS is used
 	if !found {
 		registry = at.Registry
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// releaseList is what release show writes.
+// releaseList is the output of release show for programs.
 type releaseList struct {
 	console.Versioned
 	Items []releaseItem `json:"items"`

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// trial is what run writes.
+// trial is the output of run for programs.
 type trial struct {
 	console.Versioned
 	Module  string        `json:"module"`
@@ -92,7 +92,7 @@ func trialState(o installer.ObjectReport) string {
 	return string(o.Action)
 }
 
-// tried installs or takes down.
+// tried installs or removes a module.
 func (a *author) tried(
 	ctx context.Context, source *packaging.Source, cleanup, defaultCR bool, wait time.Duration, progress func(installer.ObjectReport),
 ) (report directinstall.Report, err error) {

@@ -53,7 +53,7 @@ func (a *author) sign() *cobra.Command {
 	return command
 }
 
-// verification is what verify writes.
+// verification is the output of verify for programs.
 type verification struct {
 	console.Versioned
 	component.VerifyReport

@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 )
 
-// sources are the flags that say what is published.
+// sources holds the flags that select what is published.
 type sources struct {
 	config, from, name, version string
 	resources, labels           []string
@@ -30,10 +30,10 @@ type sources struct {
 	schema                      string
 	noGit                       bool
 
-	extras []extra // what resources names, once it was read
+	extras []extra // the content that resources names, once it was read
 }
 
-// extra is one further content of a component, and the file that it is from.
+// extra is one further content of a component, and its file.
 type extra struct {
 	component.Resource
 	file string
@@ -68,7 +68,7 @@ func (s *sources) addConfig(flags *pflag.FlagSet) {
 	hide(flags, "module-config-file")
 }
 
-// configFile returns the argument or the flag; empty when there is neither and a component is made without a configuration.
+// configFile returns the argument or the flag; empty if there is neither and a component is made without a configuration.
 func (s *sources) configFile(args []string) (string, error) {
 	if len(args) > 0 && s.config != "" {
 		return "", console.Usage("%s and --config-file %s both name a module", args[0], s.config).With("use one of them")
@@ -84,7 +84,7 @@ func (s *sources) configFile(args []string) (string, error) {
 	return ".", nil
 }
 
-// load reads a module, and ends the command with its findings when some are errors.
+// load reads a module, and returns an error after printing its findings if some are errors.
 func (a *author) load(ctx context.Context, file string) (*packaging.Source, error) {
 	source, findings, err := packaging.Load(ctx, file, &packaging.Fetcher{})
 	if err != nil {
@@ -106,7 +106,7 @@ func missingConfig(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// componentVersion returns what the flags say that must be published; source is nil when there is no configuration.
+// componentVersion returns the component version that the flags describe; source is nil if there is no configuration.
 func (a *author) componentVersion(
 	ctx context.Context, s *sources, source *packaging.Source, access component.Access,
 ) (version component.Version, err error) {
@@ -154,7 +154,7 @@ func (a *author) componentVersion(
 	return version, nil
 }
 
-// agree refuses a name or a version that is not the configuration's: of two, one would have no effect.
+// agree refuses a name or a version that differs from the configuration's: one of the two would have no effect.
 func (s *sources) agree(c *moduleconfig.Config) error {
 	for _, pair := range [][3]string{{"name", s.name, c.Name}, {"version", s.version, c.Version}} {
 		if pair[1] != "" && pair[1] != pair[2] {
@@ -164,7 +164,7 @@ func (s *sources) agree(c *moduleconfig.Config) error {
 	return nil
 }
 
-// onTop returns a version that has what the base has, unless it says the same itself.
+// onTop returns a version completed by the content of a base that it does not have itself.
 func onTop(version, base component.Version) component.Version {
 	if version.Name == "" {
 		version.Name = base.Name
@@ -199,7 +199,7 @@ func onTop(version, base component.Version) component.Version {
 	return version
 }
 
-// configure has the module rendered as --resource config=FILE says, which is how it will be installed.
+// configure renders the module with the content of --resource config=FILE, as it will be installed.
 func (s *sources) configure(ctx context.Context, source *packaging.Source) error {
 	if err := s.readExtras(ctx); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (s *sources) configure(ctx context.Context, source *packaging.Source) error
 	return nil
 }
 
-// readExtras reads what --resource names. Each file is read once: a pipe gives its content only once.
+// readExtras reads the files that --resource names. Each is read once: a pipe gives its content only once.
 func (s *sources) readExtras(ctx context.Context) error {
 	for _, text := range s.resources[len(s.extras):] {
 		resource, file, err := readResource(ctx, text)
@@ -227,7 +227,7 @@ func (s *sources) readExtras(ctx context.Context) error {
 	return nil
 }
 
-// readResource reads NAME=FILE, or NAME[:TYPE]@FILE as the old CLI had it, and says which file it was.
+// readResource reads NAME=FILE, or NAME[:TYPE]@FILE as in the old CLI, and returns the file, too.
 func readResource(ctx context.Context, text string) (resource component.Resource, file string, err error) {
 	head, file, ok := strings.Cut(text, "=")
 	if before, after, old := strings.Cut(text, "@"); old && (!ok || len(before) < len(head)) {
@@ -259,11 +259,11 @@ func readResource(ctx context.Context, text string) (resource component.Resource
 	return resource, file, nil
 }
 
-// builtinTypes are not asked of the machine, which would make the result depend on it.
+// builtinTypes are fixed: media types of the machine would make the result depend on it.
 var builtinTypes = map[string]string{".txt": "text/plain", ".md": "text/markdown", ".html": "text/html", ".svg": "image/svg+xml"}
 
-// gitSource returns the commit that a module is made from. Where there is none that means something to others, that is said, and it is left
-// out.
+// gitSource returns the commit that a module is made from. If there is none that is meaningful to others, a message says so, and it is
+// left out.
 func (a *author) gitSource(s *sources, source *packaging.Source) *packaging.GitSource {
 	if s.noGit {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 )
 
-// maxTemplate is above what an API server takes.
+// maxTemplate is above the size that an API server accepts.
 const maxTemplate = 4 << 20
 
 func (a *author) template() *cobra.Command {
@@ -58,7 +58,7 @@ func (a *author) template() *cobra.Command {
 	return command
 }
 
-// templateHere returns that of a module directory.
+// templateHere returns the ModuleTemplate of a module directory.
 func (a *author) templateHere(ctx context.Context, s *sources) ([]byte, error) {
 	file, err := s.configFile(nil)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *author) templateHere(ctx context.Context, s *sources) ([]byte, error) {
 	return packaging.Encode(template)
 }
 
-// templateOf returns that of a component version: the one that it brings, or one that is made of what it brings.
+// templateOf returns the ModuleTemplate of a component version: the one that it contains, or one that is made from its content.
 func (a *author) templateOf(ctx context.Context, text string, logins *registryauth.Options) (template []byte, err error) {
 	ref, err := a.reference(text, logins)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *author) templateOf(ctx context.Context, text string, logins *registryau
 	return template, err
 }
 
-// templateIn returns the ModuleTemplate that a component version brings, or one that is made of what it brings.
+// templateIn returns the ModuleTemplate that a component version contains, or one that is made from its content.
 func templateIn(ctx context.Context, found *component.Opened, namespace string) (*v1beta2.ModuleTemplate, error) {
 	return packaging.TemplateOf(ctx, found.Component, namespace, func(resource string) ([]byte, error) {
 		content, _, err := found.Blob(ctx, resource)

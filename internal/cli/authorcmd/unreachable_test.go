@@ -2,7 +2,7 @@ package authorcmd_test
 
 import "testing"
 
-// TestSigningWithoutTheImagesRegistry: an image by its tag must be requested at its registry, one by its digest has not.
+// TestSigningWithoutTheImagesRegistry: an image with a tag must be requested from its registry, one with a digest need not be.
 func TestSigningWithoutTheImagesRegistry(t *testing.T) {
 	s := open(t)
 	keys(t, "")

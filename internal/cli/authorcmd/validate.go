@@ -21,7 +21,7 @@ import (
 // sarif is a format that only validate has.
 const sarif console.Format = "sarif"
 
-// findings is what validate writes.
+// findings is the output of validate for programs.
 type findings struct {
 	console.Versioned
 	Module   string                `json:"module,omitempty"`
@@ -77,13 +77,13 @@ func (a *author) validate() *cobra.Command {
 	return command
 }
 
-// judging are the flags that say what is judged.
+// judging holds the flags that select what is checked.
 type judging struct {
 	rules   []string
 	links   bool
 	against string
 	logins  registryauth.Options
-	change  func(context.Context, *packaging.Source) error // made to the module before it is judged; may be nil
+	change  func(context.Context, *packaging.Source) error // applied to the module before it is checked; may be nil
 }
 
 func (j *judging) addFlags(flags *pflag.FlagSet) {
@@ -93,7 +93,7 @@ func (j *judging) addFlags(flags *pflag.FlagSet) {
 	j.logins.AddFlags(flags)
 }
 
-// judged reads a module and judges it by all files that can be read.
+// judged reads a module and checks all of its files that can be read.
 func (a *author) judged(ctx context.Context, file string, j *judging) (*packaging.Source, []diagnostics.Finding, error) {
 	fetcher := &packaging.Fetcher{}
 	source, found, err := packaging.Load(ctx, file, fetcher)
@@ -141,13 +141,13 @@ func (a *author) earlier(ctx context.Context, j *judging, name string) (objects 
 	return objects, withExitCode(j.logins.Explain(err, ""))
 }
 
-// allRules returns those that validate knows.
+// allRules returns the rules that validate has.
 func allRules() []diagnostics.Rule {
 	own := diagnostics.Rule{Name: packaging.RuleReadable, Text: "What the configuration names can be read."}
 	return append(append(moduleconfig.Rules(), modulelint.Rules()...), own)
 }
 
-// checkRules refuses rules that there are not.
+// checkRules refuses unknown rules.
 func checkRules(names []string) error {
 	var known []string
 	for _, rule := range allRules() {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// forge changes the descriptor in an archive that is a folder, as a user would who makes the manifest and the index fit. Both words have
-// the same length.
+// forge changes the descriptor in an archive that is a folder, like an attacker who adapts the manifest and the index. Both words must
+// have the same length.
 func forge(t *testing.T, archive, before, after string) {
 	t.Helper()
 	file := blobWith(t, archive, "component-descriptor.yaml\x00")
@@ -40,7 +40,7 @@ func forge(t *testing.T, archive, before, after string) {
 	edit(t, filepath.Join(archive, "artifact-index.json"), manifestWas, manifestIs)
 }
 
-// blobWith returns the file of the blob that has some text.
+// blobWith returns the file of the blob that contains some text.
 func blobWith(t *testing.T, archive, text string) (file string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(archive, "blobs"), func(path string, entry fs.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func TestVerify_EachKindOfTamperingIsTold(t *testing.T) {
 		name, key, want string
 		tamper          func()
 	}{
-		{"what was signed holds", "public.pem", "", func() {}},
+		{"an unchanged version is valid", "public.pem", "", func() {}},
 		{"another key", "other-public.pem", "SignatureUntrusted", func() {}},
 		{"no signature", "public.pem", "SignatureMissing", func() {
 			if err := os.RemoveAll("ctf"); err != nil {
@@ -81,7 +81,7 @@ func TestVerify_EachKindOfTamperingIsTold(t *testing.T) {
 			}
 			s.ok("module", "build", "notes", "--no-git", "-o", "ctf")
 		}},
-		{"signed again by another user", "public.pem", "SignatureUntrusted", func() {
+		{"signed again with another key", "public.pem", "SignatureUntrusted", func() {
 			s.ok("module", "sign", "ctf", "--key", "other-private.pem", "--registries-file", "registries.yaml")
 		}},
 		{"a byte of a layer", "public.pem", "BlobChanged", func() {

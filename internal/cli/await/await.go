@@ -10,8 +10,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
-// Follow waits as waitfor.Wait does and shows every line on standard error. The error has the exit code: none for Ready, 1 for Error,
-// 2 for Warning, 3 for a timeout, 130 when it was interrupted.
+// Follow waits as waitfor.Wait does and shows every line on standard error. The error has the exit code: none for Ready, 1 for Error, 2
+// for Warning, 3 for a timeout, 130 for an interruption.
 func Follow(ctx context.Context, c *console.Console, cluster client.WithWatch, ask waitfor.Options) error {
 	progress := c.Progress()
 	outcome, err := waitfor.Wait(ctx, cluster, ask, func(line waitfor.Progress) {
@@ -24,7 +24,7 @@ func Follow(ctx context.Context, c *console.Console, cluster client.WithWatch, a
 	return ended(outcome, ask, progress.Cut())
 }
 
-// ended returns the error of an outcome. Why a module failed stands in its line above already; it is said again where that was cut.
+// ended returns the error of an outcome. The reason of a failure is in its line above; it is printed again if that line was cut.
 func ended(outcome waitfor.Outcome, ask waitfor.Options, again bool) error {
 	end, why, _ := outcome.End()
 	if !again {

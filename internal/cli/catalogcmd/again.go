@@ -14,26 +14,26 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/registryauth"
 )
 
-// Again is the catalog that an installed module came from, asked again by a command of another package.
+// Again reads the catalog that an installed module came from again, for a command of another package.
 type Again struct {
 	call
-	// Dry reports whether nothing may be written, not even which version was seen; nil is always false.
+	// Dry reports whether nothing may be written, not even the version that was seen; nil means false.
 	Dry func() bool
 }
 
-// NewAgain is for one call of a command.
+// NewAgain returns an Again for one call of a command.
 func NewAgain(c *console.Console, t *target.Target) *Again {
 	return &Again{call: call{console: c, target: t}}
 }
 
-// AddFlags adds what only the user who asks can allow. Address, digest and key are known.
+// AddFlags adds the flags that only the calling user can set. Address, digest and key are known.
 func (a *Again) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&a.allowPrivate, "allow-private-catalogs", false,
 		"ask the catalog that a module came from on addresses of private networks and of this machine too")
 }
 
-// Read asks the catalog again, as the cluster keeps it now or else as it was asked then, and tells what it was this time. Certificates are
-// those of access; its login is for the registries of modules.
+// Read reads the catalog again, as the cluster keeps it now or otherwise as it was requested then, and returns its new origin.
+// Certificates are those of access; its login is for the registries of modules.
 func (a *Again) Read(
 	ctx context.Context, access registryauth.Options, module string, origin modulestatus.Origin,
 ) (communitycatalog.Catalog, modulestatus.Origin, error) {
@@ -64,7 +64,7 @@ func (a *Again) Read(
 	}, nil
 }
 
-// home returns where the cluster keeps its sources.
+// home returns the store of the cluster's sources.
 func (a *Again) home(ctx context.Context) (communitycatalog.SourceStore, error) {
 	cluster, err := a.target.Client()
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *Again) home(ctx context.Context) (communitycatalog.SourceStore, error) 
 	return communitycatalog.SourceStore{Client: cluster, Namespace: namespace}, err
 }
 
-// kept returns the sources of the cluster. Where they need not be known, who may not see them sees none.
+// kept returns the sources of the cluster. If they are not needed, users who may not see them get none.
 func (a *Again) kept(ctx context.Context, needed bool) ([]communitycatalog.Source, error) {
 	shelf, err := a.home(ctx)
 	if shelf.Client != nil && err != nil && !needed {

@@ -38,14 +38,14 @@ type output struct {
 	Action string `json:"action"`
 }
 
-// outputs is what build writes.
+// outputs is the output of build for programs.
 type outputs struct {
 	console.Versioned
 	Modules []communitycatalog.Module `json:"modules"`
 	Items   []output                  `json:"items"`
 }
 
-// build makes all-modules.yaml and all-modules.json.
+// build returns the command that makes all-modules.yaml and all-modules.json.
 func build(c *call) *cobra.Command {
 	b := &building{call: c}
 	command := &cobra.Command{
@@ -139,7 +139,7 @@ func (b *building) signer(ctx context.Context) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// pushed puts the catalog into the registry, and a signature beside it.
+// pushed pushes the catalog to the registry, with a signature beside it.
 func (b *building) pushed(ctx context.Context, made communitycatalog.Built, signer *rsa.PrivateKey) (output, error) {
 	limits, err := b.limits(b.push)
 	if err != nil {
@@ -156,7 +156,7 @@ func (b *building) pushed(ctx context.Context, made communitycatalog.Built, sign
 	return done, nil
 }
 
-// refused tells errors of the folder. Warnings are for lint to tell.
+// refused returns an error if the folder has errors, and prints them. Warnings are left to lint.
 func (b *building) refused(ctx context.Context, files fs.FS, dir string) error {
 	found := communitycatalog.Lint(ctx, files, communitycatalog.Options{})
 	errors, _ := diagnostics.Count(found)
@@ -178,7 +178,7 @@ type published struct {
 	text []byte
 }
 
-// publishedFiles returns those of a catalog, each with its signature, if it is signed.
+// publishedFiles returns the files of a catalog, each with its signature, if it is signed.
 func publishedFiles(made communitycatalog.Built, signer *rsa.PrivateKey) ([]published, error) {
 	all := []published{{communitycatalog.FileYAML, made.YAML}, {communitycatalog.FileJSON, made.JSON}}
 	if signer == nil {
@@ -194,7 +194,7 @@ func publishedFiles(made communitycatalog.Built, signer *rsa.PrivateKey) ([]publ
 	return all, nil
 }
 
-// files writes all files, or compares them with those that are there.
+// files writes all files, or compares them with the existing ones.
 func (b *building) files(ctx context.Context, made communitycatalog.Built, signer *rsa.PrivateKey) ([]output, error) {
 	all, err := publishedFiles(made, signer)
 	if err != nil {

@@ -48,14 +48,14 @@ func (c *call) outputFlag(flags *pflag.FlagSet, formats ...console.Format) {
 	flags.VarP(c.output, "output", "o", "how to write it: "+c.output.Words())
 }
 
-// webFlags are those of commands that read from the web or from a registry.
+// webFlags adds the flags of commands that read from the web or from a registry.
 func (c *call) webFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.allowPrivate, "allow-private-catalogs", false, "read from addresses of private networks and of this machine too")
 	flags.StringVar(&c.login.CAFile, "ca-file", "", "PEM file with certificates that servers may be signed by")
 	flags.BoolVar(&c.login.PlainHTTP, "plain-http", false, "speak http to the registry of an oci:// address")
 }
 
-// limits are how far a fetch from an address may go.
+// limits returns the limits of a fetch from an address.
 func (c *call) limits(address string) (communitycatalog.Limits, error) {
 	access, err := c.login.Access(c.console.In, address)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *call) limits(address string) (communitycatalog.Limits, error) {
 	}, nil
 }
 
-// folder returns what an argument names, else the folder that the command runs in.
+// folder returns the folder that an argument names, or the current one.
 func folder(args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -74,13 +74,13 @@ func folder(args []string) string {
 	return "."
 }
 
-// vouching are the reasons that stand before what they say: other programs look for them.
+// vouching lists the reasons that are printed before the message: other programs look for them.
 var vouching = []string{
 	v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, content.ReasonDigestMismatch,
 	communitycatalog.WhyExpired, communitycatalog.WhyOutdated,
 }
 
-// withExitCode returns an error its exit code, and a hint where one helps.
+// withExitCode gives an error its exit code, and a hint if one helps.
 func withExitCode(err error) error {
 	var failure *console.Failure
 	switch reason := content.ReasonOf(err); {

@@ -1,4 +1,4 @@
 // Package catalogcmd answers one question: what does a user type to make a community catalog, to check it, and to keep its address?
 //
-// What it refuses to do: what a catalog is, what is wrong with one and how it is read is package collection's.
+// What it refuses to do: package communitycatalog defines what a catalog is, checks it and reads it.
 package catalogcmd

@@ -23,14 +23,14 @@ type exporting struct {
 	overwrite bool
 }
 
-// files is what export writes.
+// files is the output of export for programs.
 type files struct {
 	console.Versioned
 	Items   []output `json:"items"`
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// export makes the folder of a catalog of what a cluster offers.
+// export returns the command that makes the folder of a catalog from the modules that a cluster offers.
 func export(c *call) *cobra.Command {
 	e := &exporting{call: c}
 	command := &cobra.Command{
@@ -91,7 +91,7 @@ func (e *exporting) run(ctx context.Context, dir string) error {
 	return e.console.Print(e.output.Format, document)
 }
 
-// write looks at all files before it writes one: either all are written or none.
+// write compares all files before it writes one: either all are written or none.
 func (e *exporting) write(ctx context.Context, dir string, made []content.File) ([]output, error) {
 	var done []output
 	for _, file := range made {

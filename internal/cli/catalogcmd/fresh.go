@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// defaultExpiry is how long a signed catalog is used where nothing else is said: who publishes one less often than twice a year must
-	// say so, and who reads an old copy finds out within that time.
+	// defaultExpiry is how long a signed catalog is used by default: authors who publish one less often than twice a year must set a longer
+	// time, and readers of an old copy notice it within that time.
 	defaultExpiry = "180d"
-	// never is what --expires takes for a catalog without an end.
+	// never is the value of --expires for a catalog without an expiry.
 	never = "never"
 	// mostDays is far above every --expires that makes sense.
 	mostDays = 100 * 365
 )
 
-// options returns what the catalog says of itself, at a time.
+// options returns what the catalog states about itself, at a time.
 func (b *building) options(ctx context.Context, now time.Time) (communitycatalog.BuildOptions, error) {
 	epoch := os.Getenv("SOURCE_DATE_EPOCH")
 	updated, err := day(b.updated, epoch)
@@ -35,7 +35,8 @@ func (b *building) options(ctx context.Context, now time.Time) (communitycatalog
 	return communitycatalog.BuildOptions{Source: b.source, Updated: updated, Version: fresh.Version, Expires: fresh.Expires}, err
 }
 
-// freshness returns what the flags say; else what the files say that --check looks at; else, with a key, that of the clock.
+// freshness returns the values of the flags; otherwise those of the files that --check compares; otherwise, with a key, those of the
+// clock.
 func (b *building) freshness(ctx context.Context, epoch string, now time.Time) (fresh communitycatalog.Freshness, err error) {
 	if b.version < 0 || b.version > communitycatalog.MaxVersion {
 		return fresh, console.Usage("--version=%d is no version of a catalog", b.version).
@@ -52,7 +53,7 @@ func (b *building) freshness(ctx context.Context, epoch string, now time.Time) (
 		fresh = b.there(ctx)
 	case b.key != "":
 		fresh.Version = clock.Unix()
-		fresh.Expires, _ = expiry(defaultExpiry, clock) // which is one
+		fresh.Expires, _ = expiry(defaultExpiry, clock) // the default is valid
 	}
 	fresh.Version = cmp.Or(b.version, fresh.Version)
 	if b.expires != "" {
@@ -67,7 +68,7 @@ func (b *building) freshness(ctx context.Context, epoch string, now time.Time) (
 	return fresh, nil
 }
 
-// there returns what the catalog says that was built before; nothing where there is none.
+// there returns the freshness of the catalog that was built before; empty if there is none.
 func (b *building) there(ctx context.Context) communitycatalog.Freshness {
 	text, err := userfile.Read(ctx, filepath.Join(b.to, communitycatalog.FileYAML))
 	if err != nil {
@@ -75,12 +76,12 @@ func (b *building) there(ctx context.Context) communitycatalog.Freshness {
 	}
 	found, err := communitycatalog.Parse(text)
 	if err != nil {
-		return communitycatalog.Freshness{} // which --check tells as another file than the folder gives
+		return communitycatalog.Freshness{} // --check reports it as a file that differs
 	}
 	return found.Freshness
 }
 
-// expiry reads --expires; zero for none.
+// expiry parses --expires; zero means no expiry.
 func expiry(text string, now time.Time) (time.Time, error) {
 	if text == "" || text == never {
 		return time.Time{}, nil
@@ -95,7 +96,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, console.Usage("--expires=%s is no day", text).With("write it as 2026-12-31, as days from now such as 180d, or never")
 }
 
-// day reads the day of a catalog: that of the flag, else that of the environment, else none.
+// day returns the day of a catalog: that of the flag, or else of the environment, or else none.
 func day(flag, epoch string) (time.Time, error) {
 	switch {
 	case flag != "":

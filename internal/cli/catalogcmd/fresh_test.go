@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 )
 
-// freshness returns what the catalog in a folder says of itself.
+// freshness returns the freshness of the catalog in a folder.
 func (s *shell) freshness(dir string) communitycatalog.Freshness {
 	s.Helper()
 	found, err := communitycatalog.Parse([]byte(s.read(dir + "/all-modules.yaml")))
@@ -23,7 +23,7 @@ func (s *shell) freshness(dir string) communitycatalog.Freshness {
 	return found.Freshness
 }
 
-// TestBuildSaysHowFreshItIs with a key or where a flag says it, and nowhere else.
+// TestBuildSaysHowFreshItIs with a key or if a flag sets it, and in no other case.
 func TestBuildSaysHowFreshItIs(t *testing.T) {
 	s := open(t)
 	s.folderWith("1.0.0")
@@ -34,14 +34,14 @@ func TestBuildSaysHowFreshItIs(t *testing.T) {
 		epoch bool
 		want  communitycatalog.Freshness
 	}{
-		"nothing is signed":         {"", false, communitycatalog.Freshness{}},
-		"nothing is signed, at all": {"", true, communitycatalog.Freshness{}},
-		"said, and not signed": {
+		"nothing is signed":                {"", false, communitycatalog.Freshness{}},
+		"nothing is signed, at a set time": {"", true, communitycatalog.Freshness{}},
+		"set, and not signed": {
 			"--version 7 --expires 2126-01-31", false, communitycatalog.Freshness{Version: 7, Expires: time.Date(2126, 1, 31, 0, 0, 0, 0, time.UTC)},
 		},
-		"signed, at a time that is told": {"--key ours.pem", true, communitycatalog.Freshness{Version: epoch.Unix(), Expires: epoch.AddDate(0, 0, 180)}},
-		"signed, and all is said":        {"--key ours.pem --version 7 --expires 30d", true, communitycatalog.Freshness{Version: 7, Expires: epoch.AddDate(0, 0, 30)}},
-		"signed, and without an end":     {"--key ours.pem --version 7 --expires never", false, communitycatalog.Freshness{Version: 7}},
+		"signed, at a set time":         {"--key ours.pem", true, communitycatalog.Freshness{Version: epoch.Unix(), Expires: epoch.AddDate(0, 0, 180)}},
+		"signed, and all is set":        {"--key ours.pem --version 7 --expires 30d", true, communitycatalog.Freshness{Version: 7, Expires: epoch.AddDate(0, 0, 30)}},
+		"signed, and without an expiry": {"--key ours.pem --version 7 --expires never", false, communitycatalog.Freshness{Version: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.epoch {
@@ -82,7 +82,7 @@ func TestAgesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestFresh_AnOldCatalogIsRefused where a newer one of the source was seen: its signature is right, and its time has ended.
+// TestFresh_AnOldCatalogIsRefused if a newer one of the source was seen, although its signature is valid.
 func TestFresh_AnOldCatalogIsRefused(t *testing.T) {
 	s, _, namespace := onCluster(t)
 	in := " -n " + namespace
@@ -103,7 +103,7 @@ func TestFresh_AnOldCatalogIsRefused(t *testing.T) {
 	}
 	s.says(1, "catalog source test ours"+near+in, "CatalogOutdated", url, "is version 7, and version 8 of it was seen", "remove the source and add it again")
 	s.says(0, "catalog source list"+in, "is version 7")
-	s.says(0, "catalog source test --key ours.pub "+url+near, "1.0.0") // as no source that is kept
+	s.says(0, "catalog source test --key ours.pub "+url+near, "1.0.0") // not as the stored source
 	s.says(0, "catalog source remove ours"+in)
 	s.says(0, "catalog source add ours --key ours.pub "+url+near+in, "by key")
 	var tested tried
@@ -112,7 +112,7 @@ func TestFresh_AnOldCatalogIsRefused(t *testing.T) {
 	}
 }
 
-// TestFresh_ACatalogThatIsOver is refused, also with a right signature; and one that says nothing of its age is told to be such.
+// TestFresh_ACatalogThatIsOver is refused, also with a valid signature; and for one without a version and an expiry there is a warning.
 func TestFresh_ACatalogThatIsOver(t *testing.T) {
 	s, _, namespace := onCluster(t)
 	in := " -n " + namespace
@@ -134,7 +134,7 @@ func TestFresh_ACatalogThatIsOver(t *testing.T) {
 	url := s.served("www") + "/all-modules.yaml"
 	serve(communitycatalog.BuildOptions{Version: 7, Expires: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)})
 	s.says(1, "catalog source add ours --key ours.pub "+url+near+in, "CatalogExpired", "expired on 2026-01-31T00:00:00Z", "Ask who publishes it")
-	serve(communitycatalog.BuildOptions{}) // as it was built and signed before there were versions
+	serve(communitycatalog.BuildOptions{}) // as catalogs were built and signed before there were versions
 	s.says(1, "catalog source add ours --require-freshness --key ours.pub "+url+near+in, "CatalogOutdated", "no version and no expiry")
 	s.says(0, "catalog source add ours --key ours.pub "+url+near+in, "Warning:", "no version and no expiry", "by key")
 	text := s.says(0, "catalog source test ours -o json"+near+in)

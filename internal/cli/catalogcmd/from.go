@@ -13,21 +13,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
 )
 
-// From is a catalog that a command of another package reads: one that shows what is available without a cluster, or takes a template of it.
+// From is a catalog that a command of another package reads: one that shows available modules without a cluster, or takes a template from
+// it.
 type From struct {
 	call
 
 	address, digest, key string
-	// read is what was read last, with the digest that it had.
+	// read is the origin that was read last, with its digest.
 	read modulestatus.Origin
 }
 
-// NewFrom is for one call of a command.
+// NewFrom returns a From for one call of a command.
 func NewFrom(c *console.Console, t *target.Target) *From {
 	return &From{call: call{console: c, target: t}}
 }
 
-// AddFlags adds --from with words for what it does, and the flags that say what the catalog must look like.
+// AddFlags adds --from with a text for its use, and the flags with requirements for the catalog.
 func (f *From) AddFlags(flags *pflag.FlagSet, usage string) {
 	flags.StringVar(&f.address, "from", "", usage)
 	flags.StringVar(&f.digest, "digest", "", "digest that the catalog of --from must have: sha256:...")
@@ -35,13 +36,13 @@ func (f *From) AddFlags(flags *pflag.FlagSet, usage string) {
 	f.webFlags(flags)
 }
 
-// Given reports whether there is a catalog to look into.
+// Given reports whether a catalog is given.
 func (f *From) Given() bool { return f.address != "" }
 
-// Address returns what --from says.
+// Address returns the value of --from.
 func (f *From) Address() string { return f.address }
 
-// File reports whether --from is a file, which the command reads itself: nothing is there that could vouch for it.
+// File reports whether --from is a file, which the command reads itself: nothing can vouch for it.
 func (f *From) File() (bool, error) {
 	if strings.Contains(f.address, "://") {
 		return false, nil
@@ -52,7 +53,7 @@ func (f *From) File() (bool, error) {
 	return true, nil
 }
 
-// Read fetches the catalog: with the limits of package collection, and from public addresses only unless a flag allows others.
+// Read fetches the catalog: with the limits of package communitycatalog, and from public addresses only unless a flag allows others.
 func (f *From) Read(ctx context.Context) (modulestatus.Inputs, error) {
 	source, err := unnamed(ctx, f.address, f.digest, f.key)
 	if err != nil {

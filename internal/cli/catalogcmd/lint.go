@@ -15,7 +15,7 @@ import (
 // sarif is a format of findings only.
 const sarif console.Format = "sarif"
 
-// findings is what lint writes.
+// findings is the output of lint for programs.
 type findings struct {
 	console.Versioned
 	Errors   int                   `json:"errors"`
@@ -23,7 +23,7 @@ type findings struct {
 	Items    []diagnostics.Finding `json:"items"`
 }
 
-// lint checks the folder of a catalog.
+// lint returns the command that checks the folder of a catalog.
 func lint(c *call) *cobra.Command {
 	var rules []string
 	var links, strict bool
@@ -81,7 +81,7 @@ func inFolder(dir string, found []diagnostics.Finding) []diagnostics.Finding {
 	return found
 }
 
-// checkRules refuses rules that there are not.
+// checkRules refuses unknown rules.
 func checkRules(names []string) error {
 	var known []string
 	for _, rule := range communitycatalog.Rules() {

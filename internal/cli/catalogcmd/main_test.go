@@ -41,7 +41,7 @@ func open(t *testing.T) *shell {
 	return &shell{t, target.New()}
 }
 
-// onCluster has an API server, and a namespace of its own.
+// onCluster returns a shell with an API server, and a namespace of its own.
 func onCluster(t *testing.T) (s *shell, c client.Client, namespace string) {
 	t.Helper()
 	apiserver.Need(t)
@@ -76,7 +76,7 @@ func (s *shell) run(args ...string) (code int, out, said string) {
 	return code, outBuffer.String(), errBuffer.String()
 }
 
-// says runs a command line that must end with a code, and gives all that it wrote.
+// says runs a command line that must end with a code, and returns its output.
 func (s *shell) says(want int, line string, words ...string) string {
 	s.Helper()
 	code, out, said := s.run(strings.Fields(line)...)
@@ -111,7 +111,7 @@ func (s *shell) read(name string) string {
 	return string(text)
 }
 
-// template returns one with errors only where change makes some.
+// template returns a template that has errors only if change makes some.
 func template(version string, change ...string) string {
 	text := `apiVersion: operator.kyma-project.io/v1beta2
 kind: ModuleTemplate
@@ -142,13 +142,13 @@ func (s *shell) folderWith(versions ...string) {
 	}
 }
 
-// served returns a server of files with TLS, and ca.pem with its certificate.
+// served returns a file server with TLS, and writes ca.pem with its certificate.
 func (s *shell) served(dir string) (url string) {
 	s.Helper()
 	return s.trusted(httptest.NewTLSServer(http.FileServer(http.Dir(dir)))).URL
 }
 
-// registry returns one with TLS, and ca.pem with its certificate.
+// registry returns a registry with TLS, and writes ca.pem with its certificate.
 func (s *shell) registry() (host string) {
 	s.Helper()
 	server := s.trusted(httptest.NewTLSServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)))))

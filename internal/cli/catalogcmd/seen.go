@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 )
 
-// saw keeps which version was seen of a source that is kept.
+// saw records which version of a stored source was seen.
 func (a *Again) saw(ctx context.Context, source communitycatalog.Source, found communitycatalog.Catalog) error {
 	if source.Name == "" || a.Dry != nil && a.Dry() || source.Seen(found) <= source.Version {
 		return nil
@@ -20,8 +20,8 @@ func (a *Again) saw(ctx context.Context, source communitycatalog.Source, found c
 	return a.keepSeen(ctx, shelf, source, found)
 }
 
-// keepSeen keeps which version was seen of a source. Who may not write that is told, and reads it nevertheless: what others have written
-// counted.
+// keepSeen records which version of a source was seen. A user who may not write that gets a message, and the source is used nevertheless:
+// the version that others have recorded was checked.
 func (c *call) keepSeen(
 	ctx context.Context, shelf communitycatalog.SourceStore, source communitycatalog.Source, found communitycatalog.Catalog,
 ) error {

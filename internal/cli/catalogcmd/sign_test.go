@@ -28,7 +28,7 @@ func (s *shell) keyPair(name string) *rsa.PrivateKey {
 	return key
 }
 
-// TestBuildSigns what it writes and what it pushes, so that source takes it by the public key, and by no other one.
+// TestBuildSigns what it writes and what it pushes, so that source accepts it with the public key, and with no other one.
 func TestBuildSigns(t *testing.T) {
 	s := open(t)
 	s.keyPair("ours")
@@ -58,7 +58,7 @@ func TestBuildSigns(t *testing.T) {
 	}
 }
 
-// TestKeysThatDoNotSign are told before anything is written.
+// TestKeysThatDoNotSign are refused before anything is written.
 func TestKeysThatDoNotSign(t *testing.T) {
 	s := open(t)
 	s.folderWith("1.0.0")

@@ -14,13 +14,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
 )
 
-// sourceListed is what source list writes.
+// sourceListed is the output of source list for programs.
 type sourceListed struct {
 	console.Versioned
 	Items []communitycatalog.Source `json:"items"`
 }
 
-// sourceStore returns where this cluster keeps its sources: in the namespace of --namespace, else at home.
+// sourceStore returns the store of this cluster's sources: in the namespace of --namespace, or else in the usual one.
 func (c *call) sourceStore(ctx context.Context, dry bool) (communitycatalog.SourceStore, error) {
 	cluster, err := c.target.Client()
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *adding) run(ctx context.Context, name, address string) error {
 	return a.print([]communitycatalog.Source{source})
 }
 
-// keep stores a source, and what reading it gave.
+// keep stores a source, and the result of reading it.
 func (a *adding) keep(ctx context.Context, source communitycatalog.Source, found communitycatalog.Catalog) error {
 	shelf, err := a.sourceStore(ctx, a.dryRun == "server")
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *adding) keep(ctx context.Context, source communitycatalog.Source, found
 	return shelf.Note(ctx, source.Name, source.Modules, nil, *source.Checked)
 }
 
-// fetch reads a catalog with what the flags say, and tells what a user should know of it.
+// fetch reads a catalog with the limits of the flags, and prints what a user should know about it.
 func (c *call) fetch(ctx context.Context, source communitycatalog.Source) (communitycatalog.Catalog, string, error) {
 	limits, err := c.limits(source.URL)
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *call) print(sources []communitycatalog.Source) error {
 	return c.console.Print(c.output.Format, document)
 }
 
-// provenance returns who answers for a source.
+// provenance returns what vouches for a source.
 func provenance(s communitycatalog.Source) string {
 	switch {
 	case s.Kind == communitycatalog.Cluster:

@@ -21,7 +21,7 @@ type trying struct {
 	digest, key string
 }
 
-// tried is what test writes.
+// tried is the output of test for programs.
 type tried struct {
 	console.Versioned
 	URL      string                    `json:"url"`
@@ -75,7 +75,7 @@ func (t *trying) run(ctx context.Context, arg string) error {
 	return t.kept(ctx, arg)
 }
 
-// kept tests a source that is kept, and notes the result. Who may not write the note may still test.
+// kept tests a stored source, and records the result on it. Users who may not write that may still test.
 func (t *trying) kept(ctx context.Context, name string) error {
 	shelf, err := t.sourceStore(ctx, false)
 	if err != nil {

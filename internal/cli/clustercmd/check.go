@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/managerinstall"
 )
 
-// checkInterval is the pause between two looks of a check that waits.
+// checkInterval is the pause between two checks of a command that waits.
 const checkInterval = time.Second
 
 type checkList struct {
@@ -22,7 +22,7 @@ type checkList struct {
 	Items   []managerinstall.Result `json:"items"`
 }
 
-// check is `kyma check`.
+// check returns the command `kyma check`.
 func (h *host) check() *cobra.Command {
 	var flags installing
 	var pre, upstream bool
@@ -70,7 +70,7 @@ func (h *host) check() *cobra.Command {
 	return command
 }
 
-// inspect looks once, or until everything is well or the time has ended.
+// inspect checks once, or until everything is well or the time has ended.
 func (h *host) inspect(
 	ctx context.Context, options managerinstall.Options, pre bool, timeout time.Duration,
 ) ([]managerinstall.Result, error) {
@@ -92,14 +92,14 @@ func (h *host) inspect(
 	}
 	var results []managerinstall.Result
 	err = wait.PollUntilContextTimeout(ctx, checkInterval, max(timeout, time.Nanosecond), true, func(context.Context) (bool, error) {
-		// The context of the command: the last look is not cut short.
+		// The context of the command: the last check is not cut short.
 		results = managerinstall.Inspect(ctx, managerinstall.Inspection{
 			Config: config, Client: client, Objects: objects, Pre: pre, Brings: brings,
 		})
 		return managerinstall.Worst(results) == managerinstall.Passed, nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		err = nil // the results say it
+		err = nil // the results show it
 	}
 	return results, err
 }
@@ -116,7 +116,7 @@ func resultsOf(results []managerinstall.Result) console.Document {
 	return d
 }
 
-// places are where a result was found, with their number.
+// places returns where a result was found, with the number of places.
 func places(r managerinstall.Result) string {
 	if r.Count == 0 {
 		return ""

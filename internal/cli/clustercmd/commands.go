@@ -10,10 +10,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
-// defaultTimeout is how long to wait where nothing else is said.
+// defaultTimeout is how long commands wait by default.
 const defaultTimeout = 5 * time.Minute
 
-// host is what the commands of this package share.
+// host holds what the commands of this package share.
 type host struct {
 	console *console.Console
 	target  *target.Target
@@ -25,7 +25,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 	return []*cobra.Command{h.newProvisionCommand(), h.deploy(), h.install(), h.uninstall(), h.check()}
 }
 
-// arguments takes between least and most arguments, which what calls by their name.
+// arguments requires between least and most arguments; what is their name in errors.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		path := command.CommandPath()
@@ -39,7 +39,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// group returns a command that has others and does nothing itself.
+// group returns a command that has subcommands and does nothing itself.
 func group(command *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	command.Args = cobra.ArbitraryArgs
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ func oneOf(words ...string) func(*cobra.Command, []string, string) ([]string, co
 	}
 }
 
-// patience returns the time to wait that two flags say.
+// patience returns how long to wait, from two flags.
 func patience(wait bool, timeout time.Duration) time.Duration {
 	if !wait {
 		return 0
@@ -73,7 +73,7 @@ func patience(wait bool, timeout time.Duration) time.Duration {
 	return timeout
 }
 
-// isFile reports whether a path leads to a file.
+// isFile reports whether a path leads to a regular file.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -31,7 +31,7 @@ const (
 	sandboxFlag    = "KYMA_SANDBOX"
 )
 
-// deploying are the flags of deploy.
+// deploying holds the flags of deploy.
 type deploying struct {
 	sandbox, manager string
 	signatures       string
@@ -46,7 +46,7 @@ type deploying struct {
 	output           *console.Formats
 }
 
-// deploymentDocument is what `kyma deploy` hands out.
+// deploymentDocument is the output of `kyma deploy` for programs.
 type deploymentDocument struct {
 	console.Versioned
 	Sandbox string           `json:"sandbox,omitempty"`
@@ -63,7 +63,7 @@ type deployedKyma struct {
 	Modules   string        `json:"modulesReady,omitempty"`
 }
 
-// deploy is `kyma deploy`.
+// deploy returns the command `kyma deploy`.
 func (h *host) deploy() *cobra.Command {
 	d := &deploying{output: console.OutputFlag()}
 	command := &cobra.Command{
@@ -133,7 +133,7 @@ func (h *host) runDeploy(command *cobra.Command, d *deploying) error {
 	return h.deployCluster(command.Context(), d)
 }
 
-// policy returns what is asked of signatures; nil where nothing is said about it.
+// policy returns the requirements for signatures; nil if no flag sets them.
 func (d *deploying) policy(command *cobra.Command) (*sandbox.Policy, error) {
 	if !command.Flags().Changed("signatures") {
 		if len(d.trust) > 0 || d.components != "" {
@@ -155,7 +155,7 @@ func (d *deploying) policy(command *cobra.Command) (*sandbox.Policy, error) {
 	return p, nil
 }
 
-// where returns the sandbox to deploy to; nil means the current cluster. The rules stand in the help text.
+// where returns the sandbox to deploy to; nil means the current cluster. The rules are in the help text.
 func (h *host) where(name string) (*sandbox.Sandbox, error) {
 	if name != "" {
 		return runningSandbox(name)
@@ -174,7 +174,7 @@ func (h *host) where(name string) (*sandbox.Sandbox, error) {
 	return sandbox.Owner(all, config.Host), nil
 }
 
-// deploySandbox brings definitions and rights into the hub, and leaves the rest to the sandbox.
+// deploySandbox installs definitions and RBAC rules into the hub, and leaves the rest to the sandbox.
 func (h *host) deploySandbox(ctx context.Context, s *sandbox.Sandbox, d *deploying, policy *sandbox.Policy) error {
 	order, err := d.order()
 	if err != nil {
@@ -228,7 +228,7 @@ func kymaName(name string, index int) string {
 	return fmt.Sprintf("%s-%d", name, index+1)
 }
 
-// explainDeploy returns the exit code of a Kyma that did not become Ready.
+// explainDeploy gives the error of a Kyma that did not become Ready an exit code.
 func explainDeploy(err error) error {
 	if late := (*sandbox.NotReadyError)(nil); errors.As(err, &late) && errors.Is(err, context.DeadlineExceeded) {
 		return console.TimedOut("Kyma %s is not Ready in time", late.Kyma).With("kyma status shows more; --timeout waits longer")
@@ -236,7 +236,7 @@ func explainDeploy(err error) error {
 	return err
 }
 
-// order returns which programs run.
+// order returns the programs to run.
 func (d *deploying) order() (sandbox.StartRequest, error) {
 	var candidates []string
 	if d.manager != "" {
@@ -341,7 +341,7 @@ func (d *deploying) offer(ctx context.Context, hub client.Client, progress *cons
 	return nil
 }
 
-// localKyma makes a Kyma for the cluster itself.
+// localKyma creates a Kyma for the cluster itself.
 func (d *deploying) localKyma(ctx context.Context, hub client.Client) (client.ObjectKey, error) {
 	local := false
 	kyma := &v1beta2.Kyma{

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/sandbox"
 )
 
-// TestDeploy_ALifeOfASandbox goes the way of the README: provision, deploy, change the policy on signatures, delete.
+// TestDeploy_ALifeOfASandbox follows the README: provision, deploy, change the policy on signatures, delete.
 func TestDeploy_ALifeOfASandbox(t *testing.T) {
 	needsServers(t)
 	state := alone(t)
@@ -30,7 +30,7 @@ func TestDeploy_ALifeOfASandbox(t *testing.T) {
 	fails(t, console.CodeError, "there is a sandbox tour already", "provision", "local", "tour")
 	environmentWorks(t, made.Sandbox)
 
-	// No kubeconfig names a cluster: it goes into the only sandbox.
+	// No kubeconfig names a cluster: the only sandbox is used.
 	deploy := []string{"deploy", "--manager", manager, "--modules", "notes", "-o", "json"}
 	document := decode[deploymentDocument](t, ok(t, deploy...))
 	if len(document.Items) != 1 || document.Items[0].State != v1beta2.StateReady || document.Sandbox != "tour" || document.Items[0].Cluster != "runtime" {
@@ -74,7 +74,7 @@ func TestDeploy_ALifeOfASandbox(t *testing.T) {
 	fails(t, console.CodeNotFound, "there is no sandbox tour", "provision", "delete", "tour")
 }
 
-// environmentWorks checks what a shell is told.
+// environmentWorks checks the environment for a shell.
 func environmentWorks(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	text := ok(t, "provision", "env", "tour")
@@ -120,25 +120,25 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		says string
 		args string
 	}{
-		"no sandbox to deploy to":               {console.CodeNotFound, "no sandbox runs on this machine", "deploy"},
-		"a sandbox that there is not":           {console.CodeNotFound, "kyma provision local other makes it", "deploy --sandbox other"},
-		"the usual sandbox that there is not":   {console.CodeNotFound, "kyma provision local makes it", "deploy --sandbox local"},
-		"signatures without anyone trusted":     {console.CodeUsage, "no key is trusted", "deploy --signatures enforce"},
-		"a level that there is not":             {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
-		"a user trusted without a level":        {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},
-		"a key that is not there":               {console.CodeNotFound, "--trust: open", "deploy --signatures warn --trust no-such-file"},
-		"a name that leads elsewhere":           {console.CodeUsage, "is no name for a sandbox", "provision local ../x"},
-		"delete without a name":                 {console.CodeUsage, "NAME is missing", "provision delete"},
-		"an argument too much":                  {console.CodeUsage, "takes no argument \"b\"", "provision local a b"},
-		"a verb that there is not":              {console.CodeUsage, "there is no command", "provision cloud"},
-		"to supervise by hand":                  {console.CodeError, "use kyma provision local", "provision supervise /tmp"},
-		"an environment of nothing":             {console.CodeNotFound, "no sandbox runs", "provision env"},
-		"two kinds of installation":             {console.CodeUsage, "exclude each other", "install --single-cluster --control-plane"},
-		"a part that there is not":              {console.CodeUsage, "there is no part", "install --with dashboards"},
-		"an empty list, which is no failure":    {console.CodeOK, "There is no sandbox", "provision list"},
-		"an export, which needs no cluster":     {console.CodeOK, "kind: CustomResourceDefinition", "install --export"},
-		"a dry run, which needs no cluster":     {console.CodeOK, "klm-controller-manager", "install --dry-run=client"},
-		"a dry run of a kind that there is not": {console.CodeError, "use one of none|client|server", "install --dry-run=maybe"},
+		"no sandbox to deploy to":            {console.CodeNotFound, "no sandbox runs on this machine", "deploy"},
+		"an unknown sandbox":                 {console.CodeNotFound, "kyma provision local other makes it", "deploy --sandbox other"},
+		"the usual sandbox, missing":         {console.CodeNotFound, "kyma provision local makes it", "deploy --sandbox local"},
+		"signatures without a trusted key":   {console.CodeUsage, "no key is trusted", "deploy --signatures enforce"},
+		"a level that there is not":          {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
+		"a trusted key without a level":      {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},
+		"a key that is not there":            {console.CodeNotFound, "--trust: open", "deploy --signatures warn --trust no-such-file"},
+		"a name that leads elsewhere":        {console.CodeUsage, "is no name for a sandbox", "provision local ../x"},
+		"delete without a name":              {console.CodeUsage, "NAME is missing", "provision delete"},
+		"an argument too many":               {console.CodeUsage, "takes no argument \"b\"", "provision local a b"},
+		"an unknown verb":                    {console.CodeUsage, "there is no command", "provision cloud"},
+		"to supervise by hand":               {console.CodeError, "use kyma provision local", "provision supervise /tmp"},
+		"an environment of nothing":          {console.CodeNotFound, "no sandbox runs", "provision env"},
+		"two kinds of installation":          {console.CodeUsage, "exclude each other", "install --single-cluster --control-plane"},
+		"a part that there is not":           {console.CodeUsage, "there is no part", "install --with dashboards"},
+		"an empty list, which is no failure": {console.CodeOK, "There is no sandbox", "provision list"},
+		"an export, which needs no cluster":  {console.CodeOK, "kind: CustomResourceDefinition", "install --export"},
+		"a dry run, which needs no cluster":  {console.CodeOK, "klm-controller-manager", "install --dry-run=client"},
+		"an unknown kind of dry run":         {console.CodeError, "use one of none|client|server", "install --dry-run=maybe"},
 	} {
 		t.Run(name, func(t *testing.T) { fails(t, tc.code, tc.says, strings.Fields(tc.args)...) })
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// create creates what is not there.
+// create creates an object, unless it exists.
 func create(ctx context.Context, c client.Client, object client.Object) error {
 	if err := c.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
@@ -22,7 +22,7 @@ func create(ctx context.Context, c client.Client, object client.Object) error {
 	return nil
 }
 
-// sayCluster returns which cluster is changed.
+// sayCluster prints which cluster is changed.
 func (h *host) sayCluster() error {
 	where, err := h.target.Where()
 	if err == nil {
@@ -31,7 +31,7 @@ func (h *host) sayCluster() error {
 	return err
 }
 
-// tell prints the Kymas of a deployment as they are now; clusters names where each leads.
+// tell prints the current state of the Kymas of a deployment; clusters maps each to its cluster.
 func (h *host) tell(ctx context.Context, hub client.Client, d *deploying, document deploymentDocument, clusters map[string]string) error {
 	printed := console.Document{
 		Columns: []console.Column{{Name: "KYMA"}, {Name: "CLUSTER"}, {Name: "STATE", State: true}, {Name: "MODULES"}},

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run returns what package cli does with a command line.
+// run does with a command line what package cli does.
 func run(ctx context.Context, c *console.Console, args []string) int {
 	t := target.New()
 	root := &cobra.Command{Use: "kyma", SilenceErrors: true, SilenceUsage: true}
@@ -61,7 +61,7 @@ func kyma(t *testing.T, args ...string) answer {
 	return answer{code, out.String(), errs.String()}
 }
 
-// ok is kyma that must succeed.
+// ok runs a command line that must succeed.
 func ok(t *testing.T, args ...string) string {
 	t.Helper()
 	got := kyma(t, args...)
@@ -71,7 +71,7 @@ func ok(t *testing.T, args ...string) string {
 	return got.out
 }
 
-// fails is kyma that must end with a code and say something.
+// fails runs a command line that must end with a code and print a text.
 func fails(t *testing.T, code int, says string, args ...string) {
 	t.Helper()
 	got := kyma(t, args...)
@@ -89,7 +89,7 @@ func decode[T any](t *testing.T, text string) T {
 	return into
 }
 
-// alone returns a test a state folder of its own, and no cluster.
+// alone gives a test a state folder of its own, and no cluster.
 func alone(t *testing.T) string {
 	t.Helper()
 	state := t.TempDir()
@@ -118,7 +118,7 @@ func deleted(t *testing.T, name string) {
 	})
 }
 
-// builtManager returns the manager's own program.
+// builtManager builds the manager's own program.
 func builtManager(t *testing.T) string {
 	t.Helper()
 	root, err := localcluster.Root()
@@ -134,7 +134,7 @@ func builtManager(t *testing.T) string {
 	return program
 }
 
-// kubectl runs that of the clusters' version.
+// kubectl runs the kubectl of the clusters' version.
 func kubectl(t *testing.T, kubeconfig string, args ...string) string {
 	t.Helper()
 	assets, err := localcluster.Assets(t.Context())

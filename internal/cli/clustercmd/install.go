@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// change is an object in what installations hand out.
+// change is an object in the output of installations.
 type change struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
@@ -31,7 +31,7 @@ type changeList struct {
 	Items []change `json:"items"`
 }
 
-// installing are the flags of install, and those of check that mean the same.
+// installing holds the flags of install, and those of check with the same meaning.
 type installing struct {
 	options      managerinstall.Options
 	controlPlane bool
@@ -49,7 +49,7 @@ func (i *installing) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&i.options.Arguments, "manager-arg", nil, "one more argument for the manager, such as --manager-arg=--log-level=2")
 }
 
-// check is about flags that make no sense together.
+// check returns an error for flags that are invalid or exclude each other.
 func (i *installing) check() error {
 	if i.controlPlane && i.options.SingleCluster {
 		return console.Usage("--single-cluster and --control-plane exclude each other").With("leave one of them out")
@@ -60,7 +60,7 @@ func (i *installing) check() error {
 	return nil
 }
 
-// install is `kyma install`.
+// install returns the command `kyma install`.
 func (h *host) install() *cobra.Command {
 	var flags installing
 	var export, wait bool
@@ -105,7 +105,7 @@ func (h *host) install() *cobra.Command {
 	return command
 }
 
-// bringing says how to install.
+// bringing holds the options of an installation.
 type bringing struct {
 	dryRun string
 	output console.Format
@@ -113,7 +113,7 @@ type bringing struct {
 	wait   time.Duration
 }
 
-// bring installs, or says what would come of it.
+// bring installs, or prints what would change.
 func (h *host) bring(ctx context.Context, options managerinstall.Options, how bringing) error {
 	objects, err := managerinstall.Render(options)
 	if err != nil {
@@ -161,7 +161,7 @@ func namesRegistry(argument string) bool {
 	return strings.HasPrefix(argument, "--oci-registry-host") || strings.HasPrefix(argument, "--oci-registry-cred-secret")
 }
 
-// explainInstall adds what to do.
+// explainInstall adds a hint on what to do.
 func explainInstall(report installer.Report, err error) error {
 	failure := &console.Failure{Code: console.CodeError, Err: fmt.Errorf("cannot install the lifecycle manager: %w", err)}
 	if report.Reason == installer.ReasonCRDChangeRefused {
@@ -170,7 +170,7 @@ func explainInstall(report installer.Report, err error) error {
 	return failure
 }
 
-// done returns the objects of a report, those first that something happened to.
+// done returns the objects of a report, changed ones first.
 func done(report installer.Report) []change {
 	var changes []change
 	for _, o := range report.Objects {
@@ -213,7 +213,7 @@ func changesOf(changes []change) console.Document {
 	return d
 }
 
-// uninstall is `kyma uninstall`.
+// uninstall returns the command `kyma uninstall`.
 func (h *host) uninstall() *cobra.Command {
 	var cascade bool
 	var timeout time.Duration

@@ -38,7 +38,7 @@ func TestInstallation(t *testing.T) {
 		t.Errorf("a dry run changed something:\n%s", out)
 	}
 
-	// What kubectl makes of the export is taken over.
+	// Objects that kubectl creates from the export are adopted.
 	file := filepath.Join(state, "export.yaml")
 	if err := os.WriteFile(file, []byte(ok(t, append([]string{"install", "--export"}, flags...)...)), 0o600); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestInstallation(t *testing.T) {
 	verdicts(t, console.CodeWarning, []string{"leader"}, "check")
 	verdicts(t, console.CodeWarning, []string{"manager"}, "check", "--pre")
 
-	// An upgrade that leaves something out takes it away.
+	// An upgrade removes objects that are no longer part of it.
 	third := ok(t, append([]string{"install", "--single-cluster", "-o", "wide"}, flags...)...)
 	if !strings.Contains(third, "klm-local-installer") {
 		t.Errorf("an upgrade to a single cluster:\n%s", third)
@@ -104,7 +104,7 @@ func actions(t *testing.T, args ...string) []string {
 	return found
 }
 
-// verdicts checks the exit code of a check, and what is not well in it.
+// verdicts checks the exit code of a check, and the names of its results that are not well.
 func verdicts(t *testing.T, code int, bad []string, args ...string) {
 	t.Helper()
 	got := kyma(t, append(args, "-o", "json")...)

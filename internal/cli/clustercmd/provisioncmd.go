@@ -12,22 +12,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/sandbox"
 )
 
-// superviseWord is the hidden command that a supervisor is.
+// superviseWord is the hidden command that runs a supervisor.
 const superviseWord = "supervise"
 
-// sandboxList is what `kyma provision list` hands out.
+// sandboxList is the output of `kyma provision list` for programs.
 type sandboxList struct {
 	console.Versioned
 	Items []sandbox.Sandbox `json:"items"`
 }
 
-// sandboxDocument is one sandbox.
+// sandboxDocument is the output for one sandbox.
 type sandboxDocument struct {
 	console.Versioned
 	sandbox.Sandbox
 }
 
-// newProvisionCommand is `kyma provision`.
+// newProvisionCommand returns the command `kyma provision`.
 func (h *host) newProvisionCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "provision",
@@ -71,7 +71,7 @@ func (h *host) provisionLocal() *cobra.Command {
 	return command
 }
 
-// makeSandbox starts it and shows how that goes.
+// makeSandbox starts a sandbox and shows the progress.
 func (h *host) makeSandbox(command *cobra.Command, options sandbox.Options) (*sandbox.Sandbox, error) {
 	var err error
 	if options.Root, err = sandbox.Root(); err != nil {
@@ -130,7 +130,7 @@ func sandboxes() ([]sandbox.Sandbox, error) {
 	return sandbox.List(root)
 }
 
-// documentOf are sandboxes in every format; with a kind it is about one of them.
+// documentOf returns sandboxes in every format; with a kind, it is about one of them.
 func documentOf(one any, all ...sandbox.Sandbox) console.Document {
 	d := console.Document{
 		Columns: []console.Column{
@@ -184,7 +184,7 @@ func (h *host) provisionEnv() *cobra.Command {
 	}
 }
 
-// runningSandbox returns the one of a name, or the only one that runs.
+// runningSandbox returns the running sandbox of a name, or the only one that runs.
 func runningSandbox(name string) (*sandbox.Sandbox, error) {
 	all, err := sandboxes()
 	if err != nil {
@@ -211,7 +211,7 @@ func runningSandbox(name string) (*sandbox.Sandbox, error) {
 	return nil, console.NotFound("no sandbox runs on this machine").With("kyma provision local makes one")
 }
 
-// commandFor makes a sandbox of that name; the usual name need not be said.
+// commandFor returns the command that makes a sandbox of that name; the usual name is left out.
 func commandFor(name string) string {
 	if name == sandbox.DefaultName {
 		return "kyma provision local"
@@ -258,7 +258,7 @@ func completeSandboxes(_ *cobra.Command, args []string, _ string) ([]string, cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// supervise returns what a sandbox is kept alive by. Users have no use for it.
+// supervise returns the command that keeps a sandbox alive. It is not for users.
 func (h *host) supervise() *cobra.Command {
 	return &cobra.Command{
 		Use:    superviseWord + " FOLDER",

@@ -27,7 +27,7 @@ import (
 // pageSize is how many objects one request lists: a hub may have tens of thousands.
 const pageSize = 500
 
-// fromUpstream returns what check reports of a hub that upstream's manager runs on.
+// fromUpstream returns the results of check for a hub that upstream's manager runs on.
 func (h *host) fromUpstream(ctx context.Context) ([]managerinstall.Result, error) {
 	rules, err := takeoverRules()
 	if err != nil {
@@ -37,7 +37,7 @@ func (h *host) fromUpstream(ctx context.Context) ([]managerinstall.Result, error
 	if err != nil {
 		return nil, err
 	}
-	// One answer shows that the cluster is there at all; what is not answered later is part of the report.
+	// One answer shows that the cluster is there at all; later failures are part of the report.
 	if err := hub.Get(ctx, client.ObjectKey{Name: v1beta2.DefaultNamespace}, &corev1.Namespace{}); err != nil && !answered(err) {
 		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the cluster does not answer: %w", err)}).
 			With("nothing was checked; see --kubeconfig and --context")
@@ -54,7 +54,7 @@ func (h *host) fromUpstream(ctx context.Context) ([]managerinstall.Result, error
 // answered reports whether an error is an API server's answer.
 func answered(err error) bool { return apierrors.ReasonForError(err) != metav1.StatusReasonUnknown }
 
-// takeoverRules returns what the manager's own code says of content.
+// takeoverRules returns how the manager's own code judges content.
 func takeoverRules() (takeover.Rules, error) {
 	rules := takeover.Rules{
 		Policy: policy.CheckWindows,
@@ -82,7 +82,7 @@ func takeoverRules() (takeover.Rules, error) {
 	return rules, nil
 }
 
-// readHub reads what the report is made of, and writes nothing. What cannot be read is in the answer.
+// readHub reads the data for the report, and writes nothing. Failures to read are part of the result.
 func readHub(ctx context.Context, from client.Reader) *takeover.Hub {
 	within := client.InNamespace(v1beta2.DefaultNamespace)
 	hub := &takeover.Hub{
@@ -123,7 +123,7 @@ func ownKind(ctx context.Context, from client.Reader, kind string) (read takeove
 	for next := ""; ; {
 		read.Err = listed(ctx, from, list, client.InNamespace(v1beta2.DefaultNamespace), client.Limit(pageSize), client.Continue(next))
 		if read.Err != "" {
-			return takeover.Read[unstructured.Unstructured]{Err: read.Err} // a part of the objects would pass for all
+			return takeover.Read[unstructured.Unstructured]{Err: read.Err} // a part of the objects would be mistaken for all
 		}
 		read.Items = append(read.Items, list.Items...)
 		if next = list.GetContinue(); next == "" {
@@ -132,7 +132,7 @@ func ownKind(ctx context.Context, from client.Reader, kind string) (read takeove
 	}
 }
 
-// listed reads a list, and says why it could not. A kind that the cluster does not serve has no objects.
+// listed reads a list, and returns why it could not. A kind that the cluster does not serve has no objects.
 func listed(ctx context.Context, from client.Reader, into client.ObjectList, options ...client.ListOption) string {
 	err := from.List(ctx, into, options...)
 	if err == nil || meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
@@ -141,7 +141,7 @@ func listed(ctx context.Context, from client.Reader, into client.ObjectList, opt
 	return strings.TrimSpace(err.Error())
 }
 
-// named reads some objects of the manager's namespace by their names. Those that do not exist are not among them.
+// named reads some objects of the manager's namespace by their names. Missing ones are left out.
 func named[T any, P interface {
 	*T
 	client.Object

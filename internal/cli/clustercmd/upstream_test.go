@@ -21,7 +21,7 @@ const watchers = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResou
 "scope": "Namespaced", "versions": [{"name": "v1beta2", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
 "x-kubernetes-preserve-unknown-fields": true}}}]}}`
 
-// TestUpstream_TheReportOnAHubOfUpstreams asks a real API server that has what upstream leaves.
+// TestUpstream_TheReportOnAHubOfUpstreams uses a real API server with the objects that upstream leaves.
 func TestUpstream_TheReportOnAHubOfUpstreams(t *testing.T) {
 	needsServers(t)
 	state := alone(t)
@@ -56,7 +56,7 @@ func TestUpstream_TheReportOnAHubOfUpstreams(t *testing.T) {
 	fails(t, console.CodeUsage, "leave out --pre", "check", "--from-upstream", "--pre")
 }
 
-// withoutRights sees to it that who may read nothing gets that told, and no finding beside it.
+// withoutRights checks that the report for a user who may read nothing says so, and contains no other finding.
 func withoutRights(t *testing.T, plane *localcluster.ControlPlane) {
 	t.Helper()
 	kubeconfig, err := plane.UserKubeconfig("someone")
@@ -85,7 +85,7 @@ func withoutRights(t *testing.T, plane *localcluster.ControlPlane) {
 	}
 }
 
-// hubOfUpstreams puts into a cluster what upstream leaves there.
+// hubOfUpstreams creates the objects that upstream leaves in a cluster.
 func hubOfUpstreams(t *testing.T, kubeconfig string) {
 	t.Helper()
 	root, err := localcluster.Root()

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// errNo is the answer no.
+// errNo is the error for the answer no.
 var errNo = &Failure{Code: CodeError, Err: errors.New("you said no: nothing was changed")}
 
-// Confirm asks a yes-or-no question and returns nil for yes. Without a terminal it returns a usage error that names --yes; deed says there
-// what was to be done, such as "deleting notes".
+// Confirm asks a yes-or-no question and returns nil for yes. Without a terminal it returns a usage error that names --yes and deed, which
+// is what was to be done, such as "deleting notes".
 func (c *Console) Confirm(ctx context.Context, deed, question string) error {
 	if c.Yes {
 		return nil
@@ -31,8 +31,8 @@ func (c *Console) Confirm(ctx context.Context, deed, question string) error {
 	return nil
 }
 
-// ConfirmTyped asks for a word to be typed, for what should not happen by habit. deed is that of Confirm; flags are what says the same
-// without a terminal, such as "--unmanaged --yes"; given says that they were given.
+// ConfirmTyped requires a word to be typed, for actions that should not happen by habit. deed is that of Confirm; flags have the same
+// effect without a terminal, such as "--unmanaged --yes"; given reports whether they were given.
 func (c *Console) ConfirmTyped(ctx context.Context, deed, question, word, flags string, given bool) error {
 	if given {
 		return nil
@@ -50,12 +50,12 @@ func (c *Console) ConfirmTyped(ctx context.Context, deed, question, word, flags 
 	return nil
 }
 
-// unasked returns the error of a question that cannot be asked.
+// unasked returns the error for a question that cannot be asked.
 func unasked(deed, flags string) error {
 	return Usage("%s needs confirmation, and there is no terminal", deed).With("%s confirms it", flags)
 }
 
-// read reads one line, or gives up when the context ends: the goroutine that is left waits for input of a process that ends.
+// read reads one line, or returns when the context ends: the remaining goroutine waits for input while the process ends.
 func (c *Console) read(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(c.Err, prompt)
 	type line struct {

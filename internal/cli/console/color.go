@@ -25,7 +25,7 @@ func (c *Console) paint(text string, columns []Column) string {
 	return head + "\n" + word.ReplaceAllStringFunc(body, c.State)
 }
 
-// State returns a state, coloured where that may be.
+// State returns a state, coloured if colours are allowed.
 func (c *Console) State(state string) string {
 	if colour := colours[state]; c.Color && colour != "" {
 		return "\x1b[" + colour + "m" + state + "\x1b[0m"

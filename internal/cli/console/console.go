@@ -8,9 +8,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Console is what a command is given to speak with. Make it by Of, or set the fields for a test.
+// Console connects a command with its user. Create it with Of, or set the fields in a test.
 type Console struct {
-	// In is where answers, passwords and documents named "-" come from.
+	// In provides answers, passwords and documents named "-".
 	In io.Reader
 	// Out takes data, Err everything else.
 	Out, Err io.Writer
@@ -30,7 +30,7 @@ type Console struct {
 func Of(in, out, err *os.File) *Console {
 	dumb := os.Getenv("TERM") == "dumb"
 	live := term.IsTerminal(int(err.Fd())) && !dumb
-	width, height, _ := term.GetSize(int(err.Fd())) // 0 where it is no terminal
+	width, height, _ := term.GetSize(int(err.Fd())) // 0 if it is no terminal
 	return &Console{
 		In: in, Out: out, Err: err,
 		Asks:  term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(err.Fd())),

@@ -34,23 +34,23 @@ func TestExitCodes(t *testing.T) {
 		"a timeout is 3":                                 {TimedOut("not ready within 1 s"), 3, "Error: not ready within 1 s\n"},
 		"a deadline is a timeout":                        {fmt.Errorf("get kyma: %w", context.DeadlineExceeded), 3, "Error: get kyma: context deadline exceeded\n"},
 		"Ctrl-C is 130 and no error":                     {fmt.Errorf("watch: %w", context.Canceled), 130, "Interrupted.\n"},
-		"a quiet end has a code and no word":             {Quiet(CodeWarning), 2, ""},
+		"a quiet end has a code and no message":          {Quiet(CodeWarning), 2, ""},
 		"a quiet end with code 0 is none":                {Quiet(CodeOK), 0, ""},
 		"a file that does not exist is 4, whatever it was for": {
 			Usage("--trust: %w", &fs.PathError{Op: "open", Path: "x.pem", Err: syscall.ENOENT}), 4, "Error: --trust: open x.pem: no such file or directory\n",
 		},
-		"so is what the API server does not find": {
+		"so is an object that the API server does not find": {
 			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "x"), 4, "Error: namespaces \"x\" not found\n",
 		},
 		"a timeout stays one, whatever did not come": {TimedOut("no file: %w", fs.ErrNotExist), 3, "Error: no file: file does not exist\n"},
-		"what could have been meant is a hint": {
+		"similar names are a hint": {
 			NotFound("there is no module helo").Known("modules", []string{"hello"}, []string{"notes", "hello", "notes"}), 4,
 			"Error: there is no module helo\nHint: did you mean hello? Known modules: hello, notes\n",
 		},
-		"a name like no other has all that there are": {
+		"a name unlike any other lists all names": {
 			NotFound("there is no module x").Known("modules", nil, []string{"hello"}), 4, "Error: there is no module x\nHint: known modules: hello\n",
 		},
-		"where there is nothing there is no hint": {NotFound("there is no module x").Known("modules", nil, nil), 4, "Error: there is no module x\n"},
+		"without any names there is no hint": {NotFound("there is no module x").Known("modules", nil, nil), 4, "Error: there is no module x\n"},
 		"a question that cannot be asked": {
 			(&Console{}).Confirm(context.Background(), "deleting hello from Kyma a/x", "Delete hello from Kyma a/x?"), 64,
 			"Error: deleting hello from Kyma a/x needs confirmation, and there is no terminal\nHint: --yes confirms it\n",
@@ -82,12 +82,12 @@ func TestQuestions(t *testing.T) {
 		answer    string
 		code      int
 	}{
-		"yes goes on":                               {asks: true, answer: "y\n", code: 0},
-		"the whole word goes on too":                {asks: true, answer: "YES\n", code: 0},
-		"Enter alone is no":                         {asks: true, answer: "\n", code: 1},
-		"the end of input is no":                    {asks: true, answer: "", code: 1},
-		"--yes is not asked":                        {yes: true, code: 0},
-		"without a terminal no one waits for input": {answer: "y\n", code: 64},
+		"yes goes on":                                {asks: true, answer: "y\n", code: 0},
+		"the whole word goes on too":                 {asks: true, answer: "YES\n", code: 0},
+		"Enter alone is no":                          {asks: true, answer: "\n", code: 1},
+		"the end of input is no":                     {asks: true, answer: "", code: 1},
+		"--yes is not asked":                         {yes: true, code: 0},
+		"without a terminal nothing waits for input": {answer: "y\n", code: 64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			console, _, _ := recorded(c.answer)
@@ -122,7 +122,7 @@ func TestTypedQuestions(t *testing.T) {
 	}
 }
 
-// blocked is an input that never comes.
+// blocked is an input that never arrives.
 type blocked struct{ forever chan struct{} }
 
 func (b blocked) Read([]byte) (int, error) { <-b.forever; return 0, nil }
@@ -139,7 +139,7 @@ func TestInterruptedQuestion(t *testing.T) {
 	}
 }
 
-// items returns a document as commands have them.
+// items returns a document like those of commands.
 func items() Document {
 	type item struct {
 		Name  string `json:"name"`
@@ -163,7 +163,7 @@ func TestFormats(t *testing.T) {
 		want   string
 	}{
 		"a table leaves out wide columns": {Table, "NAME     STATE\nnotes    Ready\nbeacon   Error\n"},
-		"a wide table has them all, and foreign text cannot command the terminal": {
+		"a wide table has them all, and untrusted text cannot control the terminal": {
 			Wide, "NAME     STATE   MESSAGE\nnotes    Ready   -\nbeacon   Error   image [2Jpull failed\n",
 		},
 		"names are one a line": {Name, "module/notes\nmodule/beacon\n"},
@@ -241,7 +241,7 @@ func TestUnknownFormat(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	t.Run("elsewhere than on a terminal every change is one line", func(t *testing.T) {
+	t.Run("without a terminal every change is one line", func(t *testing.T) {
 		console, _, said := recorded("")
 		progress := console.Progress()
 		progress.Set("notes", "Processing", "1 of 2 objects")
@@ -271,7 +271,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("what a window has no room for is counted, and told at the end", func(t *testing.T) {
+	t.Run("lines without room in the window are counted, and shown at the end", func(t *testing.T) {
 		console, _, said := recorded("")
 		console.Live, console.Height = true, 3
 		progress := console.Progress()

@@ -15,8 +15,8 @@ import (
 const (
 	CodeOK          = 0
 	CodeError       = 1
-	CodeWarning     = 2 // what was asked about is in state Warning
-	CodeTimeout     = 3 // it was waited for, and did not come
+	CodeWarning     = 2 // the object of the command is in state Warning
+	CodeTimeout     = 3 // the wait ended without the result
 	CodeNotFound    = 4
 	CodeUsage       = 64
 	CodeInterrupted = 130
@@ -26,9 +26,9 @@ const (
 type Failure struct {
 	// Code is one of the exit codes above.
 	Code int
-	// Err says what, where and why; nil says nothing, for commands that have told everything already.
+	// Err names what is wrong, where and why; nil prints nothing, for commands that have printed everything already.
 	Err error
-	// Hint says what to do, in a sentence of its own; may be empty.
+	// Hint describes what to do, in a sentence of its own; may be empty.
 	Hint string
 }
 
@@ -43,22 +43,22 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Usage returns a command line that makes no sense.
+// Usage returns the error for a command line that makes no sense.
 func Usage(format string, args ...any) *Failure {
 	return &Failure{Code: CodeUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// NotFound is something that was named and is not there.
+// NotFound returns the error for something that was named and does not exist.
 func NotFound(format string, args ...any) *Failure {
 	return &Failure{Code: CodeNotFound, Err: fmt.Errorf(format, args...)}
 }
 
-// TimedOut is something that was waited for and did not come.
+// TimedOut returns the error for a wait that ended without the result.
 func TimedOut(format string, args ...any) *Failure {
 	return &Failure{Code: CodeTimeout, Err: fmt.Errorf(format, args...)}
 }
 
-// Quiet ends a command with a code and no further word.
+// Quiet ends a command with a code and without a message.
 func Quiet(code int) error {
 	if code == CodeOK {
 		return nil
@@ -75,8 +75,8 @@ func (f *Failure) With(format string, args ...any) *Failure {
 // shownNames is how many names a hint lists.
 const shownNames = 20
 
-// Known adds a hint at what could have been meant: similar are the names that look like the one that was given, all are those that there
-// are; noun is what they name, such as "modules".
+// Known adds a hint at what could have been meant: similar are the names that resemble the given one, all are those that exist; noun is
+// what they name, such as "modules".
 func (f *Failure) Known(noun string, similar, all []string) *Failure {
 	names := slices.Compact(slices.Sorted(slices.Values(all)))
 	if len(names) == 0 {
@@ -98,8 +98,8 @@ func (f *Failure) Known(noun string, similar, all []string) *Failure {
 //  2. that of the first Failure that it wraps
 //  3. 130 for a cancelled context, which is Ctrl-C
 //  4. 3 for a deadline
-//  5. 4 for what the API server does not find
-//  6. 1
+//  5. 4 for an object that the API server does not find
+//  6. 1 otherwise
 func Code(err error) int {
 	var failure *Failure
 	switch wrapped := errors.As(err, &failure); {
@@ -119,7 +119,7 @@ func Code(err error) int {
 	return CodeError
 }
 
-// Fail returns what went wrong and returns the exit code.
+// Fail prints what went wrong and returns the exit code.
 func (c *Console) Fail(err error) int {
 	code := Code(err)
 	var failure *Failure
@@ -128,7 +128,7 @@ func (c *Console) Fail(err error) int {
 	case err == nil || quiet:
 	case code == CodeInterrupted:
 		if c.Live || c.Asks {
-			c.Sayf("") // the terminal wrote ^C behind whatever stood there
+			c.Sayf("") // the terminal wrote ^C after the current text
 		}
 		c.Sayf("Interrupted.")
 	default:

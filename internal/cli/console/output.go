@@ -23,16 +23,16 @@ const (
 	Name  Format = "name"
 )
 
-// AllFormats is what -o takes where nothing else is said; the first is the default.
+// AllFormats are the formats of -o unless a command limits them; the first is the default.
 var AllFormats = []Format{Table, Wide, JSON, YAML, Name}
 
-// Formats is the value of an -o flag. It refuses what is not among Allowed.
+// Formats is the value of an -o flag. It refuses formats that are not in Allowed.
 type Formats struct {
 	Format
 	Allowed []Format
 }
 
-// OutputFlag returns a Formats for a command that can write these; none means AllFormats.
+// OutputFlag returns a Formats for a command that can write these formats; none means AllFormats.
 func OutputFlag(allowed ...Format) *Formats {
 	if len(allowed) == 0 {
 		allowed = AllFormats
@@ -43,10 +43,10 @@ func OutputFlag(allowed ...Format) *Formats {
 // String returns the format, for package pflag.
 func (f *Formats) String() string { return string(f.Format) }
 
-// Type returns the word of the help text.
+// Type returns the word in the help text.
 func (f *Formats) Type() string { return "format" }
 
-// Set takes a format.
+// Set sets the format.
 func (f *Formats) Set(value string) error {
 	if !slices.Contains(f.Allowed, Format(value)) {
 		return fmt.Errorf("use one of %s", f.Words())
@@ -64,9 +64,9 @@ func (f *Formats) Words() string {
 	return strings.Join(words, "|")
 }
 
-// Column is one of a table.
+// Column is one column of a table.
 type Column struct {
-	// Name in capitals, as kubectl writes them.
+	// Name is in capitals, as in the tables of kubectl.
 	Name string
 	// Wide columns are shown by -o wide only.
 	Wide bool
@@ -74,7 +74,7 @@ type Column struct {
 	State bool
 }
 
-// Document is what a command hands out, in every format that it can have.
+// Document is the output of a command, in every format that it can have.
 type Document struct {
 	// Data is for json and yaml. It has fields apiVersion and kind, which are a contract with programs; see Versioned.
 	Data any
@@ -83,20 +83,21 @@ type Document struct {
 	Rows    [][]string
 	// Names are for name, one a line, such as module/beacon.
 	Names []string
-	// Empty is said to users, on standard error, when there are no rows.
+	// Empty is printed for users, on standard error, if there are no rows.
 	Empty string
 }
 
-// APIVersion is that of every document that kyma writes as json or yaml. It changes when a field goes or changes its meaning.
+// APIVersion is the version of every document that kyma writes as json or yaml. It changes when a field is removed or changes its
+// meaning.
 const APIVersion = "cli.kyma-project.io/v1"
 
-// Versioned are the first two fields of every such document; embed it inline.
+// Versioned holds the first two fields of every such document; embed it inline.
 type Versioned struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-// Kind makes the Versioned of a kind.
+// Kind returns the Versioned of a kind.
 func Kind(kind string) Versioned { return Versioned{APIVersion: APIVersion, Kind: kind} }
 
 // Print writes a document to standard output.
@@ -127,7 +128,7 @@ func (c *Console) Print(format Format, d Document) error {
 	return fmt.Errorf("there is no format %q", format)
 }
 
-// table writes columns and rows. Colours come after the widths are known: they must not count.
+// table writes columns and rows. Colours are added once the widths are known: they must not count.
 func (c *Console) table(wide bool, d Document) error {
 	if len(d.Rows) == 0 {
 		if d.Empty != "" {
@@ -160,7 +161,7 @@ func (c *Console) table(wide bool, d Document) error {
 	return err
 }
 
-// clean makes a cell one line, without what a terminal would obey: texts of modules are foreign.
+// clean makes a cell one line, without control characters for the terminal: texts of modules are untrusted.
 func clean(cell string) string {
 	if cell == "" {
 		return "-"
@@ -173,7 +174,7 @@ func clean(cell string) string {
 	}, cell)
 }
 
-// trimmed has no blanks at the ends of lines.
+// trimmed removes blanks at the ends of lines.
 func trimmed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Progress shows what is under way, a line for each thing. It is safe for concurrent use.
+// Progress shows what is in progress, a line for each thing. It is safe for concurrent use.
 type Progress struct {
 	console *Console
 	mutex   sync.Mutex
@@ -25,7 +25,7 @@ func (c *Console) Progress() *Progress {
 	return &Progress{console: c, lines: map[string]string{}, changed: map[string]int{}}
 }
 
-// Set says how one thing stands: key names it, state is one word, text says why and may be empty. The same again says nothing.
+// Set shows the state of one thing: key names it, state is one word, text gives the reason and may be empty. A repetition prints nothing.
 func (p *Progress) Set(key, state, text string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -50,7 +50,7 @@ func (p *Progress) Set(key, state, text string) {
 	p.draw()
 }
 
-// End leaves the last lines standing, those too for which there was no room.
+// End leaves the last lines on the screen, including those for which there was no room.
 func (p *Progress) End() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -60,15 +60,15 @@ func (p *Progress) End() {
 	p.drawn = 0
 }
 
-// Cut reports whether a line that stands on the screen was too long for the terminal, so that its text must be said again.
+// Cut reports whether a line on the screen was too long for the terminal, so that its text must be printed again.
 func (p *Progress) Cut() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.cut
 }
 
-// draw writes the lines over those that it wrote before. What has left the window at its top cannot be written over, so that only the
-// lines that changed last are shown when there are too many.
+// draw overwrites the lines that it wrote before. Lines that have left the window at its top cannot be overwritten, so only the lines
+// that changed last are shown if there are too many.
 func (p *Progress) draw() {
 	room := p.console.Height - 1 // the cursor stands below
 	if p.console.Height == 0 || len(p.order) <= room || room < 2 {
@@ -82,7 +82,7 @@ func (p *Progress) draw() {
 	p.write(shown, len(p.order)-len(shown))
 }
 
-// write writes the lines of keys, and how many others there are. A line is cut at the width of the terminal, so that it stays one.
+// write writes the lines of keys, and the number of the others. A line is cut at the width of the terminal, so that it does not wrap.
 func (p *Progress) write(keys []string, others int) {
 	var text strings.Builder
 	if p.drawn > 0 {

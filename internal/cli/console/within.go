@@ -7,8 +7,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
 )
 
-// Within returns the console with streams that do not outlast a context: a read without input and a write to a pipe that is full end soon
-// after it, so that the first signal ends a program.
+// Within returns the console with streams that do not outlast a context: a read without input, or a write to a full pipe, ends soon after
+// it, so that the first signal ends a program.
 func (c *Console) Within(ctx context.Context) *Console {
 	bound := *c
 	bound.In, bound.Out, bound.Err = reading(ctx, c.In), writing(ctx, c.Out), writing(ctx, c.Err)
@@ -20,13 +20,13 @@ type (
 	writeFunc func(p []byte) (int, error)
 )
 
-// Read reads.
+// Read implements io.Reader.
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Write writes.
+// Write implements io.Writer.
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// The bytes are copied both ways: a goroutine that is left must not touch what its caller has again.
+// The bytes are copied both ways: a remaining goroutine must not touch memory that its caller uses again.
 func reading(ctx context.Context, from io.Reader) io.Reader {
 	return readFunc(func(p []byte) (int, error) {
 		buffer := make([]byte, len(p))

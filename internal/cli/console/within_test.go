@@ -11,7 +11,7 @@ import (
 
 func TestWithin_AConsoleWithinAContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	reader, writer := io.Pipe() // nothing takes what is written, and nothing is written to read
+	reader, writer := io.Pipe() // nothing reads the output, and there is no input
 	var out bytes.Buffer
 	bound := (&Console{In: reader, Out: &out, Err: writer, Color: true}).Within(ctx)
 	if !bound.Color {

@@ -16,7 +16,7 @@ import (
 )
 
 // certificatesOf returns the certificate of two files, read again when they change, or a self-signed one for this run that no client
-// trusts: enough for kubectl port-forward, and for a proxy that does not look.
+// trusts: enough for kubectl port-forward, and for a proxy that does not verify it.
 func certificatesOf(cert, key string, hosts []string) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
 	if cert == "" {
 		made, err := selfSigned(hosts, time.Now())
@@ -29,7 +29,7 @@ func certificatesOf(cert, key string, hosts []string) (func(*tls.ClientHelloInfo
 	return files.get, nil
 }
 
-// pair is a certificate in files. Who renews it writes them again.
+// pair is a certificate in files, which are written again when it is renewed.
 type pair struct {
 	cert, key string
 
@@ -48,7 +48,7 @@ func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	read, err := tls.LoadX509KeyPair(p.cert, p.key)
 	switch {
 	case err != nil && p.loaded != nil:
-		return p.loaded, nil // it is just being written
+		return p.loaded, nil // the files are just being written
 	case err != nil:
 		return nil, fmt.Errorf("the certificate cannot be read: %w", err)
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server/assets"
 )
 
-// clusterFlags are those that count with --in-cluster only.
+// clusterFlags are the flags that apply only with --in-cluster.
 type clusterFlags struct {
 	flags *pflag.FlagSet
 
@@ -57,7 +57,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	})
 }
 
-// unused returns an error where one of them was given without --in-cluster.
+// unused returns an error if one of them was given without --in-cluster.
 func (f *clusterFlags) unused() error {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
@@ -72,7 +72,7 @@ func (f *clusterFlags) unused() error {
 	return nil
 }
 
-// check finds what does not fit together.
+// check returns an error for flags that do not fit together.
 func (f *clusterFlags) check() (public *url.URL, err error) {
 	switch {
 	case (f.cert == "") != (f.key == ""):
@@ -148,7 +148,7 @@ func (d *dashboard) inClusterOptions(ctx context.Context, version string, public
 	return options, err
 }
 
-// clusterConfig returns that of the pod's ServiceAccount, and where there is no pod that of the kubeconfig, for trying it out.
+// clusterConfig returns the connection of the pod's ServiceAccount, or, outside of a pod, that of the kubeconfig, for trying it out.
 func (d *dashboard) clusterConfig() (*rest.Config, error) {
 	config, err := rest.InClusterConfig()
 	if errors.Is(err, rest.ErrNotInCluster) {

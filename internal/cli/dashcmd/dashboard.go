@@ -102,7 +102,7 @@ func (d *dashboard) runHere(ctx context.Context, version string) error {
 	return server.Run(ctx, listener)
 }
 
-// options returns what both ways of running have in common.
+// options returns the options of a dashboard on this machine.
 func (d *dashboard) options(ctx context.Context, mode server.Mode, version string) (server.Options, error) {
 	config, err := d.target.Config()
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *dashboard) options(ctx context.Context, mode server.Mode, version strin
 	return options, err
 }
 
-// tasks carries out operations. Registries are read with the logins of the user who started the dashboard.
+// tasks returns the engine that carries out operations. It reads registries with the logins of the user who started the dashboard.
 func (d *dashboard) tasks(ctx context.Context, options *server.Options) (*operations.Engine, error) {
 	signatures, err := console.ReadSignatures(d.signatures, options.Log)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
 
 const version = "1.2.3"
 
-// buffer is one that two can use.
+// buffer is a buffer for concurrent use.
 type buffer struct {
 	mutex sync.Mutex
 	bytes.Buffer
@@ -169,16 +169,16 @@ func TestFlagsThatDoNotFit(t *testing.T) {
 		want string
 	}{
 		"a flag of the cluster here":  {[]string{"--addr", ":1"}, "--addr: only with --in-cluster"},
-		"a port that there is not":    {[]string{"--port", "70000"}, "--port is 70000"},
+		"an invalid port":             {[]string{"--port", "70000"}, "--port is 70000"},
 		"a key without a certificate": {[]string{"--in-cluster", "--tls-key", "x"}, "come together"},
 		"TLS and none":                {[]string{"--in-cluster", "--plain-http", "--tls-cert", "x", "--tls-key", "x"}, "exclude"},
 		"a provider without a client": {[]string{"--in-cluster", "--oidc-issuer", "https://x"}, "--oidc-client-id"},
 		"a provider without TLS": {
 			[]string{"--in-cluster", "--oidc-issuer", "http://x", "--oidc-client-id", "a", "--public-url", "https://y"}, "https://",
 		},
-		"a public address with a path":      {[]string{"--in-cluster", "--public-url", "https://x/y"}, "without a path"},
-		"a public address without TLS":      {[]string{"--in-cluster", "--public-url", "http://x"}, "https://"},
-		"an argument that there is none of": {[]string{"x"}, "unknown command"},
+		"a public address with a path": {[]string{"--in-cluster", "--public-url", "https://x/y"}, "without a path"},
+		"a public address without TLS": {[]string{"--in-cluster", "--public-url", "http://x"}, "https://"},
+		"an unexpected argument":       {[]string{"x"}, "unknown command"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c0 := &console.Console{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}

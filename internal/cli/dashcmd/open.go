@@ -26,7 +26,7 @@ func openLink(link string, opener func(string) error) (closed func(), err error)
 	return closed, opener(path)
 }
 
-// openFile asks the desktop to open a file.
+// openFile opens a file with the desktop's program for it.
 func openFile(path string) error {
 	name, args := "xdg-open", []string{path}
 	switch runtime.GOOS {

@@ -112,7 +112,7 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	return a.createCR(ctx, s)
 }
 
-// wanted reads arguments and flags.
+// wanted evaluates arguments and flags.
 func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRequest, error) {
 	if a.channel != "" && !kymaedit.IsChannel(a.channel) {
 		return nil, console.Usage("--channel=%s is not a channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
@@ -146,7 +146,7 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 	return asked, err
 }
 
-// mayAdd asks the flowchart of package view whether a module goes into the Kyma.
+// mayAdd decides by the flowchart of package modulestatus whether a module may be added to the Kyma.
 func mayAdd(ctx context.Context, s *session, wish kymaedit.ModuleRequest, isDirect bool) error {
 	way, why, err := s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s, wish.Name) })
 	if way != modulestatus.ViaKyma && why != "" {
@@ -155,7 +155,7 @@ func mayAdd(ctx context.Context, s *session, wish kymaedit.ModuleRequest, isDire
 	return judged(err)
 }
 
-// remark returns a hint where the result may be unexpected.
+// remark prints a hint if the result may be unexpected.
 func (a *adding) remark(done applied) {
 	for _, change := range done.changes {
 		if entry := kymaedit.Entry(&done.spec, change.Module); entry != nil && !kymaedit.IsManaged(entry) {

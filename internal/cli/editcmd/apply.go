@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
-// item is one thing that a command changed, or found as it was requested.
+// item is one thing that a command changed, or found as requested.
 type item struct {
 	Name    string          `json:"name"`
 	Kyma    string          `json:"kyma,omitempty"`
@@ -25,14 +25,14 @@ type item struct {
 	Channel string          `json:"channel,omitempty"`
 	Version string          `json:"version,omitempty"`
 	DryRun  string          `json:"dryRun,omitempty"`
-	// Template as NAMESPACE/NAME that a direct installation was taken from, and Origin, the catalog that it came from.
+	// Template is NAMESPACE/NAME of the template of a direct installation, and Origin the catalog that it came from.
 	Template string `json:"template,omitempty"`
 	Origin   string `json:"origin,omitempty"`
-	// word is what tables say in place of Action; may be empty.
+	// word is shown in tables in place of Action; may be empty.
 	word string
 }
 
-// changeList is what these commands write.
+// changeList is the output of these commands for programs.
 type changeList struct {
 	console.Versioned
 	Items []item `json:"items"`
@@ -58,18 +58,18 @@ func (c *change) print(items []item) error {
 	return c.console.Print(c.output.Format, document)
 }
 
-// editor makes edits of a spec and tells them.
+// editor edits a spec and returns the changes.
 type editor func(kyma *v1beta2.Kyma) ([]kymaedit.Change, error)
 
 // applied is the result of an editor.
 type applied struct {
 	kymaedit.Result
 	changes []kymaedit.Change
-	// spec is what the Kyma asks for after that, together with the user of its runtime.
+	// spec is the effective spec of the Kyma after that: its own and the requests of its runtime's user.
 	spec v1beta2.KymaSpec
 }
 
-// apply lets an editor change the Kyma, shows the difference on a terminal, and writes what changed.
+// apply changes the Kyma by an editor, shows the difference on a terminal, and writes what changed.
 func (c *change) apply(ctx context.Context, s *session, do editor) (applied, error) {
 	var done applied
 	options := kymaedit.Options{DryRun: kymaedit.DryRun(c.dryRun), Review: func(before, after *v1beta2.Kyma) error {
@@ -92,7 +92,7 @@ func (c *change) apply(ctx context.Context, s *session, do editor) (applied, err
 	return done, c.print(c.items(s, done))
 }
 
-// refusal returns what the API server said, in a sentence.
+// refusal returns an error of the API server as a sentence.
 func refusal(err error, kyma string) error {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -104,7 +104,7 @@ func refusal(err error, kyma string) error {
 	return err
 }
 
-// items returns what changed, for programs and users.
+// items returns the changes, for programs and users.
 func (c *change) items(s *session, done applied) []item {
 	items := []item{}
 	for _, change := range done.changes {
@@ -129,7 +129,7 @@ func (c *change) items(s *session, done applied) []item {
 	return items
 }
 
-// follow waits for modules, unless that is not wanted or nothing was written.
+// follow waits for modules, unless waiting is disabled or nothing was written.
 func (c *change) follow(ctx context.Context, s *session, after *v1beta2.Kyma, wants []waitfor.Expectation) error {
 	if !c.wait || c.dry() || len(wants) == 0 {
 		return nil
@@ -139,12 +139,12 @@ func (c *change) follow(ctx context.Context, s *session, after *v1beta2.Kyma, wa
 	})
 }
 
-// running are modules that are waited for until they run in the version that the spec leads to.
+// running returns the expectations that modules run in the versions that the spec leads to.
 func running(spec *v1beta2.KymaSpec, changes []kymaedit.Change) []waitfor.Expectation {
 	var wants []waitfor.Expectation
 	for _, change := range changes {
 		want := waitfor.Expectation{Module: change.Module}
-		// What a channel leads to may change while it is waited for; what is pinned does not.
+		// The version of a channel may change during the wait; a pinned one does not.
 		if entry := kymaedit.Entry(spec, change.Module); entry != nil {
 			want.Version = entry.Version
 		}

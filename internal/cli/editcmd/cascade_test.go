@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// definition is a kind that only discovery knows, as those of modules are.
+// definition is a kind that only discovery finds, like those of modules.
 const definition = `
 metadata: {name: papers.notes.example.com}
 spec:
@@ -28,7 +28,7 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// papers makes the kind of module notes and objects of it, named by what holds them.
+// papers creates the kind of module notes, and objects of it with these names.
 func (b *bench) papers(names ...string) {
 	b.Helper()
 	made := &apiextensionsv1.CustomResourceDefinition{}
@@ -49,7 +49,7 @@ func (b *bench) paper(name string) *unstructured.Unstructured {
 	}}
 }
 
-// held gives a paper a finalizer, which an operator takes away once the paper is being deleted.
+// held sets a finalizer on a paper, which an operator removes once the paper is being deleted.
 func (b *bench) held(name string) {
 	b.Helper()
 	set := func(finalizers string) error {
@@ -79,7 +79,7 @@ func (b *bench) held(name string) {
 	})
 }
 
-// TestEditsOnAHub edits the Kyma of a runtime whose user asks for notes, of which the Kyma itself knows nothing.
+// TestEditsOnAHub edits the Kyma of a runtime whose user requests notes, which the Kyma itself does not have.
 func TestEditsOnAHub(t *testing.T) {
 	for name, c := range map[string]struct {
 		args string
@@ -87,12 +87,12 @@ func TestEditsOnAHub(t *testing.T) {
 		want string
 		said string
 	}{
-		"what the runtime asks for is there already":     {"add notes", 0, "", ""},
-		"what it asks for is changed here":               {"add notes:fast", 0, "notes:fast", ""},
-		"it is upgraded from here":                       {"upgrade notes --to 1.1.0", 0, "notes@1.1.0", ""},
-		"it is let go of from here":                      {"unmanage notes --yes", 0, "notes", ""},
-		"it cannot be taken out here":                    {"delete notes --yes", 1, "", "call kyma delete notes in the runtime"},
-		"what is there in another cluster is not looked": {"delete notes --cascade=preview", 1, "", "the user of its runtime does"},
+		"a module that the runtime requests is there": {"add notes", 0, "", ""},
+		"it is changed here":                          {"add notes:fast", 0, "notes:fast", ""},
+		"it is upgraded from here":                    {"upgrade notes --to 1.1.0", 0, "notes@1.1.0", ""},
+		"it is released from here":                    {"unmanage notes --yes", 0, "notes", ""},
+		"it cannot be removed here":                   {"delete notes --yes", 1, "", "call kyma delete notes in the runtime"},
+		"objects in another cluster are not listed":   {"delete notes --cascade=preview", 1, "", "the user of its runtime does"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -115,7 +115,7 @@ func TestEditsOnAHub(t *testing.T) {
 	}
 }
 
-// manages plays the lifecycle manager for module notes: one status for each generation of the Kyma from the second on, nil for none.
+// manages simulates the lifecycle manager for module notes: one status for each generation of the Kyma from the second on, nil for none.
 func (b *bench) manages(name string, statuses ...*v1beta2.ModuleStatus) (wait func()) {
 	var manager sync.WaitGroup
 	manager.Go(func() {

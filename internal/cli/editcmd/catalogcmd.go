@@ -20,7 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// catalog returns the group `kyma catalog`; showcmd has list, show and search in it.
+// catalog returns the group `kyma catalog`; package getcmd adds list, show and search.
 func catalog(c *change) *cobra.Command {
 	command := &cobra.Command{Use: "catalog", Short: "List and inspect available modules"}
 	command.AddCommand(pull(c))
@@ -123,7 +123,7 @@ func (p *pulling) offered(ctx context.Context) ([]v1beta2.ModuleTemplate, error)
 	return templatesIn(documents, p.from.Address())
 }
 
-// place returns where the template goes. The namespace of the lifecycle manager's own catalog is not for others.
+// place sets where the template is stored. The namespace of the lifecycle manager's own catalog is reserved.
 func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
 	namespace, explicit, err := p.target.Namespace()
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
 	}
 	template.Annotations[communitycatalog.AnnotationSource] = p.from.Address()
 	for _, note := range []string{modulestatus.AnnotationOrigin, communitycatalog.AnnotationVersion, communitycatalog.AnnotationExpires} {
-		delete(template.Annotations, note) // of the catalog, and not of the template
+		delete(template.Annotations, note) // they describe the catalog, and not the template
 	}
 	if origin := p.from.Origin(); origin != nil {
 		return origin.Note(template)
@@ -152,7 +152,7 @@ func (p *pulling) place(template *v1beta2.ModuleTemplate) error {
 	return nil
 }
 
-// store creates the template, or compares it with the one that is there.
+// store creates the template, or compares it with the existing one.
 func (c *change) store(ctx context.Context, template *v1beta2.ModuleTemplate, force bool) (kymaedit.Action, error) {
 	cluster, err := c.target.Client()
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *change) store(ctx context.Context, template *v1beta2.ModuleTemplate, fo
 	return "pulled", nil
 }
 
-// replace changes the template that is there, if it is another one and that is wanted. The same one may come from another catalog.
+// replace changes the existing template, if it differs and force is set. An equal one may come from another catalog.
 func (c *change) replace(
 	ctx context.Context, cluster client.Client, there, template *v1beta2.ModuleTemplate, force bool,
 ) (kymaedit.Action, error) {

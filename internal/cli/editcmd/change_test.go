@@ -26,42 +26,42 @@ func TestChanges(t *testing.T) {
 		want string
 		said string
 	}{
-		"a module is enabled":                                     {nil, "add notes", 0, "notes", ""},
-		"several at once, in every spelling":                      {nil, "add notes@1.2.0 beacon:fast", 0, "notes@1.2.0 beacon:fast", ""},
-		"the flag is for those that name no channel":              {nil, "enable -c fast notes beacon", 0, "notes:fast beacon:fast", ""},
-		"what is there stays":                                     {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "add notes", 0, "notes@1.0.0", ""},
-		"an unknown module lists candidates":                      {nil, "add note", 4, "", "there is no module note; did you mean notes? Known modules: notes, beacon"},
-		"an unknown channel lists candidates":                     {nil, "add notes:slow", 4, "", "it has fast (1.1.0), regular (1.0.0)"},
-		"an unknown version lists candidates":                     {nil, "add notes@9.0.0", 4, "", "it has 1.2.0, 1.1.0, 1.0.0"},
-		"one bad name of two changes nothing":                     {nil, "add notes nobody", 4, "", "there is no module nobody"},
-		"the Kyma's channel does not offer it":                    {nil, "add beacon", 4, "", "module beacon has no channel regular; it has fast (0.1.0)"},
-		"no name is no command":                                   {nil, "add", 64, "", "NAME[@VERSION|:CHANNEL] is missing"},
-		"two wishes about one module are refused":                 {nil, "add notes notes:fast", 64, "", "name the same module"},
-		"a policy that there is not":                              {nil, "add notes --policy Sometimes", 64, "", "use CreateAndDelete or Ignore"},
-		"a dry run that there is not":                             {nil, "add notes --dry-run=maybe", 64, "", "none, client and server"},
-		"a dry run in the client writes nothing":                  {nil, "add notes --dry-run=client", 0, "", "+  - "},
-		"a dry run on the server writes nothing":                  {nil, "add notes --dry-run=server", 0, "", "name: notes"},
-		"a module is taken out":                                   {[]v1beta2.Module{{Name: "notes"}, {Name: "beacon", Channel: "fast"}}, "delete notes --yes", 0, "beacon:fast", ""},
-		"nothing is taken out without being asked for":            {[]v1beta2.Module{{Name: "notes"}}, "delete notes", 64, "notes", "--yes confirms it"},
-		"what is not there need not be taken out":                 {nil, "delete notes", 0, "", ""},
-		"an unknown module is not found":                          {[]v1beta2.Module{{Name: "notes"}}, "disable note --yes", 4, "notes", "did you mean notes? Known modules of it: notes"},
-		"a version is upgraded to the newest":                     {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "upgrade notes", 0, "notes@1.2.0", ""},
-		"what follows a channel is left to it":                    {[]v1beta2.Module{{Name: "notes"}}, "upgrade notes", 0, "notes", ""},
-		"everything is upgraded":                                  {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}, {Name: "beacon", Channel: "fast"}}, "upgrade --all", 0, "notes@1.2.0 beacon:fast", ""},
-		"an upgrade to a channel":                                 {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "upgrade notes --to fast", 0, "notes:fast", ""},
-		"an upgrade of nothing":                                   {nil, "upgrade", 64, "", "use --all"},
-		"an upgrade of what is not there":                         {nil, "upgrade notes", 4, "", "kyma add notes"},
-		"a module is taken back":                                  {[]v1beta2.Module{{Name: "notes", Managed: &no}}, "manage notes", 0, "notes", ""},
-		"to let go of a module wants an answer":                   {[]v1beta2.Module{{Name: "notes"}}, "unmanage notes", 64, "notes", "--yes confirms it"},
-		"a module that is not there is not managed":               {nil, "manage notes", 4, "", "kyma add notes enables it"},
-		"a channel that does not offer a module is refused":       {[]v1beta2.Module{{Name: "beacon"}}, "kyma set-channel regular", 4, "beacon", "module beacon has no channel regular"},
-		"a module without a Manifest cannot be suspended":         {[]v1beta2.Module{{Name: "notes"}}, "suspend notes", 4, "notes", "has no Manifest yet"},
-		"to suspend nothing":                                      {nil, "suspend", 64, "", "use --all"},
-		"--keep-resources has to wait":                            {[]v1beta2.Module{{Name: "notes"}}, "delete notes --keep-resources --yes --wait=false", 64, "notes", "waits until the modules are no longer managed"},
-		"a mistyped name is recognised where there is no Kyma":    {nil, "add note --community", 4, "", "did you mean notes?"},
-		"what is not there needs the lifecycle manager's catalog": {nil, "add nobody --community", 4, "", "there is no module nobody"},
-		"a manageable module is no community module":              {nil, "add notes --community --template-namespace HERE", 1, "", "is no community module"},
-		"a manageable module without its manager wants an answer": {nil, "add notes --unmanaged --template-namespace HERE", 64, "", "--unmanaged --yes confirms it"},
+		"a module is enabled":                                    {nil, "add notes", 0, "notes", ""},
+		"several at once, in every spelling":                     {nil, "add notes@1.2.0 beacon:fast", 0, "notes@1.2.0 beacon:fast", ""},
+		"the flag is for those that name no channel":             {nil, "enable -c fast notes beacon", 0, "notes:fast beacon:fast", ""},
+		"an enabled module stays":                                {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "add notes", 0, "notes@1.0.0", ""},
+		"an unknown module lists candidates":                     {nil, "add note", 4, "", "there is no module note; did you mean notes? Known modules: notes, beacon"},
+		"an unknown channel lists candidates":                    {nil, "add notes:slow", 4, "", "it has fast (1.1.0), regular (1.0.0)"},
+		"an unknown version lists candidates":                    {nil, "add notes@9.0.0", 4, "", "it has 1.2.0, 1.1.0, 1.0.0"},
+		"one bad name of two changes nothing":                    {nil, "add notes nobody", 4, "", "there is no module nobody"},
+		"the Kyma's channel does not offer it":                   {nil, "add beacon", 4, "", "module beacon has no channel regular; it has fast (0.1.0)"},
+		"no name is no command":                                  {nil, "add", 64, "", "NAME[@VERSION|:CHANNEL] is missing"},
+		"two wishes about one module are refused":                {nil, "add notes notes:fast", 64, "", "name the same module"},
+		"a policy that there is not":                             {nil, "add notes --policy Sometimes", 64, "", "use CreateAndDelete or Ignore"},
+		"an unknown dry run":                                     {nil, "add notes --dry-run=maybe", 64, "", "none, client and server"},
+		"a dry run in the client writes nothing":                 {nil, "add notes --dry-run=client", 0, "", "+  - "},
+		"a dry run on the server writes nothing":                 {nil, "add notes --dry-run=server", 0, "", "name: notes"},
+		"a module is taken out":                                  {[]v1beta2.Module{{Name: "notes"}, {Name: "beacon", Channel: "fast"}}, "delete notes --yes", 0, "beacon:fast", ""},
+		"nothing is removed without confirmation":                {[]v1beta2.Module{{Name: "notes"}}, "delete notes", 64, "notes", "--yes confirms it"},
+		"a missing module need not be removed":                   {nil, "delete notes", 0, "", ""},
+		"an unknown module is not found":                         {[]v1beta2.Module{{Name: "notes"}}, "disable note --yes", 4, "notes", "did you mean notes? Known modules of it: notes"},
+		"a version is upgraded to the newest":                    {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "upgrade notes", 0, "notes@1.2.0", ""},
+		"a module that follows a channel stays with it":          {[]v1beta2.Module{{Name: "notes"}}, "upgrade notes", 0, "notes", ""},
+		"everything is upgraded":                                 {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}, {Name: "beacon", Channel: "fast"}}, "upgrade --all", 0, "notes@1.2.0 beacon:fast", ""},
+		"an upgrade to a channel":                                {[]v1beta2.Module{{Name: "notes", Version: "1.0.0"}}, "upgrade notes --to fast", 0, "notes:fast", ""},
+		"an upgrade of nothing":                                  {nil, "upgrade", 64, "", "use --all"},
+		"an upgrade of what is not there":                        {nil, "upgrade notes", 4, "", "kyma add notes"},
+		"a module is managed again":                              {[]v1beta2.Module{{Name: "notes", Managed: &no}}, "manage notes", 0, "notes", ""},
+		"releasing a module needs confirmation":                  {[]v1beta2.Module{{Name: "notes"}}, "unmanage notes", 64, "notes", "--yes confirms it"},
+		"a missing module is not managed":                        {nil, "manage notes", 4, "", "kyma add notes enables it"},
+		"a channel that does not offer a module is refused":      {[]v1beta2.Module{{Name: "beacon"}}, "kyma set-channel regular", 4, "beacon", "module beacon has no channel regular"},
+		"a module without a Manifest cannot be suspended":        {[]v1beta2.Module{{Name: "notes"}}, "suspend notes", 4, "notes", "has no Manifest yet"},
+		"to suspend nothing":                                     {nil, "suspend", 64, "", "use --all"},
+		"--keep-resources has to wait":                           {[]v1beta2.Module{{Name: "notes"}}, "delete notes --keep-resources --yes --wait=false", 64, "notes", "waits until the modules are no longer managed"},
+		"a mistyped name is recognised where there is no Kyma":   {nil, "add note --community", 4, "", "did you mean notes?"},
+		"a missing module needs the lifecycle manager's catalog": {nil, "add nobody --community", 4, "", "there is no module nobody"},
+		"a manageable module is no community module":             {nil, "add notes --community --template-namespace HERE", 1, "", "is no community module"},
+		"an unmanaged installation needs confirmation":           {nil, "add notes --unmanaged --template-namespace HERE", 64, "", "--unmanaged --yes confirms it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -123,7 +123,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// manager writes one status for module notes as soon as the Kyma is of that generation.
+// manager writes one status for module notes as soon as the Kyma has that generation.
 func (b *bench) manager(name string, generation int64, entry *v1beta2.ModuleStatus, reason string) {
 	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Second)
 	defer cancel()
@@ -168,7 +168,7 @@ func TestExitCodesOfWaiting(t *testing.T) {
 		"Warning is 2":           {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Warning", Message: "lower"}, "Downgrade", 2, "Downgrade: lower"},
 		"Error is 1":             {"add notes", &v1beta2.ModuleStatus{Name: "notes", State: "Error", Message: "not signed"}, "SignatureMissing", 1, "Error: notes is in state Error\n"},
 		"gone is 0":              {"delete beacon --yes", nil, "", 0, "Gone         beacon"},
-		"what is let go of is 0": {"unmanage beacon --yes", &v1beta2.ModuleStatus{Name: "beacon", State: "Unmanaged"}, "", 0, "Unmanaged    beacon"},
+		"a released module is 0": {"unmanage beacon --yes", &v1beta2.ModuleStatus{Name: "beacon", State: "Unmanaged"}, "", 0, "Unmanaged    beacon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -191,7 +191,7 @@ func TestExitCodesOfWaiting(t *testing.T) {
 	t.Run("a timeout is 3", func(t *testing.T) {
 		b := newBench(t)
 		b.kyma("demo", v1beta2.Module{Name: "notes"})
-		// What it waits for is there before it begins, so that its time is all for the first look.
+		// The status is there before the command begins, so that its time is all for the first look.
 		b.manager("demo", 1, &v1beta2.ModuleStatus{Name: "notes", State: "Processing", Message: "Deployment x"}, "WaitingForObjects")
 		code, out, said := b.run("add", "notes", "--timeout", "10s")
 		if code != 3 || !strings.Contains(said, "notes is still Processing after 10s") {
@@ -359,7 +359,7 @@ func TestDiff(t *testing.T) {
 		"another version shows entry and template": {"diff notes@1.2.0", 1, "version: 1.2.0\n"},
 		"another channel":                          {"diff notes:fast", 1, "channel: fast"},
 		"a module that is not installed":           {"diff beacon:fast", 1, "+++ moduletemplate/beacon-0.1.0"},
-		"a module that no one knows":               {"diff nobody", 4, ""},
+		"an unknown module":                        {"diff nobody", 4, ""},
 		"two are too many":                         {"diff notes beacon", 64, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

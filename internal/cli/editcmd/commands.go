@@ -23,7 +23,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 	}
 }
 
-// change is one call of a command that changes a Kyma: its flags, and what it speaks with.
+// change is one call of a command that changes a Kyma: its flags, console and target.
 type change struct {
 	console *console.Console
 	target  *target.Target
@@ -33,13 +33,13 @@ type change struct {
 	timeout time.Duration
 	dryRun  string
 	output  *console.Formats
-	again   bool // nothing is edited: what is refused may be what was refused before
-	// unchanged returns what tables say of a module whose entry in a spec stays as it is; nil says just that. Of a module that is installed
-	// directly s is nil.
+	again   bool // nothing is edited: a refusal may be an earlier one
+	// unchanged returns the text in tables for a module whose entry in a spec stays as it is; nil means the usual text. For a module that is
+	// installed directly, s is nil.
 	unchanged func(s *session, spec *v1beta2.KymaSpec, module string) string
 }
 
-// flags adds those that all such commands have.
+// flags adds the flags that all such commands have.
 func (c *change) flags(command *cobra.Command) {
 	flags := command.Flags()
 	c.kymaFlag(command)
@@ -81,12 +81,12 @@ func (c *change) checked() error {
 	return nil
 }
 
-// dry reports whether nothing must be written.
+// dry reports whether nothing may be written.
 func (c *change) dry() bool {
 	return c.dryRun != "" && kymaedit.DryRun(c.dryRun) != kymaedit.DryRunNone
 }
 
-// names wants a number of arguments and says what they are. most < 0 means any number.
+// names requires a number of arguments; the error describes them by what. most < 0 means any number.
 func names(least, most int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		switch {
@@ -100,7 +100,7 @@ func names(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// wishes reads arguments, and puts a channel of its own into those that name none.
+// wishes parses arguments, and sets a channel for those that name neither channel nor version.
 func wishes(args []string, channel string) ([]kymaedit.ModuleRequest, error) {
 	var all []kymaedit.ModuleRequest
 	seen := map[string]string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 )
 
-// nothing completes nothing, and offers no files either.
+// nothing is the directive that completes no file names.
 const nothing = cobra.ShellCompDirectiveNoFileComp
 
 // completeKymas completes the names of Kymas.
@@ -30,7 +30,7 @@ func (c *change) completeKymas(command *cobra.Command, _ []string, _ string) ([]
 	return found, nothing
 }
 
-// completeWishes completes modules that are available, and after "@" and ":" their versions and channels.
+// completeWishes completes available modules, and after "@" and ":" their versions and channels.
 func (c *change) completeWishes(command *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 	s, err := c.open(command.Context())
 	if err != nil || s.Load(command.Context(), s) != nil {
@@ -81,7 +81,7 @@ func (c *change) completeChannels(command *cobra.Command, _ []string, _ string) 
 	return channels(s.Offers), nothing
 }
 
-// channels returns those that any module offers.
+// channels returns the channels that any module offers.
 func channels(offers map[string]kymaedit.Offer) []string {
 	var found []string
 	for _, offer := range offers {

@@ -89,7 +89,7 @@ func (k *connecting) run(ctx context.Context, name string) error {
 	return k.print([]item{i})
 }
 
-// key returns the Kyma that is meant; it need not exist yet.
+// key returns the key of the named Kyma; it need not exist yet.
 func (c *change) key(name string) (client.ObjectKey, error) {
 	namespace, explicit, err := c.target.Namespace()
 	if before, after, cut := strings.Cut(name, "/"); cut {
@@ -100,14 +100,14 @@ func (c *change) key(name string) (client.ObjectKey, error) {
 	return client.ObjectKey{Namespace: namespace, Name: name}, err
 }
 
-// kubeconfig reads the file, down to the one context that counts, with the files that it names inside.
+// kubeconfig reads the file, reduced to the selected context, with the files that it names put inline.
 func (k *connecting) kubeconfig(ctx context.Context) ([]byte, *rest.Config, error) {
 	data, err := readFile(ctx, k.console.In, k.runtime)
 	if err != nil {
 		return nil, nil, err
 	}
 	file, err := clientcmd.Load(data)
-	if err != nil { // the parser repeats what it read, which may be a token
+	if err != nil { // the parser's error repeats its input, which may be a token
 		return nil, nil, console.Usage("%s is no kubeconfig", k.runtime)
 	}
 	if k.runtime != "-" {
@@ -135,7 +135,7 @@ func (k *connecting) kubeconfig(ctx context.Context) ([]byte, *rest.Config, erro
 	return kubeconfig, config, err
 }
 
-// inline puts files into a kubeconfig and refuses what the lifecycle manager does not accept.
+// inline puts files into a kubeconfig, and refuses fields that the lifecycle manager does not accept.
 func inline(ctx context.Context, file *clientcmdapi.Config) error {
 	for name, user := range file.AuthInfos {
 		switch {
@@ -165,7 +165,7 @@ func inline(ctx context.Context, file *clientcmdapi.Config) error {
 	return clientcmdapi.FlattenConfig(file)
 }
 
-// reach calls the cluster, and refuses the one that the Kyma lives in.
+// reach calls the cluster, and refuses it if the Kyma itself is in it.
 func (k *connecting) reach(ctx context.Context, hub client.Client, config *rest.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -187,7 +187,7 @@ func (k *connecting) reach(ctx context.Context, hub client.Client, config *rest.
 	return nil
 }
 
-// store writes the access Secret: the one that the Kyma has, else one of its name.
+// store writes the access Secret: the one that the Kyma has, or else one of the Kyma's name.
 func (k *connecting) store(ctx context.Context, cluster client.Client, key client.ObjectKey, kubeconfig []byte) (kymaedit.Action, error) {
 	secrets, err := accessSecrets(ctx, cluster, key)
 	if err != nil {
@@ -233,7 +233,7 @@ func (k *connecting) store(ctx context.Context, cluster client.Client, key clien
 	return "connected", err
 }
 
-// accessSecrets returns those that the lifecycle manager would find.
+// accessSecrets returns the Secrets that the lifecycle manager would find.
 func accessSecrets(ctx context.Context, cluster client.Client, key client.ObjectKey) ([]corev1.Secret, error) {
 	var secrets corev1.SecretList
 	err := cluster.List(ctx, &secrets, client.InNamespace(key.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: key.Name})

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// maxFile is far above every object that an API server takes.
+// maxFile is far above the size of any object that an API server accepts.
 const maxFile = 4 << 20
 
 // readFile reads a file, or standard input for "-".
@@ -63,7 +63,7 @@ func oneObject(ctx context.Context, in io.Reader, name string) (*unstructured.Un
 	return found[0], nil
 }
 
-// createCR creates the custom resource of --cr. One that exists stays as it is when others own what would change.
+// createCR creates the custom resource of --cr. An existing one is not changed if others own the fields that would change.
 func (a *adding) createCR(ctx context.Context, s *session) error {
 	if a.cr == nil {
 		return nil
@@ -87,7 +87,7 @@ func (a *adding) createCR(ctx context.Context, s *session) error {
 	return nil
 }
 
-// inNamespace returns an object the namespace of modules where it needs one and has none.
+// inNamespace sets the namespace of modules on an object that needs a namespace and has none.
 func inNamespace(s *session, object *unstructured.Unstructured) error {
 	kind := object.GroupVersionKind()
 	mapping, err := s.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)

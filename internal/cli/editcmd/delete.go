@@ -100,7 +100,7 @@ func (d *deleting) valid(args []string) error {
 	return nil
 }
 
-// sort tells modules of the Kyma from those that were installed directly. A cluster without a Kyma may have the latter only.
+// sort separates modules of the Kyma from those that were installed directly. A cluster without a Kyma can have only the latter.
 func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []string, s *session, err error) {
 	s, err = d.open(ctx)
 	noKyma := console.Code(err) == console.CodeNotFound
@@ -130,13 +130,13 @@ func (d *deleting) sort(ctx context.Context, args []string) (managed, direct []s
 		case s.Offers[name].Module == "":
 			return nil, nil, nil, d.unknown(s, name)
 		default:
-			managed = append(managed, name) // it can be obtained and is not there: nothing to change
+			managed = append(managed, name) // it is available and not enabled: nothing to change
 		}
 	}
 	return managed, direct, s, nil
 }
 
-// notInstalled returns a module that is not there, where no Kyma could have it.
+// notInstalled returns the error for a missing module in a cluster without a Kyma.
 func notInstalled(name string, err error) error {
 	if failure, ok := errors.AsType[*console.Failure](err); ok {
 		return &console.Failure{Code: failure.Code, Err: fmt.Errorf("module %s is not installed: %w", name, failure.Err), Hint: failure.Hint}
@@ -144,14 +144,14 @@ func notInstalled(name string, err error) error {
 	return err
 }
 
-// elsewhere returns a module that only its runtime can give up: the Kyma here has no entry that could be taken out.
+// elsewhere returns the error for a module that only its runtime requests: the Kyma here has no entry that could be removed.
 func (d *deleting) elsewhere(s *session, name string) error {
 	return (&console.Failure{
 		Code: console.CodeError, Err: fmt.Errorf("kyma %s does not ask for module %s: the user of its runtime does", s.Key(), name),
 	}).With("call kyma delete %s in the runtime, for Kyma %s/%s", name, v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)
 }
 
-// unknown returns a module that neither the Kyma nor the catalog has.
+// unknown returns the error for a module that neither the Kyma nor the catalog has.
 func (d *deleting) unknown(s *session, name string) error {
 	var have []string
 	for i := range s.Asked.Modules {
@@ -188,7 +188,7 @@ func (d *deleting) confirm(ctx context.Context, s *session, modules []string, us
 	return d.console.Confirm(ctx, deed, question+"?")
 }
 
-// disable takes the entries out and waits until the modules are gone.
+// disable removes the entries and waits until the modules are gone.
 func (d *deleting) disable(ctx context.Context, s *session, modules []string) error {
 	done, err := d.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
 		for _, name := range modules {
@@ -206,7 +206,7 @@ func (d *deleting) disable(ctx context.Context, s *session, modules []string) er
 	return d.follow(ctx, s, done.After, wants)
 }
 
-// unmanage makes the modules unmanaged first, so that their objects stay when the entries go.
+// unmanage makes the modules unmanaged first, so that their objects stay when the entries are removed.
 func (d *deleting) unmanage(ctx context.Context, s *session, modules []string) error {
 	if d.dry() {
 		return nil
@@ -232,7 +232,7 @@ func (d *deleting) unmanage(ctx context.Context, s *session, modules []string) e
 	return d.follow(ctx, s, result.After, wants)
 }
 
-// next asks the flowchart of package view what comes next for one module.
+// next decides by the flowchart of package modulestatus whether one module can be deleted.
 func (d *deleting) next(name string, users []userObject, unread []modulestatus.Unread) error {
 	refs := make([]modulestatus.Ref, 0, len(users))
 	for _, u := range users {

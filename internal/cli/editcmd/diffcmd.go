@@ -52,7 +52,7 @@ func diff(c *change) *cobra.Command {
 	return command
 }
 
-// aboveOne keeps the code 1 for a difference.
+// aboveOne reserves the exit code 1 for a difference.
 func aboveOne(err error) error {
 	if console.Code(err) != console.CodeError {
 		return err
@@ -89,7 +89,7 @@ func (d *differing) run(ctx context.Context, arg string) (bool, error) {
 	return d.compare(s, wish)
 }
 
-// compare writes the difference of entry and template.
+// compare writes the differences of the entry and the template.
 func (d *differing) compare(s *session, wish kymaedit.ModuleRequest) (bool, error) {
 	if err := s.check(&s.Asked, wish); err != nil {
 		return false, err
@@ -130,7 +130,7 @@ func templateName(module, version string) string {
 	return "moduletemplate/" + module + "-" + version
 }
 
-// shownTemplate returns the part of a template that has an effect. The API's defaults and what is ignored are no difference.
+// shownTemplate returns the part of a template that has an effect. The API's defaults and ignored fields are no difference.
 func shownTemplate(template *v1beta2.ModuleTemplate) any {
 	if template == nil {
 		return nil

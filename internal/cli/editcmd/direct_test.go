@@ -44,7 +44,7 @@ func plainCluster(t *testing.T) *bench {
 	return &bench{t, c, plane.Config, "default"}
 }
 
-// steps are command lines after each other, each with its exit code and words that it writes or says.
+// step is one of several command lines, with its exit code and words that it prints.
 type step struct {
 	args  string
 	code  int
@@ -66,7 +66,7 @@ func (b *bench) steps(steps ...step) {
 	}
 }
 
-// seen reads an object of the namespace kyma-system; nil when there is none.
+// seen reads an object of the namespace kyma-system; nil if there is none.
 func (b *bench) seen(apiVersion, kind, name string) *unstructured.Unstructured {
 	b.Helper()
 	live := &unstructured.Unstructured{}
@@ -81,7 +81,7 @@ func (b *bench) seen(apiVersion, kind, name string) *unstructured.Unstructured {
 	return live
 }
 
-// color returns what the user or the module's default says in a custom resource.
+// color returns the color in a custom resource; empty if there is none.
 func (b *bench) color(name string) string {
 	b.Helper()
 	live := b.seen("widgets.example.com/v1", "Widget", name)
@@ -96,7 +96,7 @@ func widget(name, color string) string {
 	return fmt.Sprintf("{apiVersion: widgets.example.com/v1, kind: Widget, metadata: {name: %s, namespace: kyma-system}, spec: {color: %s}}", name, color)
 }
 
-// widgets returns the content of module widget in a version; configuration is an object that the version before did not have.
+// widgets returns the content of module widget in a version; configuration is an object that the previous version did not have.
 func widgets(version, configuration string) string {
 	return `apiVersion: apps/v1
 kind: Deployment
@@ -132,8 +132,8 @@ func (b *bench) file(name, text string) string {
 	return path
 }
 
-// linked serves two versions of module widget by https. It gives the file with their templates, that with the server's certificate,
-// and what ends the server.
+// linked serves two versions of module widget by https. It returns the file with their templates, the file with the server's certificate,
+// and a function that stops the server.
 func (b *bench) linked(labels string) (templates, ca string, offline func()) {
 	b.Helper()
 	web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,15 +19,15 @@ import (
 type found struct {
 	template *v1beta2.ModuleTemplate
 	release  *v1beta2.ModuleReleaseMeta
-	// offered reports whether a release anywhere offers a module of that name: then it is no community module.
+	// offered reports whether any release offers a module of that name: then it is no community module.
 	offered bool
-	// origin is the catalog that the template came from, nil for none.
+	// origin is the catalog that the template came from, nil if it came from none.
 	origin *modulestatus.Origin
-	// from says where it was found, for users; empty for the catalog of origin.
+	// from describes where it was found, for users; empty for the catalog of origin.
 	from string
 }
 
-// told returns where a module comes from, before anything is asked or done.
+// describe returns where a module comes from, before anything is asked or done.
 func (f found) describe() string {
 	text := fmt.Sprintf("%s %s comes from ", modulestatus.ModuleOf(f.template), modulestatus.VersionOf(f.template))
 	switch {
@@ -39,8 +39,8 @@ func (f found) describe() string {
 	return text + f.from + ", which was taken from the catalog " + f.origin.URL + "."
 }
 
-// find looks for the template of a wish: in the file of --template, else in the one namespace of the cluster that counts for the module.
-// before is what is installed of it, nil for nothing.
+// find returns the template of a wish: from the file of --template, or else from the one namespace of the cluster that counts for the
+// module. before is the installed module, nil if there is none.
 func (d *directFlags) find(
 	ctx context.Context, c *console.Console, cluster client.Client, before *modulestatus.Direct, wish kymaedit.ModuleRequest,
 ) (found, error) {
@@ -67,7 +67,7 @@ func (d *directFlags) find(
 	return made, err
 }
 
-// ofOneNamespace returns those of templates of the cluster that count for a module.
+// ofOneNamespace returns the templates of the one namespace that counts for a module.
 func (d *directFlags) ofOneNamespace(
 	templates []v1beta2.ModuleTemplate, before *modulestatus.Direct, name string,
 ) ([]v1beta2.ModuleTemplate, error) {
@@ -82,7 +82,7 @@ func (d *directFlags) ofOneNamespace(
 	return slices.DeleteFunc(templates, func(t v1beta2.ModuleTemplate) bool { return t.Namespace != namespace }), nil
 }
 
-// undecided returns an error of modulestatus.Choice its exit code and hint.
+// undecided gives an error of modulestatus.Choice an exit code and a hint.
 func undecided(err error) error {
 	failure := console.Usage("%w", err)
 	if _, absent := errors.AsType[*modulestatus.AbsentError](err); absent {
@@ -91,8 +91,8 @@ func undecided(err error) error {
 	return failure.With("--template-namespace NAMESPACE names it; kyma catalog list shows who offers what")
 }
 
-// among chooses from templates of a module, all of one namespace or of none, with the release that goes with them: of more, or of the
-// cluster.
+// among chooses from templates of a module, all of one namespace or of none, with the release that belongs to them: from more, or from
+// the cluster.
 func (d *directFlags) among(
 	ctx context.Context, cluster client.Client, templates []v1beta2.ModuleTemplate, more []v1beta2.ModuleReleaseMeta,
 	wish kymaedit.ModuleRequest,
@@ -102,7 +102,7 @@ func (d *directFlags) among(
 		return found{}, err
 	}
 	for i := range more {
-		more[i].Namespace = "" // it lies in no cluster
+		more[i].Namespace = "" // it is in no cluster
 	}
 	releases.Items = slices.Concat(releases.Items, more)
 	namespace := ""

@@ -20,15 +20,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/registryauth"
 )
 
-// directFlags are those of modules that are installed without the lifecycle manager.
+// directFlags are the flags for modules that are installed without the lifecycle manager.
 type directFlags struct {
 	community, unmanaged bool
 	template, registry   string
 	signatures           string
-	// namespace of the cluster that templates are taken from; empty where the rules of package view decide.
+	// namespace is where templates in the cluster are taken from; if it is empty, the rules of package modulestatus decide.
 	namespace string
 	login     registryauth.Options
-	// again asks the catalog that a module came from; nil for commands that ask none.
+	// again reads the catalog that a module came from; nil for commands that do not.
 	again *catalogcmd.Again
 }
 
@@ -39,7 +39,7 @@ func (d *directFlags) add(flags *pflag.FlagSet) {
 	d.addSource(flags)
 }
 
-// addSource adds those that say where the content of such modules is.
+// addSource adds the flags that name the content of such modules.
 func (d *directFlags) addSource(flags *pflag.FlagSet) {
 	flags.StringVar(&d.template, "template", "",
 		"file with the ModuleTemplate of a module that is installed directly (default: the cluster's)")
@@ -52,7 +52,7 @@ func (d *directFlags) addSource(flags *pflag.FlagSet) {
 	console.AddSignaturesFile(flags, &d.signatures)
 }
 
-// addAgain adds those that say how the catalog of a module that is installed directly may be asked again.
+// addAgain adds the flags for reading again the catalog of a module that is installed directly.
 func (d *directFlags) addAgain(flags *pflag.FlagSet, c *change) {
 	d.again = catalogcmd.NewAgain(c.console, c.target)
 	d.again.Dry = c.dry
@@ -61,7 +61,7 @@ func (d *directFlags) addAgain(flags *pflag.FlagSet, c *change) {
 
 func (d *directFlags) isSet() bool { return d.community || d.unmanaged }
 
-// access returns how to get into registries.
+// access returns the access to registries.
 func (d *directFlags) access(c *console.Console) (directinstall.Access, error) {
 	access, err := d.login.Access(c.In, d.registry)
 	if err != nil {
@@ -70,15 +70,15 @@ func (d *directFlags) access(c *console.Console) (directinstall.Access, error) {
 	return directinstall.Access(access), nil
 }
 
-// ofCatalog returns how the catalog is read that a module came from. It may be at another server than --registry names, so what is said of
-// that one's TLS does not hold for it.
+// ofCatalog returns the options for reading the catalog that a module came from. It may be at another server than --registry names, so
+// the TLS options of that one do not apply to it.
 func (d *directFlags) ofCatalog() registryauth.Options {
 	return registryauth.Options{
 		CAFile: d.login.CAFile, DockerConfig: d.login.DockerConfig, PlainHTTP: d.login.PlainHTTP && d.registry == "",
 	}
 }
 
-// component returns where --registry says that the content is; nil without the flag.
+// component returns the location of the content that --registry names; nil without the flag.
 func (d *directFlags) component() *directinstall.Component {
 	where := d.registry
 	for _, scheme := range []string{"oci://", "https://", "http://"} {
@@ -91,7 +91,7 @@ func (d *directFlags) component() *directinstall.Component {
 	return &directinstall.Component{Registry: strings.Trim(registry, "/"), Name: name}
 }
 
-// carried returns the template of a component that --registry names: the one that lies in it, or one that says as much as it does.
+// carried returns the template of a component that --registry names: the one that it contains, or an equivalent one.
 func (d *directFlags) carried(
 	ctx context.Context, c *console.Console, where directinstall.Component, wish kymaedit.ModuleRequest,
 ) ([]v1beta2.ModuleTemplate, error) {
@@ -115,7 +115,7 @@ func (d *directFlags) carried(
 	return []v1beta2.ModuleTemplate{*template}, nil
 }
 
-// templates returns all that are there of a module.
+// templates returns all available templates of a module.
 func (d *directFlags) templates(
 	ctx context.Context, c *console.Console, cluster client.Client, name string,
 ) ([]v1beta2.ModuleTemplate, error) {
@@ -131,7 +131,7 @@ func (d *directFlags) templates(
 			return nil, err
 		}
 		for i := range all {
-			all[i].Namespace = "" // it says where it is meant to be, and it is in a file
+			all[i].Namespace = "" // it names its intended namespace, but is in a file
 		}
 	} else {
 		var list v1beta2.ModuleTemplateList
@@ -173,7 +173,7 @@ func templatesIn(documents []*unstructured.Unstructured, file string) ([]v1beta2
 
 var templateKind = v1beta2.GroupVersion.WithKind("ModuleTemplate")
 
-// versions returns those of templates, the newest first.
+// versions returns the versions of templates, newest first.
 func versions(templates []v1beta2.ModuleTemplate) []string {
 	var all []string
 	for i := range templates {
@@ -182,7 +182,7 @@ func versions(templates []v1beta2.ModuleTemplate) []string {
 	return kymaedit.Newest(all)
 }
 
-// choose takes the template of the version that a wish leads to.
+// choose returns the template of the version that a wish leads to.
 func choose(offer kymaedit.Offer, templates []v1beta2.ModuleTemplate, wish kymaedit.ModuleRequest) (*v1beta2.ModuleTemplate, error) {
 	version, err := offer.Choose(wish)
 	if err != nil {
@@ -192,7 +192,7 @@ func choose(offer kymaedit.Offer, templates []v1beta2.ModuleTemplate, wish kymae
 	return &templates[at], nil
 }
 
-// directModules returns the modules that are installed without the lifecycle manager. Who may not read their records sees none.
+// directModules returns the modules that are installed without the lifecycle manager; none for users who may not read their records.
 func directModules(ctx context.Context, reader client.Reader) []string {
 	installed, err := directinstall.List(ctx, reader)
 	if err != nil {
@@ -205,7 +205,8 @@ func directModules(ctx context.Context, reader client.Reader) []string {
 	return all
 }
 
-// recorded returns the record of a module that is installed without the lifecycle manager; nil also for who may not read the records.
+// recorded returns the record of a module that is installed without the lifecycle manager; nil also for users who may not read the
+// records.
 func recorded(ctx context.Context, reader client.Reader, name string) *modulestatus.Direct {
 	found, err := directinstall.Find(ctx, reader, name)
 	if err != nil {
@@ -214,7 +215,8 @@ func recorded(ctx context.Context, reader client.Reader, name string) *modulesta
 	return found
 }
 
-// typeOf is whose a module is, by the one definition there is: what a release offers, or is marked as managed, is not the community's.
+// typeOf returns the type of a module, by the only definition: a module that a release offers, or that is marked as managed, is no
+// community module.
 func typeOf(f found) modulestatus.Type {
 	switch f.template.Labels[v1beta2.LabelManagedBy] {
 	case v1beta2.ManagedByKyma, v1beta2.ManagedByLifecycleManager:

@@ -16,12 +16,12 @@ func TestComponentOfRegistry(t *testing.T) {
 		registry string
 		want     *directinstall.Component
 	}{
-		"without the flag the template says where": {"", nil},
-		"a host":                          {"registry:5000", &directinstall.Component{Registry: "registry:5000"}},
-		"a host with a path":              {"r.io/modules/", &directinstall.Component{Registry: "r.io/modules"}},
-		"a scheme says how and not where": {"http://127.0.0.1:5000", &directinstall.Component{Registry: "127.0.0.1:5000"}},
-		"two slashes begin the name of the component":   {"r.io/m//x.io/m/notes", &directinstall.Component{Registry: "r.io/m", Name: "x.io/m/notes"}},
-		"so they do behind the two slashes of a scheme": {"oci://r.io//x.io/notes", &directinstall.Component{Registry: "r.io", Name: "x.io/notes"}},
+		"without the flag the template names the place": {"", nil},
+		"a host":                           {"registry:5000", &directinstall.Component{Registry: "registry:5000"}},
+		"a host with a path":               {"r.io/modules/", &directinstall.Component{Registry: "r.io/modules"}},
+		"a scheme is no part of the place": {"http://127.0.0.1:5000", &directinstall.Component{Registry: "127.0.0.1:5000"}},
+		"two slashes begin the name of the component":  {"r.io/m//x.io/m/notes", &directinstall.Component{Registry: "r.io/m", Name: "x.io/m/notes"}},
+		"so they do after the two slashes of a scheme": {"oci://r.io//x.io/notes", &directinstall.Component{Registry: "r.io", Name: "x.io/notes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags := directFlags{registry: c.registry}
@@ -32,12 +32,11 @@ func TestComponentOfRegistry(t *testing.T) {
 	}
 }
 
-// TestDirectFlags_ARegistryWithoutTLSSaysNothingOfACatalog: the catalog that a module came from is another server, whose login is another
-// one.
+// TestDirectFlags_ARegistryWithoutTLSSaysNothingOfACatalog: the catalog that a module came from is at another server, with another login.
 func TestDirectFlags_ARegistryWithoutTLSSaysNothingOfACatalog(t *testing.T) {
 	for title, test := range map[string]struct {
 		flags         directFlags
-		host, catalog bool // are spoken to without TLS
+		host, catalog bool // whether they are called without TLS
 	}{
 		"the scheme of --registry":         {directFlags{registry: "http://registry.example.com/modules"}, true, false},
 		"--registry and the flag":          {directFlags{registry: "registry.example.com", login: registryauth.Options{PlainHTTP: true}}, true, false},

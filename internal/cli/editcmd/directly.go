@@ -59,7 +59,7 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []kymaedit.M
 	return nil
 }
 
-// allowed asks the flowchart of package view, and users where it says so.
+// allowed applies the flowchart of package modulestatus, and asks for confirmation if that requires one.
 func (d *directFlags) allowed(ctx context.Context, c *change, asks modulestatus.InstallInput) error {
 	way, why := modulestatus.WayToInstall(asks)
 	switch way {
@@ -80,7 +80,7 @@ func (d *directFlags) allowed(ctx context.Context, c *change, asks modulestatus.
 	return nil
 }
 
-// plan returns what package direct is requested.
+// plan returns the plan for package directinstall.
 func (d *directFlags) plan(c *change, module found) (directinstall.Plan, error) {
 	config, err := c.target.Config()
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *change) patience() time.Duration {
 	return c.timeout
 }
 
-// directly runs one call of package direct, shows how it goes, and tells the result.
+// directly runs one call of package directinstall, shows its progress, and prints the result.
 func (c *change) directly(
 	ctx context.Context, plan directinstall.Plan, call func(context.Context, directinstall.Plan) (directinstall.Report, error),
 ) error {
@@ -169,7 +169,7 @@ func (c *change) direct(report directinstall.Report) item {
 	return i
 }
 
-// changes returns the differences that are some.
+// changes returns the differences that are changes.
 func changes(report directinstall.Report) []apply.Difference {
 	var all []apply.Difference
 	for _, difference := range report.Differences {
@@ -180,7 +180,7 @@ func changes(report directinstall.Report) []apply.Difference {
 	return all
 }
 
-// directEnd returns the exit code of a report.
+// directEnd returns the error that a report means, nil for success.
 func directEnd(report directinstall.Report, timeout time.Duration) error {
 	switch {
 	case report.Ready, report.State == installer.StateReady, report.State == installer.StateGone:
@@ -192,7 +192,7 @@ func directEnd(report directinstall.Report, timeout time.Duration) error {
 		With("run it again: it continues where it stopped")
 }
 
-// directError returns an error of package direct its exit code and hint.
+// directError gives an error of package directinstall an exit code and a hint.
 func directError(err error, report directinstall.Report) error {
 	switch directinstall.ReasonOf(err) {
 	case directinstall.ReasonNotInstalled, descriptor.ReasonNotFound:
@@ -209,7 +209,7 @@ func directError(err error, report directinstall.Report) error {
 	return err
 }
 
-// upgrade installs a directly installed module in another version, the newest where none is named.
+// upgrade installs a directly installed module in another version, the newest if none is named.
 func (d *directFlags) upgrade(ctx context.Context, c *change, wish kymaedit.ModuleRequest) error {
 	cluster, err := c.target.Client()
 	if err != nil {
@@ -261,8 +261,8 @@ func (d *directFlags) diff(ctx context.Context, c *change, wish kymaedit.ModuleR
 	return len(differences) > 0, nil
 }
 
-// deleteDirectly removes modules that were installed directly. What users made with them is shown first, and deleted only as it was
-// shown.
+// deleteDirectly removes modules that were installed directly. The objects that users made with them are shown first, and only those
+// shown are deleted.
 func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
 	config, err := d.target.Config()
 	if err != nil {
@@ -293,7 +293,7 @@ func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
 	return nil
 }
 
-// previewed returns the objects of package direct as this package shows them.
+// previewed converts the objects of package directinstall for the output of this package.
 func (d *deleting) previewed(module string, resources []directinstall.Resource) []userObject {
 	var users []userObject
 	for _, r := range resources {
@@ -332,5 +332,5 @@ func (d *deleting) deleteOne(ctx context.Context, removal directinstall.Removal)
 	return directEnd(report, d.timeout)
 }
 
-// unserved reports whether a cluster does not know our kinds.
+// unserved reports whether a cluster does not serve our kinds.
 func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }

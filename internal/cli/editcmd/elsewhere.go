@@ -13,16 +13,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
 )
 
-// lookThere is how long a runtime may take to say what is installed in it: the lifecycle manager will find out as well.
+// lookThere is how long a runtime may take to list its installed modules: the lifecycle manager will find out as well.
 const lookThere = 15 * time.Second
 
-// directThere names the modules that are installed without the lifecycle manager where the modules of the Kyma are:
+// directThere returns the names of the modules that are installed without the lifecycle manager in the cluster of the Kyma's modules:
 //
-//  1. of a local Kyma, and of the copy in a runtime, in this cluster
-//  2. of a remote one in its runtime, by the access Secret; modules of this cluster itself do not matter
-//  3. nothing leads to a runtime yet: none
+//  1. for a local Kyma, and for the copy in a runtime, in this cluster
+//  2. for a remote Kyma, in its runtime, by the access Secret; modules of this cluster itself do not matter
+//  3. if nothing leads to a runtime yet, none
 //
-// Where a runtime does not tell, that is said, and there are none as far as is known.
+// If a runtime cannot be read, a message says so, and no modules are returned.
 func (c *change) directThere(ctx context.Context, s *session) []string {
 	if s.Here() {
 		return directModules(ctx, s)
@@ -36,8 +36,8 @@ func (c *change) directThere(ctx context.Context, s *session) []string {
 	return names
 }
 
-// directHere names the modules that this cluster has itself without the lifecycle manager, as far as a command may mean them: none where
-// --kyma names the Kyma of another cluster. s is nil where there is no Kyma.
+// directHere returns the names of the modules of this cluster itself that are installed without the lifecycle manager, as far as a
+// command may mean them: none if --kyma names the Kyma of another cluster. s is nil if there is no Kyma.
 func (c *change) directHere(ctx context.Context, cluster client.Reader, s *session) []string {
 	if s != nil && c.kyma != "" && !s.Here() {
 		return nil
@@ -45,7 +45,7 @@ func (c *change) directHere(ctx context.Context, cluster client.Reader, s *sessi
 	return directModules(ctx, cluster)
 }
 
-// directIn asks the runtime of a remote Kyma.
+// directIn queries the runtime of a remote Kyma.
 func (c *change) directIn(ctx context.Context, s *session) ([]string, error) {
 	hub, err := c.target.Config()
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *change) directIn(ctx context.Context, s *session) ([]string, error) {
 	return names, err
 }
 
-// absent returns a module that the Kyma does not have; it may be installed directly.
+// absent returns the error for a module that the Kyma does not have; it may be installed directly.
 func (c *change) absent(s *session, name string, isDirect bool) error {
 	failure := console.NotFound("Kyma %s has no module %s", s.Key(), name)
 	switch {

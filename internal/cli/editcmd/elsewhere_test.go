@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// remote creates a Kyma of another cluster, and the Secret that leads there.
+// remote creates a Kyma of another cluster, and its access Secret.
 func (b *bench) remote(name string, kubeconfig []byte) {
 	b.Helper()
 	remote := true
@@ -73,7 +73,7 @@ func TestElsewhere_WhatTheHubHasItselfIsInNobodysWay(t *testing.T) {
 		step{"add " + gizmo + " --kyma early --wait=false", 0, []string{"enabled"}},
 		step{"delete " + gizmo + " --kyma early --yes --wait=false", 0, []string{"disabled"}},
 	)
-	b.steps( // and it is not meant where a Kyma of another cluster is named
+	b.steps( // and it is not meant if a Kyma of another cluster is named
 		step{"delete " + gizmo + " --kyma early --yes --wait=false", 0, []string{"unchanged"}},
 		step{"upgrade " + gizmo + " --kyma early", 4, []string{"has no module " + gizmo}},
 		step{"diff " + gizmo + " --kyma early", 1, []string{"+  modules:"}},

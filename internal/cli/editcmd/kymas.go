@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
-// kymas returns the group `kyma kyma`; showcmd has list and get in it.
+// kymas returns the group `kyma kyma`; package getcmd adds list and get.
 func kymas(c *console.Console, t *target.Target) *cobra.Command {
 	command := &cobra.Command{Use: "kyma", Short: "Kymas: the clusters that have modules"}
 	call := func() *change { return &change{console: c, target: t} }
@@ -117,7 +117,7 @@ func (c *change) awaitKyma(ctx context.Context, s *session, generation int64) er
 	})
 }
 
-// wanted returns the Kyma that the flags ask for.
+// wanted returns the Kyma that the flags describe.
 func (k *creating) wanted(name string) (*v1beta2.Kyma, error) {
 	if err := k.checked(); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (k *creating) labels() map[string]string {
 	return labels
 }
 
-// write creates the Kyma. One that exists and is alike is as good.
+// write creates the Kyma. An equal one that exists is accepted.
 func (k *creating) write(ctx context.Context, s *session) (kymaedit.Action, error) {
 	if kymaedit.DryRun(k.dryRun) == kymaedit.DryRunClient {
 		return "created", nil
@@ -192,7 +192,7 @@ func (k *creating) write(ctx context.Context, s *session) (kymaedit.Action, erro
 	return kymaedit.Unchanged, nil
 }
 
-// alike reports whether a Kyma that exists is what was requested; the API's defaults are no difference.
+// alike reports whether an existing Kyma is the requested one; the API's defaults are no difference.
 func alike(wanted, there *v1beta2.Kyma) bool {
 	for name, value := range wanted.Labels {
 		if there.Labels[name] != value {

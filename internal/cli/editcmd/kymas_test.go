@@ -43,7 +43,7 @@ func TestCreateKyma(t *testing.T) {
 	}
 }
 
-// kubeconfig writes one for the test's own API server; change makes it another.
+// kubeconfig writes a kubeconfig for the test's own API server; change may modify it.
 func (b *bench) kubeconfig(change func(*clientcmdapi.Config)) string {
 	b.Helper()
 	file := clientcmdapi.NewConfig()

@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// server is the API server that all tests of this package share, with our kinds and without anyone who looks after them.
+// server starts the API server that all tests of this package share, with our kinds and without a controller for them.
 var server = apiserver.Start
 
 func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
@@ -121,7 +121,7 @@ func (b *bench) entries(name string) string {
 	return strings.Join(entries, " ")
 }
 
-// run runs one command line. No one answers questions.
+// run runs one command line. Questions get no answer.
 func (b *bench) run(args ...string) (code int, out, said string) {
 	b.Helper()
 	return b.runAs(&console.Console{In: strings.NewReader("")}, args...)

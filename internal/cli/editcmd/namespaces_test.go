@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// space makes another namespace of the cluster.
+// space creates another namespace.
 func (b *bench) space() string {
 	b.Helper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "space-"}}
@@ -22,7 +22,7 @@ func (b *bench) space() string {
 	return made.Name
 }
 
-// offers puts templates of a community module into a namespace, and makes a server of what their links lead to.
+// offers puts templates of a community module into a namespace, with links to the content on a server.
 func (b *bench) offers(namespace, module, url string, versions ...string) {
 	b.Helper()
 	for _, version := range versions {
@@ -35,8 +35,8 @@ func (b *bench) offers(namespace, module, url string, versions ...string) {
 	}
 }
 
-// TestNamespaces_ATenantCannotOfferAHigherVersion is about a cluster in which a module lies in two namespaces: users of the second one
-// publish a version above all others.
+// TestNamespaces_ATenantCannotOfferAHigherVersion is about a cluster with a module in two namespaces: users of the second one publish a
+// version above all others.
 func TestNamespaces_ATenantCannotOfferAHigherVersion(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
@@ -87,8 +87,8 @@ func (b *bench) gone(namespace string, names ...string) {
 	}
 }
 
-// TestNamespaces_AReleaseOfATenantNamesNoComponent: which component a template means, and what channels offer, only the release beside it
-// says.
+// TestNamespaces_AReleaseOfATenantNamesNoComponent: only the release beside a template names its component and the versions of its
+// channels.
 func TestNamespaces_AReleaseOfATenantNamesNoComponent(t *testing.T) {
 	b := newBench(t)
 	module := testkit.Unique("gizmo")

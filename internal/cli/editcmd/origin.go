@@ -16,11 +16,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// fresh looks for a version of a module that is installed directly:
+// fresh returns a version of a module that is installed directly:
 //
-//  1. where a flag says: in a file, in a component, or in a namespace of the cluster
-//  2. in the catalog that it came from, which is read again, and nowhere else: the copy in the cluster is not verified
-//  3. in the namespace of the cluster that it came from
+//  1. from where a flag points: a file, a component, or a namespace of the cluster
+//  2. from the catalog that it came from, which is read again, and from nowhere else: the copy in the cluster is not verified
+//  3. from the namespace of the cluster that it came from
 func (d *directFlags) fresh(
 	ctx context.Context, c *console.Console, cluster client.Client, before *modulestatus.Direct, wish kymaedit.ModuleRequest,
 ) (found, error) {
@@ -42,22 +42,22 @@ func (d *directFlags) fresh(
 		return found{}, console.NotFound("there is no module %s: %s has no ModuleTemplate of it", wish.Name, origin.URL)
 	}
 	for i := range templates {
-		templates[i].Namespace = "" // it lies in no cluster yet
+		templates[i].Namespace = "" // it is in no cluster yet
 	}
 	made, err := d.among(ctx, cluster, templates, catalog.Releases, wish)
 	made.origin = &origin
 	return made, err
 }
 
-// keep puts the template of a module that came from a catalog beside the one that is installed, so that it is known in the cluster what is
-// installed. Who may not do that, and a cluster without such kinds, has it in the record alone.
+// keep stores the template of a module that came from a catalog beside the installed one, so that the cluster has the template of the
+// installed version. If the user may not do that, or the cluster has no such kind, only the record holds it.
 func (c *change) keep(ctx context.Context, module found, before *modulestatus.Direct) error {
 	template := module.template
 	if module.origin == nil || template.Namespace != "" {
 		return nil
 	}
 	template.ObjectMeta = metav1.ObjectMeta{Name: template.Name, Labels: template.Labels, Annotations: template.Annotations}
-	delete(template.Labels, v1beta2.LabelManagedBy) // not for a catalog to say
+	delete(template.Labels, v1beta2.LabelManagedBy) // a catalog must not set it
 	metav1.SetMetaDataAnnotation(&template.ObjectMeta, communitycatalog.AnnotationSource, module.origin.URL)
 	if err := module.origin.Note(template); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// signedCatalog serves a signed catalog in the version that is set, with as many versions of a module less four.
+// signedCatalog serves a signed catalog in the version that is set, with as many versions of a module, minus four.
 func (b *bench) signedCatalog(module string) (url, ca, public string, version *atomic.Int64) {
 	b.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -57,8 +57,8 @@ func (b *bench) signedCatalog(module string) (url, ca, public string, version *a
 	return server.URL + "/all-modules.yaml", ca, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: text})), version
 }
 
-// TestOriginAge_AnUpgradeTakesNoOldCatalog: neither one that is older than the module came from, nor than was seen of the source that is
-// kept.
+// TestOriginAge_AnUpgradeTakesNoOldCatalog: neither one older than that which the module came from, nor one older than was seen of the
+// stored source.
 func TestOriginAge_AnUpgradeTakesNoOldCatalog(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())

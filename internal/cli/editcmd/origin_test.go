@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// growingCatalog serves a catalog with the first versions of a module, as many as released says, and what their links lead to.
+// growingCatalog serves a catalog with the first versions of a module, as many as released holds, and the content that they link to.
 func (b *bench) growingCatalog(module string) (server *httptest.Server, ca string, released *atomic.Int64) {
 	b.Helper()
 	released = &atomic.Int64{}
@@ -37,7 +37,7 @@ func (b *bench) growingCatalog(module string) (server *httptest.Server, ca strin
 	return server, b.file("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))), released
 }
 
-// TestOrigin_AnUpgradeAsksTheCatalogAgain that a module came from, and nothing else.
+// TestOrigin_AnUpgradeAsksTheCatalogAgain: it reads the catalog that the module came from, and nothing else.
 func TestOrigin_AnUpgradeAsksTheCatalogAgain(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
@@ -85,7 +85,7 @@ func TestOrigin_AnUpgradeAsksTheCatalogAgain(t *testing.T) {
 	)
 }
 
-// TestOrigin_APinnedCatalogIsAskedByItsDigest: what was requested at the installation is requested again.
+// TestOrigin_APinnedCatalogIsAskedByItsDigest: the digest that was requested at the installation is requested again.
 func TestOrigin_APinnedCatalogIsAskedByItsDigest(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// catalogServer serves /all-modules.yaml, and addresses that lead elsewhere. It counts how often it is asked.
+// catalogServer serves /all-modules.yaml, and addresses that redirect elsewhere. It counts the requests.
 func (b *bench) catalogServer() (server *httptest.Server, ca string, asked *atomic.Int64) {
 	b.Helper()
 	asked = &atomic.Int64{}
@@ -48,7 +48,7 @@ func TestPullFromTheWebIsGuarded(t *testing.T) {
 		"a link-local address":             {"https://169.254.169.254/all-modules.yaml" + allowed, 64, "no catalog is read from"},
 		"no encryption":                    {strings.Replace(server.URL, "https", "http", 1) + "/all-modules.yaml" + allowed, 64, "use https"},
 		"a login in the address":           {strings.Replace(server.URL, "//", "//me:secret@", 1) + "/all-modules.yaml" + allowed, 64, "login"},
-		"a scheme that there is not":       {"ftp://example.com/all-modules.yaml", 64, "begins with https://"},
+		"an unknown scheme":                {"ftp://example.com/all-modules.yaml", 64, "begins with https://"},
 		"a digest that a file should have": {file + " --digest sha256:" + strings.Repeat("0", 64), 64, "--digest"},
 		"a key that should sign a file":    {file + " --key " + ca, 64, "--key"},
 	} {
@@ -96,7 +96,7 @@ func TestPullFromTheWebIsGuarded(t *testing.T) {
 	}
 }
 
-// noTemplate fails when a template was stored.
+// noTemplate fails if a template was stored.
 func (b *bench) noTemplate(name string) {
 	b.Helper()
 	var all v1beta2.ModuleTemplateList

@@ -22,8 +22,8 @@ type userObject struct {
 	object waitfor.Object
 }
 
-// resources finds what users made with the modules, shows it where it must be deleted, and refuses to continue where it is not. What is in
-// another cluster cannot be seen here: there the lifecycle manager looks, and waits.
+// resources finds the objects that users made with the modules, shows those that must be deleted, and refuses to continue if they may not
+// be. Objects in another cluster are not visible here: there the lifecycle manager looks for them, and waits.
 func (d *deleting) resources(ctx context.Context, s *session, modules []string) ([]userObject, error) {
 	if d.keep {
 		return nil, nil
@@ -49,7 +49,7 @@ func (d *deleting) resources(ctx context.Context, s *session, modules []string) 
 	return nil, nil
 }
 
-// preview shows what must be deleted: as data when that is all that was requested, else for users.
+// preview shows what must be deleted: as data if only that was requested, and otherwise for users.
 func (d *deleting) preview(s *session, users []userObject) error {
 	if d.cascade != "preview" {
 		d.console.Sayf("To be deleted first:")
@@ -83,7 +83,7 @@ func (d *deleting) preview(s *session, users []userObject) error {
 	return d.console.Print(d.output.Format, document)
 }
 
-// cascadeNow deletes what was shown, and nothing else: every object by its UID. Then it waits until all of it is gone.
+// cascadeNow deletes the shown objects, and no others: each by its UID. Then it waits until all of them are gone.
 func (d *deleting) cascadeNow(ctx context.Context, s *session, users []userObject) error {
 	if d.dry() || len(users) == 0 {
 		return nil
@@ -92,13 +92,13 @@ func (d *deleting) cascadeNow(ctx context.Context, s *session, users []userObjec
 	defer cancel()
 	leaving := make([]waitfor.Object, 0, len(users))
 	for _, u := range users {
-		object := &unstructured.Unstructured{} // what finalizers hold is answered as a whole, which metadata alone cannot read
+		object := &unstructured.Unstructured{} // the response for an object with finalizers is the whole object, not only metadata
 		object.SetGroupVersionKind(u.object.Kind)
 		object.SetNamespace(u.object.Key.Namespace)
 		object.SetName(u.object.Key.Name)
 		err := s.Delete(ctx, object, client.Preconditions{UID: &u.object.UID})
 		switch {
-		case apierrors.IsConflict(err) || apierrors.IsNotFound(err): // gone, and another one of its name was not shown
+		case apierrors.IsConflict(err) || apierrors.IsNotFound(err): // gone; another one of its name was not shown
 		case err != nil:
 			return err
 		default:

@@ -11,13 +11,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 )
 
-// session is a cluster, the Kyma that a command is about, and what is available there.
+// session is a cluster, the Kyma that a command is about, and the modules that are available there.
 type session struct {
 	client.WithWatch
 	kymaedit.KymaContext
 }
 
-// open finds cluster and Kyma.
+// open returns the cluster and the Kyma.
 func (c *change) open(ctx context.Context) (*session, error) {
 	if err := c.checked(); err != nil {
 		return nil, err
@@ -33,12 +33,12 @@ func (c *change) open(ctx context.Context) (*session, error) {
 	return &session{cluster, kymaedit.StandOf(kyma)}, nil
 }
 
-// check returns an error of Check its exit code and hint.
+// check gives an error of Check an exit code and a hint.
 func (s *session) check(spec *v1beta2.KymaSpec, wish kymaedit.ModuleRequest) error {
 	return judged(s.Check(spec, wish))
 }
 
-// judged returns an error of package edit its exit code and hint.
+// judged gives an error of package kymaedit an exit code and a hint.
 func judged(err error) error {
 	var unknown *kymaedit.UnknownError
 	var lower *kymaedit.LowerError

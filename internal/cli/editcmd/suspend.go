@@ -20,13 +20,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// marked is one call of a command that marks a Kyma or Manifests, for the lifecycle manager to see.
+// marked is one call of a command that marks a Kyma or Manifests for the lifecycle manager.
 type marked struct {
 	*change
 	all bool
-	// mark changes an object; it returns whether it did.
+	// mark changes an object, and reports whether it did.
 	mark func(client.Object) bool
-	// what was done to the object, in a word.
+	// did is what was done to the object, in a word.
 	did string
 }
 
@@ -60,7 +60,7 @@ func resume(c *change) *cobra.Command {
 	return command
 }
 
-// labelReconcile wakes the lifecycle manager by having another value than before.
+// labelReconcile triggers the lifecycle manager by a new value.
 const labelReconcile = "cli.kyma-project.io/reconcile-requested"
 
 func reconcile(c *change) *cobra.Command {
@@ -139,7 +139,7 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 	byModule := map[string]*v1beta2.Manifest{}
 	for i := range manifests.Items {
 		if module.KymaName(&manifests.Items[i]) != s.Kyma.Name {
-			continue // it stands alone, and only goes to the same cluster
+			continue // it belongs to no Kyma, and only goes to the same cluster
 		}
 		byModule[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
 	}
@@ -163,7 +163,7 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 	return m.follow(ctx, s, s.Kyma, wants)
 }
 
-// unmarked returns a module of which there is nothing to mark.
+// unmarked returns the error for a module without anything to mark.
 func (m *marked) unmarked(ctx context.Context, s *session, name string) error {
 	if !s.Has(name) {
 		return m.absent(s, name, slices.Contains(m.directThere(ctx, s), name))
@@ -171,7 +171,7 @@ func (m *marked) unmarked(ctx context.Context, s *session, name string) error {
 	return console.NotFound("module %s of Kyma %s has no Manifest yet", name, s.Key()).With("kyma status %s shows why", name)
 }
 
-// patch marks one Manifest, without reading it again: its own label conflicts with no other change.
+// patch marks one Manifest, without reading it again: the label conflicts with no other change.
 func (m *marked) patch(ctx context.Context, s *session, manifest *v1beta2.Manifest) (bool, error) {
 	before := manifest.DeepCopy()
 	if !m.mark(manifest) {
@@ -202,7 +202,7 @@ func (m *marked) row(name string, s *session, changed bool) item {
 	return i
 }
 
-// setLabel returns an object a label, or takes it away where the value is empty, and says whether it was another.
+// setLabel sets a label on an object, or removes it if the value is empty, and reports whether it was different before.
 func setLabel(object client.Object, name, value string) bool {
 	labels := object.GetLabels()
 	before, there := labels[name]

@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// kymaDiff shows what an edit changes in a Kyma: its labels and its spec.
+// kymaDiff returns what an edit changes in a Kyma: its labels and its spec.
 func kymaDiff(before, after *v1beta2.Kyma) string {
 	name := "kyma/" + after.Namespace + "/" + after.Name
 	return unified(name, name, shownKyma(before), shownKyma(after))
@@ -23,7 +23,7 @@ func shownKyma(kyma *v1beta2.Kyma) any {
 	}{kyma.Labels, kyma.Spec}
 }
 
-// unified returns the difference of two values as YAML, as diff -u writes it; empty when there is none.
+// unified returns the difference of two values as YAML, in the format of diff -u; empty if there is none.
 func unified(fromName, toName string, from, to any) string {
 	left, errLeft := yaml.Marshal(from)
 	right, errRight := yaml.Marshal(to)
@@ -39,7 +39,7 @@ func unified(fromName, toName string, from, to any) string {
 	return text
 }
 
-// lines returns those of a text, each with its end. What comes first has nothing in front of it.
+// lines returns the lines of a text, each with its end. A missing value has no lines.
 func lines(text []byte) []string {
 	if bytes.Equal(text, []byte("null\n")) {
 		return nil

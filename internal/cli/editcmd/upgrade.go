@@ -84,7 +84,7 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 	return u.follow(ctx, s, done.After, wants)
 }
 
-// upgradeState returns how an upgrade stands that edits no entry: a channel is followed by the lifecycle manager, which may be at work.
+// upgradeState returns the state of an upgrade that edits no entry: the lifecycle manager follows the channel, and may be at work.
 func upgradeState(s *session, spec *v1beta2.KymaSpec, module string) string {
 	const current, underWay = "up to date", "upgrading"
 	if s == nil {
@@ -98,7 +98,7 @@ func upgradeState(s *session, spec *v1beta2.KymaSpec, module string) string {
 	return current
 }
 
-// goal reads what to upgrade to.
+// goal returns the target of the upgrade.
 func (u *upgrading) goal(args []string) (kymaedit.ModuleRequest, error) {
 	switch {
 	case u.all == (len(args) > 0):
@@ -113,7 +113,7 @@ func (u *upgrading) goal(args []string) (kymaedit.ModuleRequest, error) {
 	return wish, nil
 }
 
-// sort tells modules of the Kyma from those that were installed directly.
+// sort separates modules of the Kyma from those that were installed directly.
 func (u *upgrading) sort(ctx context.Context, args []string) (s *session, managed, direct []string, err error) {
 	s, err = u.open(ctx)
 	noKyma := console.Code(err) == console.CodeNotFound

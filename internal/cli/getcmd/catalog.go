@@ -22,7 +22,7 @@ type offerList struct {
 	Unread []unread             `json:"unread,omitempty"`
 }
 
-// catalogList shows what is available.
+// catalogList returns the command that lists the available modules.
 func catalogList(s *show) *cobra.Command {
 	from := catalogcmd.NewFrom(s.console, s.target)
 	command := &cobra.Command{
@@ -48,7 +48,7 @@ func catalogList(s *show) *cobra.Command {
 	return command
 }
 
-// catalogSearch shows what is available and has some words in it.
+// catalogSearch returns the command that searches the available modules for words.
 func catalogSearch(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "search WORD...",
@@ -77,7 +77,7 @@ func (s *show) printOffers(ctx context.Context, words []string) error {
 	return s.print(document, blind(&in, len(offers), "ModuleTemplate", "ModuleReleaseMeta"))
 }
 
-// offers returns what is available. --namespace limits it to one.
+// offers returns the available modules. --namespace limits them to one namespace.
 func (s *show) offers(ctx context.Context) (modulestatus.Inputs, []modulestatus.Offer, error) {
 	cluster, err := s.target.Client()
 	if err != nil {
@@ -141,7 +141,7 @@ func versionsOf(o *modulestatus.Offer) []string {
 	return all
 }
 
-// instances counts where a module is installed, or names the version where it is one.
+// instances returns how often a module is installed, or its version if that is once.
 func instances(o *modulestatus.Offer) string {
 	switch len(o.Installed) {
 	case 0:
@@ -152,7 +152,7 @@ func instances(o *modulestatus.Offer) string {
 	return fmt.Sprintf("%d times", len(o.Installed))
 }
 
-// catalogShow tells everything about one module.
+// catalogShow returns the command that shows everything about one module.
 func catalogShow(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "show MODULE",

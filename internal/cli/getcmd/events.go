@@ -32,7 +32,7 @@ type event struct {
 	Count   int32     `json:"count"`
 }
 
-// events shows what was reported of modules.
+// events returns the command that shows the events of modules.
 func events(s *show) *cobra.Command {
 	var warnings bool
 	command := &cobra.Command{
@@ -66,17 +66,17 @@ func events(s *show) *cobra.Command {
 	return command
 }
 
-// involved names an object that events may be about.
+// involved identifies an object that events may be about.
 type involved struct{ kind, namespace, name string }
 
-// concern says which events are requested: those of objects, and of Kymas only those that name one of the modules.
+// concern describes the requested events: those of some objects, and of Kymas only those that name one of the modules.
 type concern struct {
 	objects map[involved]bool
 	names   []string
 }
 
-// has reports whether an event is requested. What is refused before anything of a module is installed, such as its signature, is an event
-// of the Kyma alone: "...; NAME: REASON: ...".
+// has reports whether an event is requested. A refusal before anything of a module is installed, such as of its signature, is an event of
+// the Kyma alone: "...; NAME: REASON: ...".
 func (c concern) has(e *corev1.Event) bool {
 	of := &e.InvolvedObject
 	switch {
@@ -113,7 +113,7 @@ func about(roots []modulestatus.Node, modules []modulestatus.Module, names []str
 	return all
 }
 
-// reported reads the events: of each namespace when there are few, of all at once otherwise.
+// reported reads the events: of each namespace if there are few, of all at once otherwise.
 func (s *show) reported(ctx context.Context, roots []modulestatus.Node, modules []modulestatus.Module, names []string) ([]event, error) {
 	cluster, err := s.target.Client()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// moving are the parts of an output that differ each time.
+// moving lists the parts of an output that differ each time.
 var moving = []struct {
 	found *regexp.Regexp
 	put   string

@@ -38,7 +38,7 @@ func administrator(t testing.TB) *rest.Config {
 	return config
 }
 
-// kyma runs one command line of this package's verbs in this process.
+// kyma runs a command line with the commands of this package in this process.
 func kyma(t testing.TB, config *rest.Config, args ...string) (code int, out, said string, requests int) {
 	t.Helper()
 	var outBuffer, errBuffer bytes.Buffer
@@ -55,7 +55,7 @@ func kyma(t testing.TB, config *rest.Config, args ...string) (code int, out, sai
 
 var furnish sync.Once
 
-// startHub returns an API server with a hub on it that is its own runtime, too: see the objects below.
+// startHub returns an API server with a hub on it that is also its own runtime: see the objects below.
 func startHub(t *testing.T) *rest.Config {
 	t.Helper()
 	config := administrator(t)
@@ -107,8 +107,8 @@ func beaconKind() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// objects are: the Kyma kcp-system/alice of a runtime, with a beacon that is ready and outdated and a greeter that is not what was asked
-// for; the local Kyma kcp-system/here, one of whose two beacons is broken; and the community module lone, installed directly.
+// objects returns the Kyma kcp-system/alice of a runtime, with a beacon that is ready and outdated and a greeter in another version than
+// requested; the local Kyma kcp-system/here, one of whose two beacons is broken; and the community module lone, installed directly.
 func objects(t *testing.T) []client.Object {
 	t.Helper()
 	return []client.Object{

@@ -29,7 +29,7 @@ type kymaDetails struct {
 	Unread []unread              `json:"unread,omitempty"`
 }
 
-// kymaList shows a line for each Kyma.
+// kymaList returns the command that shows a line for each Kyma.
 func kymaList(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "list",
@@ -77,7 +77,7 @@ func age(created string, now time.Time) string {
 	return duration.HumanDuration(now.Sub(at))
 }
 
-// kymaGet tells everything about one Kyma.
+// kymaGet returns the command that shows everything about one Kyma.
 func kymaGet(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "get [NAME]",

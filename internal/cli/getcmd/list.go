@@ -11,14 +11,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// moduleList is what list and status hand out.
+// moduleList is the output of list and status for programs.
 type moduleList struct {
 	console.Versioned
 	Items  []modulestatus.Module `json:"items"`
 	Unread []unread              `json:"unread,omitempty"`
 }
 
-// list shows a line for each module that is in a Kyma or installed.
+// list returns the command that shows a line for each module that is in a Kyma or installed.
 func list(s *show) *cobra.Command {
 	var kind string
 	var outdated bool
@@ -55,7 +55,7 @@ func list(s *show) *cobra.Command {
 	return command
 }
 
-// typeWords are the words of --type.
+// typeWords are the values of --type.
 var typeWords = []string{string(modulestatus.Managed), string(modulestatus.Manageable), string(modulestatus.Community)}
 
 func known(kind string) error {
@@ -100,7 +100,7 @@ func channelText(m *modulestatus.Module) string {
 	return m.Channel
 }
 
-// versionText returns the version that runs, and the one that is requested when that is another.
+// versionText returns the version that runs, and the requested one if it differs.
 func versionText(m *modulestatus.Module) string {
 	v := m.Version
 	switch {
@@ -112,7 +112,7 @@ func versionText(m *modulestatus.Module) string {
 	return v.Installed
 }
 
-// newerText returns the version that could be had, when it is newer.
+// newerText returns the available version if it is newer.
 func newerText(m *modulestatus.Module) string {
 	if m.Version.Outdated {
 		return m.Version.Available
@@ -120,8 +120,8 @@ func newerText(m *modulestatus.Module) string {
 	return ""
 }
 
-// resourceText returns what the custom resource of a module says of it; nothing where it is in another cluster that does not tell: a column
-// of Unknown beside modules that are ready looks like trouble.
+// resourceText returns the state of a module from its custom resource; nothing if that is in another cluster and not observed: a column
+// of Unknown beside ready modules looks like trouble.
 func resourceText(m *modulestatus.Module) string {
 	if m.Module.State == modulestatus.Unknown && m.Module.Reason == modulestatus.WhyNotObserved {
 		return ""
@@ -129,7 +129,7 @@ func resourceText(m *modulestatus.Module) string {
 	return string(m.Module.State)
 }
 
-// phaseText returns the installation in a word, and what matters beside it.
+// phaseText returns the state of the installation in a word, with a remark if something else matters.
 func phaseText(m *modulestatus.Module) string {
 	text := string(m.Installation.State)
 	if m.Installation.Progress != "" {
@@ -148,7 +148,7 @@ func phaseText(m *modulestatus.Module) string {
 	return text
 }
 
-// why returns what a user should know first.
+// why returns the message that a user should see first.
 func why(m *modulestatus.Module) string {
 	if m.Module.Message != "" && m.State == m.Module.State && m.State != modulestatus.Ready {
 		return m.Module.Message

@@ -11,9 +11,9 @@ func TestResourceText(t *testing.T) {
 		module modulestatus.Condition
 		want   string
 	}{
-		"what it says is repeated":              {modulestatus.Condition{State: modulestatus.Warning}, "Warning"},
-		"what is in another cluster is no word": {modulestatus.Condition{State: modulestatus.Unknown, Reason: modulestatus.WhyNotObserved}, ""},
-		"what could not be read is Unknown":     {modulestatus.Condition{State: modulestatus.Unknown, Reason: modulestatus.WhyForbidden}, "Unknown"},
+		"the state of the resource is shown":   {modulestatus.Condition{State: modulestatus.Warning}, "Warning"},
+		"a resource in another cluster is not": {modulestatus.Condition{State: modulestatus.Unknown, Reason: modulestatus.WhyNotObserved}, ""},
+		"what could not be read is Unknown":    {modulestatus.Condition{State: modulestatus.Unknown, Reason: modulestatus.WhyForbidden}, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := resourceText(&modulestatus.Module{State: modulestatus.Ready, Module: c.module}); got != c.want {
@@ -28,17 +28,17 @@ func TestPhaseText(t *testing.T) {
 		module modulestatus.Module
 		want   string
 	}{
-		"what is installed needs no more words": {modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installed}}, "Installed"},
-		"what is under way says how far it is": {
+		"an installed module needs no remark": {modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installed}}, "Installed"},
+		"an installation in progress shows how far it is": {
 			modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installing, Progress: "3/7"}}, "Installing 3/7",
 		},
-		"what was installed and is not ready now is no installation": {
+		"an installed module that is not ready now is not installing": {
 			modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installed, Unready: true}}, "Installed (not ready)",
 		},
-		"what runs otherwise than it was asked for": {
+		"a module that runs differently than requested": {
 			modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installed, Warning: true}}, "Installed (Warning)",
 		},
-		"that no one looks after it counts more": {
+		"suspended takes precedence": {
 			modulestatus.Module{Suspended: true, Installation: modulestatus.Installation{State: modulestatus.Installed, Unready: true}}, "Installed (suspended)",
 		},
 	} {

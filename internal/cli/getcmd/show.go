@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/statusreader"
 )
 
-// show is one call of a command that shows something: its flags, and what it speaks with.
+// show is one call of a command that shows something: its flags, console and target.
 type show struct {
 	console *console.Console
 	target  *target.Target
@@ -29,7 +29,7 @@ type show struct {
 	output      *console.Formats
 }
 
-// flags adds those that most commands have.
+// flags adds the flags that most commands have.
 func (s *show) flags(command *cobra.Command, formats ...console.Format) {
 	flags := command.Flags()
 	flags.StringVar(&s.kyma, "kyma", "", "only the modules of this Kyma, as NAMESPACE/NAME or NAME")
@@ -51,7 +51,7 @@ func (s *show) watchFlag(command *cobra.Command) {
 	command.Flags().BoolVarP(&s.watch, "watch", "w", false, "keep watching, and print it again on every change")
 }
 
-// scope returns how much the flags ask for.
+// scope returns the scope that the flags select.
 func (s *show) scope(ctx context.Context, from client.Reader) (statusreader.Scope, error) {
 	scope := statusreader.Scope{Prereleases: s.prereleases}
 	switch namespace, name, cut := strings.Cut(s.kyma, "/"); {
@@ -75,7 +75,7 @@ func (s *show) scope(ctx context.Context, from client.Reader) (statusreader.Scop
 	return scope, nil
 }
 
-// readInputs reads what the flags ask for. What could not be read is said.
+// readInputs reads what the flags select, and warns of what could not be read.
 func (s *show) readInputs(ctx context.Context) (modulestatus.Inputs, error) {
 	cluster, err := s.target.Client()
 	if err != nil {
@@ -108,19 +108,19 @@ func (s *show) read(ctx context.Context, from client.Reader, scope statusreader.
 	return in, nil
 }
 
-// modules returns those that the flags ask for: with --kyma only those of that Kyma.
+// modules returns the modules that the flags select: with --kyma only those of that Kyma.
 func (s *show) modules(in *modulestatus.Inputs) []modulestatus.Module {
 	return slices.DeleteFunc(modulestatus.Modules(*in), func(m modulestatus.Module) bool { return s.kyma != "" && m.Kyma == "" })
 }
 
-// tree returns that of the modules that the flags ask for.
+// tree returns the tree of the modules that the flags select.
 func (s *show) tree(in *modulestatus.Inputs, names []string) []modulestatus.Node {
 	return slices.DeleteFunc(modulestatus.Tree(*in, names...), func(n modulestatus.Node) bool {
 		return s.kyma != "" && n.Kind == modulestatus.KindModule
 	})
 }
 
-// warn says what could not be read: what is shown is not everything.
+// warn prints what could not be read: the output is incomplete.
 func (s *show) warn(in *modulestatus.Inputs) {
 	for _, text := range unreadTexts(in) {
 		s.console.Sayf("Warning: %s", text)
@@ -136,7 +136,7 @@ func unreadTexts(in *modulestatus.Inputs) []string {
 	return all
 }
 
-// unread are the kinds that could not be read, as documents have them.
+// unread is a kind that could not be read, as documents contain it.
 type unread struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
@@ -157,7 +157,7 @@ func unreadKind(in *modulestatus.Inputs, kind string) bool {
 	return slices.ContainsFunc(in.Unread, func(u modulestatus.Unread) bool { return u.Kind == kind })
 }
 
-// blind returns an error when nothing is shown because nothing could be read, so that this is not taken for "there is none".
+// blind returns an error if nothing is shown because nothing could be read, so that this is not mistaken for "there is none".
 func blind(in *modulestatus.Inputs, shown int, kinds ...string) error {
 	for _, kind := range kinds {
 		if shown == 0 && unreadKind(in, kind) {
@@ -167,7 +167,7 @@ func blind(in *modulestatus.Inputs, shown int, kinds ...string) error {
 	return nil
 }
 
-// print writes a document. A blind one is written for programs only, which find there what could not be read.
+// print writes a document. With a blind error it writes only formats for programs, which then find in it what could not be read.
 func (s *show) print(d console.Document, blind error) error {
 	if blind != nil && s.output.Format != console.JSON && s.output.Format != console.YAML {
 		return blind
@@ -178,7 +178,7 @@ func (s *show) print(d console.Document, blind error) error {
 	return blind
 }
 
-// nothing completes nothing, and offers no files either.
+// nothing is the directive that completes no file names.
 const nothing = cobra.ShellCompDirectiveNoFileComp
 
 // completeKymas completes the names of Kymas.
@@ -213,7 +213,7 @@ func (s *show) completeOffers(command *cobra.Command, args []string, _ string) (
 	return slices.Compact(names), nothing
 }
 
-// glance reads what completion needs, and nothing where that fails.
+// glance reads what completion needs, and returns nothing if that fails.
 func (s *show) glance(ctx context.Context) modulestatus.Inputs {
 	cluster, err := s.target.Client()
 	if err != nil {

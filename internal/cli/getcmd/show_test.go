@@ -28,9 +28,9 @@ func TestShow_WhatIsNotThere(t *testing.T) {
 		said string
 	}{
 		"a module that no Kyma has":               {[]string{"status", "unknown"}, console.CodeNotFound, "Hint: known modules: beacon, greeter, lone\n"},
-		"a module that could be had":              {[]string{"status", "greeter", "--kyma", "here"}, console.CodeNotFound, "kyma add greeter"},
-		"a tree of a module that no one has":      {[]string{"tree", "nobody"}, console.CodeNotFound, "there is no module nobody"},
-		"events of a module that no one has":      {[]string{"events", "nobody"}, console.CodeNotFound, "there is no module nobody"},
+		"a module that is available":              {[]string{"status", "greeter", "--kyma", "here"}, console.CodeNotFound, "kyma add greeter"},
+		"a tree of an unknown module":             {[]string{"tree", "nobody"}, console.CodeNotFound, "there is no module nobody"},
+		"events of an unknown module":             {[]string{"events", "nobody"}, console.CodeNotFound, "there is no module nobody"},
 		"a module that was mistyped":              {[]string{"status", "greter"}, console.CodeNotFound, "did you mean greeter? Known modules: beacon,"},
 		"a namespace that there is not":           {[]string{"list", "-n", "nope"}, console.CodeNotFound, "there is no namespace nope"},
 		"the same, of a status":                   {[]string{"status", "-n", "nope"}, console.CodeNotFound, "there is no namespace nope"},
@@ -41,10 +41,10 @@ func TestShow_WhatIsNotThere(t *testing.T) {
 		"the same, of a catalog":                  {[]string{"catalog", "list", "-n", "nope"}, console.CodeNotFound, "there is no namespace nope"},
 		"a namespace without a Kyma":              {[]string{"kyma", "get", "-n", "default"}, console.CodeNotFound, "there is no Kyma in namespace default"},
 		"a Kyma that there is not":                {[]string{"list", "--kyma", "kcp-system/bob"}, console.CodeNotFound, "there is no Kyma kcp-system/bob"},
-		"a Kyma that there is not, by name":       {[]string{"kyma", "get", "bob"}, console.CodeNotFound, "there is no Kyma bob"},
+		"an unknown Kyma, by name":                {[]string{"kyma", "get", "bob"}, console.CodeNotFound, "there is no Kyma bob"},
 		"one of several Kymas":                    {[]string{"kyma", "get"}, console.CodeUsage, "kcp-system/alice"},
 		"an offer that there is not":              {[]string{"catalog", "show", "becon"}, console.CodeNotFound, "did you mean beacon? Known modules: beacon, greeter, lone"},
-		"a type that there is not":                {[]string{"list", "--type", "x"}, console.CodeUsage, "managed, manageable or community"},
+		"an unknown type":                         {[]string{"list", "--type", "x"}, console.CodeUsage, "managed, manageable or community"},
 		"an object without a kind":                {[]string{"trace", "x"}, console.CodeUsage, "KIND/NAME"},
 		"an object that is not there":             {[]string{"trace", "configmap/x"}, console.CodeNotFound, "there is no configmap/x"},
 		"a kind that is not there":                {[]string{"trace", "unicorn/x"}, console.CodeNotFound, "there is no unicorn/x"},
@@ -97,10 +97,10 @@ func TestFleetCostsAFewRequests(t *testing.T) {
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}); err != nil {
 		t.Fatal(err)
 	}
-	alone := 0 // requests when there is one Kyma
+	alone := 0 // the requests with one Kyma
 	for i := range 50 {
 		if i == 1 {
-			kyma(t, config, "list", "-n", "fleet") // an API server that has just learned a kind asks for patience, which costs requests
+			kyma(t, config, "list", "-n", "fleet") // an API server that has just learned a kind delays its answers, which costs requests
 			_, _, _, alone = kyma(t, config, "list", "-n", "fleet", "-o", "name")
 		}
 		k := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: fmt.Sprintf("k%d", i)}}
@@ -135,7 +135,7 @@ func TestFleetCostsAFewRequests(t *testing.T) {
 	}
 }
 
-// screen is a standard output that can be waited on.
+// screen is a standard output that tests can wait on.
 type screen struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -221,7 +221,7 @@ func TestCompletion(t *testing.T) {
 		want string
 	}{
 		"of modules":                {[]string{"__complete", "status", ""}, "beacon\ngreeter\nlone\n"},
-		"of modules not said yet":   {[]string{"__complete", "tree", "beacon", ""}, "greeter\nlone\n"},
+		"of modules not named yet":  {[]string{"__complete", "tree", "beacon", ""}, "greeter\nlone\n"},
 		"of offers":                 {[]string{"__complete", "catalog", "show", ""}, "beacon\ngreeter\nlone\n"},
 		"of one offer only":         {[]string{"__complete", "catalog", "show", "beacon", ""}, ":4"},
 		"of Kymas":                  {[]string{"__complete", "list", "--kyma", ""}, "kcp-system/alice\nkcp-system/here\n"},

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// status explains how modules stand.
+// status returns the command that explains the state of modules.
 func status(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status [MODULE...]",
@@ -53,7 +53,7 @@ func code(state modulestatus.State) int {
 	}
 }
 
-// pick returns the modules of these names; none means all.
+// pick returns the modules with these names; no names means all.
 func pick(in *modulestatus.Inputs, modules []modulestatus.Module, names []string) ([]modulestatus.Module, error) {
 	if len(names) == 0 {
 		return modules, nil
@@ -70,7 +70,7 @@ func pick(in *modulestatus.Inputs, modules []modulestatus.Module, names []string
 	return slices.DeleteFunc(modules, func(m modulestatus.Module) bool { return !slices.Contains(names, m.Name) }), nil
 }
 
-// missing says that a module is not there, and what is.
+// missing returns the error for a module that is not there, with a hint at those that are.
 func missing(in *modulestatus.Inputs, modules []modulestatus.Module, name string) error {
 	offers := modulestatus.Catalog(*in)
 	if i := slices.IndexFunc(offers, func(o modulestatus.Offer) bool { return o.Name == name }); i >= 0 {
@@ -90,7 +90,7 @@ func missing(in *modulestatus.Inputs, modules []modulestatus.Module, name string
 	return failure.Known("modules", kymaedit.Similar(name, there), there)
 }
 
-// printStatus writes modules; as text all is told of those that were named, and of the others what is not ready.
+// printStatus writes modules; as text, with everything about named ones, and otherwise only about those that are not ready.
 func (s *show) printStatus(in *modulestatus.Inputs, modules []modulestatus.Module, named bool) error {
 	unseen := blind(in, len(modules), "Kyma", "Secret")
 	if f := s.output.Format; unseen != nil || f != console.Table && f != console.Wide {
@@ -110,7 +110,7 @@ func (s *show) printStatus(in *modulestatus.Inputs, modules []modulestatus.Modul
 	return err
 }
 
-// order is how an overview counts states: those that need attention come first.
+// order is the order of states in an overview: those that need attention come first.
 var order = []modulestatus.State{
 	modulestatus.Error, modulestatus.Warning, modulestatus.Unknown, modulestatus.Deleting, modulestatus.Processing,
 	modulestatus.NotConfigured, modulestatus.Unmanaged, modulestatus.Ready,
@@ -134,7 +134,7 @@ func (s *show) overview(to io.Writer, modules []modulestatus.Module) {
 	fmt.Fprintf(to, "modules: %s\n", strings.Join(parts, ", "))
 }
 
-// explain tells everything that a list has no room for.
+// explain writes everything that a list has no room for.
 func (s *show) explain(to io.Writer, m *modulestatus.Module) {
 	of := ""
 	if m.Kyma != "" {
@@ -169,7 +169,7 @@ func (s *show) explain(to io.Writer, m *modulestatus.Module) {
 	}
 }
 
-// ofOther says that the template is not that of what is installed.
+// ofOther returns a remark if the template is not that of the installed version.
 func ofOther(m *modulestatus.Module) string {
 	if m.Version.Installed == "" || m.TemplateVersion == "" || m.TemplateVersion == m.Version.Installed {
 		return ""
@@ -177,7 +177,7 @@ func ofOther(m *modulestatus.Module) string {
 	return " (of " + m.TemplateVersion + ", which is not installed)"
 }
 
-// condition returns a state, and where it is known why.
+// condition returns a state, with the reason and message if they are known.
 func condition(state, reason, message string) string {
 	if reason != "" {
 		state += " (" + oneLine(reason) + ")"
@@ -224,7 +224,7 @@ func traits(m *modulestatus.Module) string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
-// oneLine makes foreign text one line, without what a terminal would obey.
+// oneLine makes foreign text one line, without control characters for the terminal.
 func oneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

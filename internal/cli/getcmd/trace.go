@@ -26,7 +26,7 @@ type traceItem struct {
 	Steps []modulestatus.TraceStep `json:"steps"`
 }
 
-// trace returns whose an object is.
+// trace returns the command that shows what an object belongs to.
 func trace(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "trace KIND/NAME",
@@ -96,7 +96,7 @@ func (s *show) untraced(in *modulestatus.Inputs, asked modulestatus.TraceQuery) 
 	return console.NotFound("%s/%s belongs to no module", asked.Kind, asked.Name)
 }
 
-// find reads the object itself, nil when it is not in this cluster.
+// find reads the object itself, nil if it is not in this cluster.
 func find(ctx context.Context, cluster client.Client, asked modulestatus.TraceQuery, namespace string) (*unstructured.Unstructured, error) {
 	mapping := mappingOf(cluster.RESTMapper(), asked.Kind)
 	if mapping == nil {
@@ -114,7 +114,7 @@ func find(ctx context.Context, cluster client.Client, asked modulestatus.TraceQu
 	return object, nil
 }
 
-// mappingOf returns what a cluster serves under a word for a kind: its plural, its singular or the kind itself, with or without a group.
+// mappingOf returns the mapping for a word for a kind: its plural, its singular or the kind itself, with or without a group.
 func mappingOf(mapper meta.RESTMapper, word string) *meta.RESTMapping {
 	resource, group, _ := strings.Cut(strings.ToLower(word), ".")
 	kind := schema.ParseGroupKind(word)

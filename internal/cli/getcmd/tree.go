@@ -18,7 +18,7 @@ type treeDocument struct {
 	Unread []unread            `json:"unread,omitempty"`
 }
 
-// tree shows what modules consist of.
+// tree returns the command that shows what modules consist of.
 func tree(s *show) *cobra.Command {
 	var all bool
 	command := &cobra.Command{
@@ -62,7 +62,7 @@ func (s *show) printTree(in *modulestatus.Inputs, roots []modulestatus.Node, all
 	return err
 }
 
-// draw writes a node and what is below it. before is put in front of its own line, under in front of those below.
+// draw writes a node and those below it. before is the prefix of its own line, under that of the lines below.
 func (s *show) draw(to io.Writer, node *modulestatus.Node, before, under string, all bool) {
 	fmt.Fprintf(to, "%s%s\n", before, s.label(node))
 	children := node.Children
@@ -97,10 +97,10 @@ func (s *show) label(node *modulestatus.Node) string {
 	return text
 }
 
-// fewest is how many equal objects become one line.
+// fewest is how many equal objects are combined into one line.
 const fewest = 3
 
-// grouped makes one line of objects of a kind that stand the same and have nothing below them.
+// grouped combines objects of a kind that are in the same state and have nothing below them into one line.
 func grouped(nodes []modulestatus.Node) []modulestatus.Node {
 	same := func(a, b *modulestatus.Node) bool {
 		return a.Kind == b.Kind && a.APIVersion == b.APIVersion && a.State == b.State && a.Reason == b.Reason && a.Message == b.Message

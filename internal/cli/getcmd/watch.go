@@ -15,10 +15,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/statusreader"
 )
 
-// pause is how long changes are collected before anything is read again: they come in crowds.
+// pause is how long changes are collected before anything is read again: they come in bursts.
 const pause = 300 * time.Millisecond
 
-// follow draws what there is, and with --watch again whenever something has changed. The error of a drawing ends it without --watch only.
+// follow draws once, and with --watch again whenever something has changed. Only without --watch does the error of a drawing end it.
 func (s *show) follow(ctx context.Context, draw func(modulestatus.Inputs) error) error {
 	cluster, err := s.target.Client()
 	if err != nil {
@@ -42,13 +42,13 @@ func (s *show) follow(ctx context.Context, draw func(modulestatus.Inputs) error)
 	return s.redraw(ctx, events, func() error {
 		in, err := s.read(ctx, cluster, scope)
 		if err == nil {
-			_ = draw(in) // what is in trouble is shown; the exit code comes at the end, which is Ctrl-C
+			_ = draw(in) // the output shows the trouble; the exit code follows at the end, which is Ctrl-C
 		}
 		return err
 	})
 }
 
-// redraw draws after every crowd of events, and writes what has changed.
+// redraw draws after every burst of events, and writes the output if it has changed.
 func (s *show) redraw(ctx context.Context, events <-chan struct{}, draw func() error) error {
 	out, before := s.console.Out, []byte(nil)
 	defer func() { s.console.Out = out }()
@@ -80,7 +80,8 @@ func (s *show) redraw(ctx context.Context, events <-chan struct{}, draw func() e
 	}
 }
 
-// events is told when Kymas, Manifests or records change. It holds one event at most: there is nothing in it but that.
+// events returns a channel that receives a value when Kymas, Manifests or records change. It holds one value at most, which carries no
+// data.
 func (s *show) events(ctx context.Context, cluster client.WithWatch, scope statusreader.Scope) (<-chan struct{}, error) {
 	changed := make(chan struct{}, 1)
 	namespace := scope.Namespace
@@ -106,7 +107,8 @@ func (s *show) events(ctx context.Context, cluster client.WithWatch, scope statu
 	return changed, nil
 }
 
-// tell passes the events of a stream on, and begins another when it ends. That costs one event, so that nothing is missed in between.
+// tell passes on the events of a stream, and begins another stream when it ends. That counts as an event, so that nothing is missed in
+// between.
 func tell(ctx context.Context, stream watch.Interface, again func() (watch.Interface, error), to chan<- struct{}) {
 	for {
 		for range stream.ResultChan() {

@@ -21,18 +21,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// ErrNoCluster says that no kubeconfig names a cluster.
+// ErrNoCluster reports that no kubeconfig names a cluster.
 var ErrNoCluster = errors.New("no kubeconfig names a cluster")
 
-// usualServer is where clientcmd leads then.
+// usualServer is the server that clientcmd falls back to then.
 const usualServer = "http://localhost:8080"
 
-// sayWhich is the hint where no cluster is found.
+// sayWhich is the hint if no cluster is found.
 const sayWhich = "set KUBECONFIG, or use --kubeconfig and --context"
 
-// unusable returns the error of a kubeconfig that leads to no cluster: the file is missing, the context is, or something else is wrong.
+// unusable returns the error for a kubeconfig that leads to no cluster: the file or the context is missing, or something else is wrong.
 func (t *Target) unusable(err error) error {
-	if file, is := errors.AsType[*fs.PathError](err); is && slices.Contains(t.files(), file.Path) { // else it is one that a kubeconfig names
+	if file, is := errors.AsType[*fs.PathError](err); is && slices.Contains(t.files(), file.Path) { // else it is a file that one names
 		return unreadable(file.Path, file.Err)
 	}
 	if raw, unread := t.flags.ToRawKubeConfigLoader().RawConfig(); unread == nil {
@@ -44,7 +44,7 @@ func (t *Target) unusable(err error) error {
 	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the kubeconfig cannot be used: %w", err)}).With(sayWhich)
 }
 
-// files returns the kubeconfigs that are read.
+// files returns the kubeconfig files that are read.
 func (t *Target) files() []string {
 	if t.flags.KubeConfig != nil && *t.flags.KubeConfig != "" {
 		return []string{*t.flags.KubeConfig}
@@ -52,15 +52,15 @@ func (t *Target) files() []string {
 	return clientcmd.NewDefaultClientConfigLoadingRules().Precedence
 }
 
-// maxKubeconfig is how large a kubeconfig may be, far above what one with thousands of clusters is.
+// maxKubeconfig is the maximum size of a kubeconfig, far above that of one with thousands of clusters.
 const maxKubeconfig = 64 << 20
 
-// checkFiles refuses kubeconfigs that clientcmd, which reads a file without a bound, would need all memory for.
+// checkFiles refuses kubeconfigs that would exhaust the memory, since clientcmd reads files without a bound.
 func (t *Target) checkFiles() error {
 	for _, file := range t.files() {
 		info, err := os.Stat(file)
 		switch {
-		case err != nil || file == os.DevNull: // clientcmd says what it makes of these
+		case err != nil || file == os.DevNull: // clientcmd handles these
 		case info.Mode()&fs.ModeDevice != 0:
 			return unreadable(file, errors.New("it is a device"))
 		case info.Size() > maxKubeconfig:
@@ -74,8 +74,8 @@ func unreadable(file string, why error) error {
 	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("cannot read kubeconfig %s: %w", file, why)}).With(sayWhich)
 }
 
-// nowhere returns an error where nothing names a cluster. clientcmd takes a kubeconfig of KUBECONFIG that does not exist for an empty one,
-// and calls a server that was never asked for.
+// nowhere returns an error if nothing names a cluster. clientcmd treats a missing file of KUBECONFIG as an empty one, and calls a server
+// that was never requested.
 func (t *Target) nowhere(config *rest.Config) error {
 	if config.Host != usualServer || t.flags.APIServer != nil && *t.flags.APIServer != "" {
 		return nil
@@ -94,10 +94,10 @@ func (t *Target) nowhere(config *rest.Config) error {
 	return console.NotFound("%w", ErrNoCluster).With(sayWhich)
 }
 
-// noClusterError is why a file could not be read, and an ErrNoCluster too.
+// noClusterError is the reason why a file could not be read, and an ErrNoCluster too.
 type noClusterError struct{ error }
 
-// Error returns the reason without the file, which stands in front of it.
+// Error returns the reason without the file, which the message already names.
 func (e noClusterError) Error() string {
 	if file, is := errors.AsType[*fs.PathError](e.error); is {
 		return file.Err.Error()
@@ -111,7 +111,7 @@ func (e noClusterError) Is(err error) bool { return err == ErrNoCluster }
 // Unwrap returns the reason.
 func (e noClusterError) Unwrap() error { return e.error }
 
-// context returns the name of the one that counts.
+// context returns the name of the selected context.
 func (t *Target) context(raw *clientcmdapi.Config) string {
 	if t.flags.Context != nil && *t.flags.Context != "" {
 		return *t.flags.Context
@@ -119,8 +119,8 @@ func (t *Target) context(raw *clientcmdapi.Config) string {
 	return raw.CurrentContext
 }
 
-// Explain returns the error of a command in words of its own, and with a hint, where the cluster did not accept the credentials
-// ("Unauthorized" names neither), could not be reached, or forbids what was asked.
+// Explain returns the error of a command with a text of its own and a hint if the cluster did not accept the credentials ("Unauthorized"
+// names neither cluster nor user), could not be reached, or forbids the request.
 func (t *Target) Explain(err error) error {
 	if failure, is := errors.AsType[*console.Failure](err); err == nil || is && failure.Hint != "" {
 		return err
@@ -139,7 +139,7 @@ func (t *Target) Explain(err error) error {
 	return err
 }
 
-// unreached returns why a request to the cluster got no answer; nil where the error is another one, or that of another server.
+// unreached returns why a request to the cluster got no answer; nil for another error, or that of another server.
 func (t *Target) unreached(err error) error {
 	failure, is := errors.AsType[*url.Error](err)
 	if !is || t.config == nil || errors.Is(err, context.Canceled) {
@@ -155,7 +155,7 @@ func (t *Target) unreached(err error) error {
 	return failure.Err
 }
 
-// user is who calls, as the kubeconfig calls it, in brackets; empty where it does not say.
+// user returns the name of the user in the kubeconfig, in brackets; empty if there is none.
 func (t *Target) user() string {
 	name := ""
 	if raw, err := t.flags.ToRawKubeConfigLoader().RawConfig(); err == nil && !t.given {
@@ -186,8 +186,8 @@ func (t *Target) Where() (string, error) {
 	return config.Host, nil
 }
 
-// CheckNamespace returns an error where --namespace names one that does not exist: what is not found there is no answer then. Where that
-// cannot be seen it returns nil.
+// CheckNamespace returns an error if --namespace names a namespace that does not exist: an empty result there would be misleading. If
+// that cannot be determined, it returns nil.
 func (t *Target) CheckNamespace(ctx context.Context, reader client.Reader) error {
 	namespace, explicit, err := t.Namespace()
 	if err != nil || !explicit {

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// flagged returns a target with flags, and what its kubeconfig is: a file with that text in a folder of its own.
+// flagged returns a target with flags, and its kubeconfig: a file with that text in a folder of its own.
 func flagged(t *testing.T, text string, args ...string) (to *Target, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "config.yaml")
@@ -37,7 +37,7 @@ func flagged(t *testing.T, text string, args ...string) (to *Target, file string
 	return to, file
 }
 
-// kubeconfig leads user ro to a server by context prod.
+// kubeconfig returns a kubeconfig in which context prod connects user ro to a server.
 func kubeconfig(server string) string {
 	return "{apiVersion: v1, kind: Config, current-context: prod, contexts: [{name: prod, context: {cluster: a, user: ro}}], " +
 		"clusters: [{name: a, cluster: {server: '" + server + "'}}], users: [{name: ro, user: {token: x}}]}"
@@ -81,7 +81,7 @@ func TestExplain_AKubeconfigThatLeadsNowhere(t *testing.T) {
 	}
 }
 
-// An error is explained where it is the cluster's: what, where, and what to do.
+// An error of the cluster is explained: what is wrong, where, and what to do.
 func TestClustersThatRefuseOrAreAway(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -15,11 +15,11 @@ import (
 
 // Kyma returns the Kyma that a command is about:
 //
-//  1. where a name is given as NAMESPACE/NAME, that one
-//  2. where a name is given, the one of that name in the namespace of --namespace, or the only one of that name in the cluster
-//  3. where none is given, the only Kyma there is (in the namespace of --namespace, if that is said)
+//  1. if a name is given as NAMESPACE/NAME, that Kyma
+//  2. if a name is given, the Kyma of that name in the namespace of --namespace, or the only one of that name in the cluster
+//  3. if none is given, the only Kyma there is (in the namespace of --namespace, if that is set)
 //
-// Everything else is an error that lists the candidates. The cost is one request.
+// Anything else is an error that lists the candidates. The cost is one request.
 func (t *Target) Kyma(ctx context.Context, reader client.Reader, name string) (*v1beta2.Kyma, error) {
 	namespace, explicit, err := t.Namespace()
 	if err != nil {
@@ -74,7 +74,7 @@ func only(candidates []v1beta2.Kyma, name string) (*v1beta2.Kyma, error) {
 		With("use --kyma NAMESPACE/NAME")
 }
 
-// explain returns what a cluster without our kinds is.
+// explain turns the error of a cluster without our kinds into a sentence with a hint.
 func explain(err error) error {
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return console.NotFound("this cluster has no Kymas: the lifecycle manager is not installed").

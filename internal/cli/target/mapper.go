@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Scheme has the kinds of Kubernetes and ours.
+// Scheme holds the kinds of Kubernetes and our own.
 var Scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
@@ -23,7 +23,7 @@ var Scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// known answers for the kinds that commands use, and asks the other mapper for the rest.
+// known maps the kinds that commands use without discovery, and leaves the rest to the other mapper.
 func known(others meta.RESTMapper) meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	add := func(gv schema.GroupVersion, scope meta.RESTScope, kinds ...string) {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Target is the cluster that a command was pointed at. The zero value is of no use; make it by New.
+// Target is the cluster that a command was pointed at. The zero value is not usable; create it with New.
 type Target struct {
 	flags    *genericclioptions.ConfigFlags
 	config   *rest.Config
@@ -20,7 +20,7 @@ type Target struct {
 	requests atomic.Int64
 	// given reports whether the connection does not come from the flags.
 	given bool
-	// rejected says that the cluster answered Unauthorized.
+	// rejected reports whether the cluster has answered Unauthorized.
 	rejected atomic.Bool
 }
 
@@ -42,7 +42,7 @@ func Of(config *rest.Config) *Target {
 // shown are the flags that help texts list. The others of kubectl work as well.
 var shown = []string{"kubeconfig", "context", "namespace"}
 
-// AddFlags adds the flags that say which cluster: --kubeconfig, --context, --namespace and the others of kubectl.
+// AddFlags adds the flags that select the cluster: --kubeconfig, --context, --namespace and the others of kubectl.
 func (t *Target) AddFlags(flags *pflag.FlagSet) {
 	own := pflag.NewFlagSet("target", pflag.ContinueOnError)
 	t.flags.AddFlags(own)
@@ -52,8 +52,8 @@ func (t *Target) AddFlags(flags *pflag.FlagSet) {
 	})
 }
 
-// Config returns the connection. It has no client-side rate limit: API servers have their own. The error is ErrNoCluster where no
-// kubeconfig names a cluster.
+// Config returns the connection. It has no client-side rate limit: API servers have their own. The error is ErrNoCluster if no kubeconfig
+// names a cluster.
 func (t *Target) Config() (*rest.Config, error) {
 	if t.config != nil {
 		return t.config, nil
@@ -72,7 +72,7 @@ func (t *Target) Config() (*rest.Config, error) {
 	return t.config, nil
 }
 
-// counted returns a copy of a connection whose requests are counted, and whose refusals of the credentials are noticed.
+// counted returns a copy of a connection that counts its requests, and records whether the credentials are rejected.
 func (t *Target) counted(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -96,7 +96,7 @@ func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 // Requests returns how many requests were sent so far.
 func (t *Target) Requests() int { return int(t.requests.Load()) }
 
-// Client reads, writes and watches without a cache. The kinds of mapper.go need no discovery; others are found by it.
+// Client returns a client that reads, writes and watches without a cache. The kinds of mapper.go need no discovery; others do.
 func (t *Target) Client() (client.WithWatch, error) {
 	if t.client != nil {
 		return t.client, nil
@@ -119,7 +119,7 @@ func (t *Target) Client() (client.WithWatch, error) {
 	return t.client, err
 }
 
-// Namespace returns what --namespace or the kubeconfig's context says; explicit says that it was the flag.
+// Namespace returns the namespace of --namespace or of the kubeconfig's context; explicit reports whether it was the flag.
 func (t *Target) Namespace() (namespace string, explicit bool, err error) {
 	if err = t.checkFiles(); err == nil {
 		if namespace, _, err = t.flags.ToRawKubeConfigLoader().Namespace(); err != nil {

@@ -103,7 +103,7 @@ func TestKyma(t *testing.T) {
 		}
 	}
 	create("a", "one")
-	if _, err := target.Kyma(t.Context(), c, ""); err != nil { // the first list of a new kind may be told to come again
+	if _, err := target.Kyma(t.Context(), c, ""); err != nil { // the first list of a new kind may need a retry
 		t.Fatal(err)
 	}
 	expect("", "a/one", 0)

@@ -17,19 +17,19 @@ import (
 // activeOperation is an operation that this server carries out, or did.
 type activeOperation struct {
 	user string
-	// elsewhere is that of the plan.
+	// elsewhere is copied from the plan.
 	elsewhere bool
-	// here is that of the plan.
+	// here is copied from the plan.
 	here []string
 
 	mutex   sync.Mutex
 	op      Operation
-	objects map[string]int // by their text, where they are in op.Objects
+	objects map[string]int // by their text, their index in op.Objects
 	cancel  context.CancelCauseFunc
 	touched chan struct{}
 	// done is closed when its end is recorded.
 	done chan struct{}
-	// recorded reports whether the cluster has a record, version which one.
+	// recorded reports whether the cluster has a record, and version is its resource version.
 	recorded bool
 	version  string
 	notify   func()
@@ -48,7 +48,7 @@ func (e *Engine) newLive(as Actor, deed Request, p *plan) *activeOperation {
 	return l
 }
 
-// reset begins again, with the steps of a plan.
+// reset starts again, with the steps of a plan.
 func (l *activeOperation) reset(p *plan) {
 	l.op.State, l.op.Message, l.op.Finished = Running, "", nil
 	l.op.Steps, l.op.Objects, l.objects = []Step{}, []Object{}, map[string]int{}
@@ -57,7 +57,7 @@ func (l *activeOperation) reset(p *plan) {
 	}
 }
 
-// operation returns a copy of how it stands.
+// operation returns a copy of the current state.
 func (l *activeOperation) operation() Operation {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -66,7 +66,7 @@ func (l *activeOperation) operation() Operation {
 	return op
 }
 
-// ended reports whether it has ended, and that its end is recorded.
+// ended reports whether the operation has ended, and its end is recorded.
 func (l *activeOperation) ended() bool {
 	select {
 	case <-l.done:
@@ -82,7 +82,7 @@ func (l *activeOperation) state() State {
 	return l.op.State
 }
 
-// wroteAfter reports whether this server has written the record since a version of it, which is then an old one of the cache.
+// wroteAfter reports whether this server has written the record after the given version, which is then an outdated one from the cache.
 func (l *activeOperation) wroteAfter(version string) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -90,7 +90,7 @@ func (l *activeOperation) wroteAfter(version string) bool {
 	return err == nil && order < 0
 }
 
-// change changes how it stands, and tells.
+// change updates the operation, and notifies.
 func (l *activeOperation) change(do func(*Operation)) {
 	l.mutex.Lock()
 	do(&l.op)
@@ -102,28 +102,28 @@ func (l *activeOperation) change(do func(*Operation)) {
 	l.notify()
 }
 
-// reporter is what a step tells of itself with.
+// reporter reports the progress of a step.
 type reporter struct {
 	live *activeOperation
 	step int
-	// kyma that the objects belong to; empty where the deed is about one place only.
+	// kyma is the Kyma that the objects belong to; empty if the request is about one place only.
 	kyma string
 }
 
-// say is one sentence about the step.
+// say sets the message of the step.
 func (r *reporter) say(text string) {
 	r.live.change(func(op *Operation) { op.Steps[r.step].Message = text })
 }
 
-// object tells how one thing stands. Beyond the bound, what is new is not told: the cluster shows it.
+// object reports the state of one object. Beyond the bound, new objects are not reported: the cluster shows them.
 func (r *reporter) object(ref modulestatus.Ref, state, message string) {
-	served, _ := schema.ParseGroupVersion(ref.APIVersion) // ours always are one
+	served, _ := schema.ParseGroupVersion(ref.APIVersion) // ours are always valid
 	kyma := r.kyma
 	if ref.Kind == "Kyma" {
 		kyma = ""
 	}
 	r.live.change(func(op *Operation) {
-		// Not by version: an object is told of before the cluster knows which version of its kind it serves, and after.
+		// Not by version: an object is reported before it is known which version of its kind the cluster serves, and after.
 		key := kyma + " " + served.Group + " " + ref.String()
 		at, known := r.live.objects[key]
 		if !known {

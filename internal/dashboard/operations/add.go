@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// add makes modules entries of a Kyma.
+// add plans to add modules to a Kyma.
 func (p *planner) add(ctx context.Context) (*plan, error) {
 	s, err := p.open(ctx, p.deed.Kyma)
 	if err != nil {
@@ -67,14 +67,14 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// goal returns the template that a wish leads to; nil when it is not known here.
+// goal returns the template that a wish leads to; nil if it is not known here.
 func (s *hubContext) goal(wish kymaedit.ModuleRequest) *v1beta2.ModuleTemplate {
 	after := s.Asked.DeepCopy()
 	kymaedit.Enable(after, wish)
 	return s.Template(wish.Name, s.Version(after, wish.Name))
 }
 
-// ofModule refuses a custom resource that is not of the kind which configures the module: an add is no way to write anything else.
+// ofModule refuses a custom resource that is not of the kind that configures the module: an add must not write anything else.
 func ofModule(template *v1beta2.ModuleTemplate, wanted Wanted) error {
 	if wanted.Resource == nil {
 		return nil
@@ -89,8 +89,8 @@ func ofModule(template *v1beta2.ModuleTemplate, wanted Wanted) error {
 	return nil
 }
 
-// wanted returns a module that is waited for until it runs in the version that the spec leads to. What a channel leads to may change
-// meanwhile; what is pinned does not.
+// wanted returns the expectation that a module runs in the version that the spec pins. The version that a channel offers may change
+// meanwhile, and is not expected.
 func wanted(spec *v1beta2.KymaSpec, name string) waitfor.Expectation {
 	want := waitfor.Expectation{Module: name}
 	if entry := kymaedit.Entry(spec, name); entry != nil {
@@ -99,7 +99,7 @@ func wanted(spec *v1beta2.KymaSpec, name string) waitfor.Expectation {
 	return want
 }
 
-// mayAdd asks the flowchart of package view whether a module goes into the Kyma; why is nil when it does.
+// mayAdd decides by the flowchart of package modulestatus whether a module may be added to the Kyma; the error is nil if it may.
 func (p *planner) mayAdd(ctx context.Context, s *hubContext, wish kymaedit.ModuleRequest) (modulestatus.InstallMethod, error) {
 	isDirect := s.Here() && s.directly(ctx, wish.Name) != nil
 	way, why, err := s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s.WithWatch, wish.Name) })
@@ -109,7 +109,8 @@ func (p *planner) mayAdd(ctx context.Context, s *hubContext, wish kymaedit.Modul
 	return way, judged(err)
 }
 
-// directly returns a module's record where it is installed without the lifecycle manager; nil also for who may not read the records.
+// directly returns the record of a module that is installed without the lifecycle manager; nil also for users who may not read the
+// records.
 func (c *cluster) directly(ctx context.Context, name string) *modulestatus.Direct {
 	installed, err := directinstall.Find(ctx, c.WithWatch, name)
 	if err != nil {
@@ -118,7 +119,7 @@ func (c *cluster) directly(ctx context.Context, name string) *modulestatus.Direc
 	return installed
 }
 
-// inWords returns what the flowcharts say without the flags and commands of the command line.
+// inWords returns the text of a flowchart without the flags and commands of the command line.
 func inWords(why string) string {
 	for _, said := range []struct{ from, to string }{
 		{": use --community", ": add it as a community module"},
@@ -140,7 +141,7 @@ func inWords(why string) string {
 	return what
 }
 
-// custom writes the user's custom resource in place of the default one.
+// custom returns the step that writes the user's custom resource in place of the default one.
 func (s *hubContext) custom(object *unstructured.Unstructured) step {
 	write := func(ctx context.Context, dry bool) ([]Change, error) {
 		c, err := s.modules(ctx)
@@ -163,7 +164,7 @@ func (s *hubContext) custom(object *unstructured.Unstructured) step {
 	}
 }
 
-// put applies one object. One whose kind the cluster does not know yet is told as new by a dry run.
+// put applies one object. A dry run reports an object as new if the cluster does not serve its kind yet.
 func (c *cluster) put(ctx context.Context, object *unstructured.Unstructured, dry bool) ([]Change, error) {
 	object = object.DeepCopy()
 	ref := func() modulestatus.Ref {

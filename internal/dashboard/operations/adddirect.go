@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// place is the cluster that modules are installed into directly, and the Kyma that it belongs to, if the deed names one.
+// place is the cluster that modules are installed into directly, and the Kyma that it belongs to, if the request names one.
 type place struct {
 	*cluster
 	scene *hubContext
@@ -29,7 +29,7 @@ type place struct {
 // elsewhere reports whether the cluster is not the one that the user is logged in to.
 func (at *place) elsewhere() bool { return at.scene != nil && !at.scene.Here() }
 
-// where finds the cluster of modules that are installed directly: that of the Kyma, or the one that the user is logged in to.
+// where returns the cluster of modules that are installed directly: that of the Kyma, or the one that the user is logged in to.
 func (p *planner) where(ctx context.Context, kyma string) (*place, error) {
 	if kyma == "" {
 		c, err := connect(p.as.Config)
@@ -43,7 +43,7 @@ func (p *planner) where(ctx context.Context, kyma string) (*place, error) {
 	return &place{cluster: c, scene: s}, err
 }
 
-// addDirectly installs modules without the lifecycle manager.
+// addDirectly plans to install modules without the lifecycle manager.
 func (p *planner) addDirectly(ctx context.Context) (*plan, error) {
 	at, err := p.where(ctx, p.deed.Kyma)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *planner) addDirectly(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// oneDirectly adds the steps of one module to a plan, or why it is refused.
+// oneDirectly adds the steps of one module to a plan, or the reason why it is refused.
 func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted Wanted) (way modulestatus.InstallMethod, why string) {
 	before := at.directly(ctx, wanted.Name)
 	wish := kymaedit.ModuleRequest{Name: wanted.Name, Channel: wanted.Channel, Version: wanted.Version}
@@ -120,7 +120,7 @@ func (p *planner) oneDirectly(ctx context.Context, at *place, made *plan, wanted
 	return way, why
 }
 
-// choiceOf returns which namespace's templates count for a module that is installed already, or not.
+// choiceOf returns how the namespace of a template is chosen, depending on the template that an installed module came from.
 func choiceOf(named string, before *modulestatus.Direct) modulestatus.Choice {
 	choice := modulestatus.Choice{Named: named}
 	if before != nil {
@@ -129,7 +129,7 @@ func choiceOf(named string, before *modulestatus.Direct) modulestatus.Choice {
 	return choice
 }
 
-// directPlan returns what package direct is requested.
+// directPlan returns the plan for package directinstall.
 func (p *planner) directPlan(at *place, offer offered) directinstall.Plan {
 	made := directinstall.Plan{
 		Config: at.config, Template: offer.template, Origin: at.shelf.origin, Release: offer.release, Access: p.options.Access,
@@ -147,7 +147,8 @@ func (p *planner) directPlan(at *place, offer offered) directinstall.Plan {
 	return made
 }
 
-// fetching returns a context in which content is fetched: for users who are elsewhere not from every address that this program can reach.
+// fetching returns a context for fetching content. If users on other machines use the server, it excludes addresses that catalogs may not
+// be read from.
 func (e *Engine) fetching(ctx context.Context) context.Context {
 	if !e.options.Shared {
 		return ctx
@@ -155,7 +156,7 @@ func (e *Engine) fetching(ctx context.Context) context.Context {
 	return content.WithDialControl(ctx, communitycatalog.Control(e.options.Catalogs.AllowPrivate))
 }
 
-// installs returns the step that carries a plan of package direct out.
+// installs returns the step that carries out a plan of package directinstall.
 func (p *planner) installs(
 	c *cluster, how directinstall.Plan, call func(context.Context, directinstall.Plan) (directinstall.Report, error),
 ) step {
@@ -179,7 +180,7 @@ func (p *planner) installs(
 	}
 }
 
-// progress tells what package direct does with an object.
+// progress reports what package directinstall does with an object.
 func (r *reporter) progress(o installer.ObjectReport) {
 	state := string(o.Action)
 	if state == "" {
@@ -188,7 +189,7 @@ func (r *reporter) progress(o installer.ObjectReport) {
 	r.object(refOf(o.Group, o.Version, o.Kind, o.Namespace, o.Name), state, o.Message)
 }
 
-// refOf returns a reference in the version that the cluster prefers; in none where it does not know the kind yet.
+// refOf returns a reference in the version that the cluster prefers, or without a version if it does not serve the kind yet.
 func (c *cluster) refOf(id inventory.ID) modulestatus.Ref {
 	version := ""
 	if mapping, err := c.RESTMapper().RESTMapping(id.GroupKind()); err == nil {
@@ -203,7 +204,7 @@ func refOf(group, version, kind, namespace, name string) modulestatus.Ref {
 	}
 }
 
-// changesOf returns the differences of package direct.
+// changesOf converts the differences of package directinstall.
 func (c *cluster) changesOf(differences []apply.Difference) []Change {
 	all := []Change{}
 	for _, d := range differences {
@@ -221,7 +222,7 @@ func (c *cluster) changesOf(differences []apply.Difference) []Change {
 	return all
 }
 
-// directly returns an error of package direct its reason here.
+// directly gives an error of package directinstall a reason of this package.
 func directly(err error) error {
 	if refused := communitycatalog.Undialled(err); refused != nil {
 		return refuse(WhyRefused, "the content of the module cannot be fetched: %s", refused)

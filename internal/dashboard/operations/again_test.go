@@ -44,7 +44,7 @@ func catalogOf(t *testing.T, templates ...*v1beta2.ModuleTemplate) []byte {
 // catalogKey signs catalogs.
 var catalogKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-// catalogServer serves a catalog that may be changed, with its signature, and the engine trusts the server.
+// catalogServer serves a catalog that may be changed, with its signature, and makes the engine trust the server.
 func (b *bench) catalogServer() (server *httptest.Server, serves func([]byte)) {
 	b.Helper()
 	var text atomic.Value
@@ -68,7 +68,7 @@ func (b *bench) catalogServer() (server *httptest.Server, serves func([]byte)) {
 	return server, func(data []byte) { text.Store(data) }
 }
 
-// origin returns what the record of a module says of its catalog.
+// origin returns the catalog in the record of a module.
 func (b *bench) origin(module string) modulestatus.Origin {
 	b.Helper()
 	record := b.record(module)
@@ -78,7 +78,7 @@ func (b *bench) origin(module string) modulestatus.Origin {
 	return *record.Origin
 }
 
-// TestAgain_AnUpgradeAsksTheSourceAgain: without a word about it, and by its digest. Where it gives no answer that counts, what runs stays.
+// TestAgain_AnUpgradeAsksTheSourceAgain: without naming it, and by its digest. If the source cannot be used, the installed version stays.
 func TestAgain_AnUpgradeAsksTheSourceAgain(t *testing.T) {
 	b := newBench(t)
 	admin, widget := b.admin(), testkit.Unique("widget")
@@ -126,7 +126,7 @@ func TestAgain_AnUpgradeAsksTheSourceAgain(t *testing.T) {
 	}
 }
 
-// stays refuses an upgrade after something was done to the sources, in one sentence, and nothing has changed.
+// stays changes the sources, and checks that an upgrade is then refused, in one sentence, and that nothing has changed.
 func (b *bench) stays(as Actor, upgrade Request, version, word string, do func(communitycatalog.SourceStore) error) {
 	b.Helper()
 	if err := do(communitycatalog.SourceStore{Client: b.WithWatch, Namespace: b.namespace}); err != nil {
@@ -145,7 +145,7 @@ func (b *bench) stays(as Actor, upgrade Request, version, word string, do func(c
 	}
 }
 
-// TestAgain_ARecordOfBeforeIsUpgradedFromTheCluster, as it always was; and so is what was taken from there since.
+// TestAgain_ARecordOfBeforeIsUpgradedFromTheCluster: so is a module that was taken from there since.
 func TestAgain_ARecordOfBeforeIsUpgradedFromTheCluster(t *testing.T) {
 	b := newBench(t)
 	admin, widget := b.admin(), b.widget()

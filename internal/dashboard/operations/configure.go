@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// configure writes the custom resource of a module, where the module is.
+// configure plans to write the custom resource of a module, in the cluster of the module.
 func (p *planner) configure(ctx context.Context) (*plan, error) {
 	at, err := p.where(ctx, p.deed.Kyma)
 	if err != nil {
@@ -46,7 +46,8 @@ func (p *planner) configure(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// kindOf returns the kind of the custom resource of a module: as the Kyma says, or its template, or the record of a direct installation.
+// kindOf returns the kind of the custom resource of a module: from the Kyma's status, its template, or the record of a direct
+// installation.
 func (at *place) kindOf(ctx context.Context, module string) (schema.GroupKind, error) {
 	if s := at.scene; s != nil {
 		if known := s.StatusOf(module); known != nil && known.Resource != nil {
@@ -64,9 +65,9 @@ func (at *place) kindOf(ctx context.Context, module string) (schema.GroupKind, e
 
 // write replaces an object by the user's edited version:
 //
-//  1. one that is not there is created
-//  2. one that would be the same stays, also when it was written by a call of before
-//  3. one that was changed since it was read is not overwritten
+//  1. a missing object is created
+//  2. an object that would not change is left alone, also if an earlier call wrote it
+//  3. an object that was changed since it was read is not overwritten
 func (c *cluster) write(ctx context.Context, object *unstructured.Unstructured, dry bool) (Change, error) {
 	made := Change{
 		Object: modulestatus.Ref{
@@ -112,7 +113,7 @@ func (c *cluster) write(ctx context.Context, object *unstructured.Unstructured, 
 	return made, nil
 }
 
-// over returns the object in the place of the live one: what programs keep on it for themselves stays as it is.
+// over returns the object in place of the live one: fields that programs keep on it for themselves stay unchanged.
 func over(object, live *unstructured.Unstructured) *unstructured.Unstructured {
 	made := object.DeepCopy()
 	made.SetResourceVersion(live.GetResourceVersion())

@@ -2,11 +2,11 @@ package operations
 
 import "slices"
 
-// claim takes an operation in, and gives what stood in its place, which drop puts back:
+// claim registers an operation, and returns the one that it replaces, which drop restores. It refuses:
 //
-//  1. not one that is under way already, whose end is not recorded yet, or that has succeeded
-//  2. not one that overlaps with what is under way; what this server took in meanwhile is looked at again with the lock held
-//  3. not when too much is under way
+//  1. an operation that is under way already, whose end is not recorded yet, or that has succeeded
+//  2. one that overlaps with an operation under way; those that this server has registered meanwhile are checked again with the lock held
+//  3. any operation if too many are under way
 func (e *Engine) claim(l *activeOperation) (before *activeOperation, err error) {
 	for _, other := range e.known() {
 		if other.State == Running && other.ID != l.op.ID && overlap(other.Deed.about(other.here), l.op.Deed.about(l.here)) {
@@ -26,7 +26,7 @@ func (e *Engine) claim(l *activeOperation) (before *activeOperation, err error) 
 	return before, nil
 }
 
-// room refuses what has no place beside what this server carries out. The lock is held.
+// room refuses an operation that cannot run beside those that this server carries out. The lock is held.
 func (e *Engine) room(l *activeOperation) error {
 	all, ofUser := 0, 0
 	for _, other := range e.own {
@@ -51,7 +51,7 @@ func underWay(title, user string) error {
 	return refuse(WhyBusy, "%q, which %s started, is under way: wait for its end, or cancel it", title, user)
 }
 
-// drop lets go of an operation, if it is still this one, and puts back what stood in its place before.
+// drop removes an operation, if it is still this one, and restores the one that it replaced.
 func (e *Engine) drop(l, before *activeOperation) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -64,7 +64,7 @@ func (e *Engine) drop(l, before *activeOperation) {
 	}
 }
 
-// subject is what a deed is about: a module of a Kyma, the Kyma as a whole, or a channel of a release.
+// subject is what a request is about: a module of a Kyma, the Kyma as a whole, or a channel of a release.
 type subject struct {
 	// kyma is empty for the cluster of the hub itself, module for a Kyma as a whole.
 	kyma, module string
@@ -72,7 +72,7 @@ type subject struct {
 	release, channel string
 }
 
-// overlap reports whether two deeds get in each other's way: a Kyma as a whole does with all of its modules.
+// overlap reports whether two requests conflict: a Kyma as a whole conflicts with all of its modules.
 func overlap(some, others []subject) bool {
 	return slices.ContainsFunc(some, func(a subject) bool {
 		return slices.ContainsFunc(others, func(b subject) bool {
@@ -82,8 +82,8 @@ func overlap(some, others []subject) bool {
 	})
 }
 
-// about returns the subjects of a deed. Those of a Kyma whose modules are here are in the cluster of the hub, too, where the same module
-// may be installed directly.
+// about returns the subjects of a request. If the modules of a Kyma are here, they are subjects in the cluster of the hub, too, where the
+// same module may be installed directly.
 func (d *Request) about(here []string) []subject {
 	var all []subject
 	add := func(kyma, module string) {

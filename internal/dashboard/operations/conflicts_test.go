@@ -43,8 +43,8 @@ func TestConflicts_WhichDeedsGetInEachOthersWay(t *testing.T) {
 	}
 }
 
-// TestConflicts_APlaceIsClaimedOnce: what is under way, or is about to be, keeps its place, and gets it back when the next one does not
-// come about.
+// TestConflicts_APlaceIsClaimedOnce: an operation that is under way, or is about to be, keeps its place, and gets it back if the next one
+// does not start.
 func TestConflicts_APlaceIsClaimedOnce(t *testing.T) {
 	e, err := New(Options{})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestConflicts_APlaceIsClaimedOnce(t *testing.T) {
 	}
 }
 
-// TestConflicts_WhatIsOnlyInMemoryIsResumed where the records may not even be read.
+// TestConflicts_WhatIsOnlyInMemoryIsResumed: even if the records may not be read.
 func TestConflicts_WhatIsOnlyInMemoryIsResumed(t *testing.T) {
 	b := newBench(t)
 	kyma, admin := b.kyma("demo"), b.admin()
@@ -111,7 +111,7 @@ func TestConflicts_WhatIsOnlyInMemoryIsResumed(t *testing.T) {
 	}
 }
 
-// TestConflicts_TheSameAtOnce: of many who start the same at once, one does.
+// TestConflicts_TheSameAtOnce: of several identical requests at once, one starts.
 func TestConflicts_TheSameAtOnce(t *testing.T) {
 	b := newBench(t)
 	kyma, admin := b.kyma("demo"), b.admin()

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// widget returns a community module that no one else has, in two versions.
+// widget creates a community module with a unique name, in two versions.
 func (b *bench) widget() string {
 	b.Helper()
 	name := testkit.Unique("widget")
@@ -29,7 +29,7 @@ func addCommunity(module, version string) Request {
 	return Request{Kind: Add, Community: true, Modules: []Wanted{{Name: module, Version: version}}}
 }
 
-// record returns what is known of a module that is installed directly; nil when it is not.
+// record returns the record of a module that is installed directly; nil if it is not.
 func (b *bench) record(module string) *modulestatus.Direct {
 	b.Helper()
 	all, err := directinstall.List(b.Context(), b.WithWatch)
@@ -44,7 +44,7 @@ func (b *bench) record(module string) *modulestatus.Direct {
 	return nil
 }
 
-// shownOf returns the objects of a preview as a deed names them.
+// shownOf returns the objects of a preview as a request names them.
 func shownOf(preview Preview) []PreviewedObject {
 	var all []PreviewedObject
 	for _, blocking := range preview.Blocking {
@@ -88,7 +88,8 @@ func TestDirect_ACommunityModuleFromAddToDelete(t *testing.T) {
 	b.deletesWidget(widget)
 }
 
-// deletesWidget: what users made blocks, by name; only what was shown goes with the module; and then everything of it is gone.
+// deletesWidget checks that objects that users made block the deletion, by name, that only shown ones are deleted with the module, and
+// that nothing is left of it.
 func (b *bench) deletesWidget(widget string) {
 	b.Helper()
 	admin := b.admin()
@@ -141,7 +142,7 @@ func TestDirect_WhoMaySeeLessIsBlocked(t *testing.T) {
 	b.succeeds(b.admin(), Request{Kind: Delete, Module: widget})
 }
 
-// TestDirect_AManageableModuleOnPurpose: it must be typed once, and is refused where a Kyma has the module.
+// TestDirect_AManageableModuleOnPurpose: its name must be typed once, and it is refused if a Kyma has the module.
 func TestDirect_AManageableModuleOnPurpose(t *testing.T) {
 	b := newBench(t)
 	gadget, admin := testkit.Unique("gadget"), b.admin()
@@ -178,7 +179,7 @@ func TestDirect_AManageableModuleOnPurpose(t *testing.T) {
 	}
 }
 
-// TestDirect_ACustomResourceOfOnesOwn is created with the module, and written as it was edited.
+// TestDirect_ACustomResourceOfOnesOwn: it is created with the module, and written as edited.
 func TestDirect_ACustomResourceOfOnesOwn(t *testing.T) {
 	b := newBench(t)
 	widget, admin := b.widget(), b.admin()
@@ -209,7 +210,7 @@ func TestDirect_ACustomResourceOfOnesOwn(t *testing.T) {
 		WhyInvalid, "is configured by a Sample")
 }
 
-// TestDirect_ASharedServerFetchesFromPublicAddressesOnly: what a module leads to is whatever a user wrote.
+// TestDirect_ASharedServerFetchesFromPublicAddressesOnly: users choose the addresses that a module links to.
 func TestDirect_ASharedServerFetchesFromPublicAddressesOnly(t *testing.T) {
 	b := newBench(t)
 	widget := b.widget()
@@ -227,7 +228,7 @@ func TestDirect_ASharedServerFetchesFromPublicAddressesOnly(t *testing.T) {
 	b.succeeds(b.admin(), Request{Kind: Delete, Module: widget})
 }
 
-// TestDirect_AModuleOfASourceIsKeptInTheCluster, so that it is known there what could be had of it.
+// TestDirect_AModuleOfASourceIsKeptInTheCluster, so that the cluster lists what is available.
 func TestDirect_AModuleOfASourceIsKeptInTheCluster(t *testing.T) {
 	b := newBench(t)
 	shelf := b.namespace // a source in a namespace of the cluster
@@ -271,8 +272,8 @@ func in(namespace string, template *v1beta2.ModuleTemplate) *v1beta2.ModuleTempl
 	return template
 }
 
-// TestDirect_ATenantCannotOfferAHigherVersion is about a module that lies in two namespaces of the cluster: users of the second one publish
-// a version above all others.
+// TestDirect_ATenantCannotOfferAHigherVersion is about a module in two namespaces of the cluster: users of the second one publish a
+// version above all others.
 func TestDirect_ATenantCannotOfferAHigherVersion(t *testing.T) {
 	b := newBench(t)
 	admin, module := b.admin(), testkit.Unique("widget")

@@ -23,24 +23,25 @@ type Options struct {
 	// Records reaches the cluster that operations are recorded in, as the dashboard's own account or as the only user
 	// that it serves. nil means that they are kept in memory only.
 	Records *rest.Config
-	// Namespace of the records; empty means HistoryNamespace, which all dashboards of a cluster share.
+	// Namespace holds the records; empty means HistoryNamespace, which all dashboards of a cluster share.
 	Namespace string
-	// Sources is the namespace that the sources of modules are kept in; empty means that of package collection.
+	// Sources is the namespace that the sources of modules are kept in; empty means that of package communitycatalog.
 	Sources string
-	// Access is how to get into the registries and web servers of modules that are installed directly.
+	// Access configures the access to the registries and web servers of modules that are installed directly.
 	Access directinstall.Access
-	// Signatures returns what is asked of the signatures of a component, and by "" of what is part of none; nil asks for nothing.
+	// Signatures returns the requirements for the signatures of a component, and, for "", of content that is part of none; nil requires
+	// nothing.
 	Signatures func(component string) *descriptor.SignaturePolicy
-	// Registry holds the components of such modules where their templates do not say: host[:port][/path].
+	// Registry holds the components of such modules if their templates do not name one: host[:port][/path].
 	Registry string
-	// Store is a folder for what is fetched; empty means one for each call.
+	// Store is a folder for fetched content; empty means one for each call.
 	Store string
-	// Catalogs say how far sources of modules may be read.
+	// Catalogs limits how sources of modules may be read.
 	Catalogs communitycatalog.Limits
-	// Shared reports whether users use the server who are not on its machine: what modules lead to is then fetched from where catalogs may be
-	// read from, and from nowhere else.
+	// Shared reports whether users on other machines use the server: the content of modules is then fetched only from addresses that
+	// catalogs may be read from.
 	Shared bool
-	// Patience is how long an operation waits for what it asked for; 0 means ten minutes.
+	// Patience is how long an operation waits for its result; 0 means ten minutes.
 	Patience time.Duration
 	Log      logr.Logger
 }
@@ -54,17 +55,17 @@ const (
 	lapse   = 45 * time.Second
 	// collected is how long changes are collected before they are written.
 	collected = time.Second
-	// farewell is how long the last word of an operation may take.
+	// farewell is how long recording the end of an operation may take.
 	farewell = 10 * time.Second
 )
 
-// Bounds of what is under way at once.
+// Bounds of the operations that are under way at once.
 const (
 	mostRunning       = 64
 	mostRunningByUser = 16
 )
 
-// Engine carries out deeds. Make it by New, and let Run run.
+// Engine carries out requests. Create it with New, and call Run.
 type Engine struct {
 	options Options
 	holder  string
@@ -83,7 +84,7 @@ type Engine struct {
 	records *records
 }
 
-// New makes an Engine.
+// New returns an Engine.
 func New(options Options) (*Engine, error) {
 	if options.Patience == 0 {
 		options.Patience = defaultPatience
@@ -109,14 +110,14 @@ func New(options Options) (*Engine, error) {
 	return e, nil
 }
 
-// Why an operation ended before its end.
+// Reasons why an operation ended early.
 var (
 	errCancelled = errors.New("it was cancelled")
 	errStopping  = errors.New("the dashboard that carried it out has ended")
 	errTaken     = errors.New("another dashboard carries it out now")
 )
 
-// Run keeps what other servers record in sight until the context ends. Then it interrupts what is under way, writes that down, and returns.
+// Run watches what other servers record until the context ends. Then it interrupts the operations under way, records that, and returns.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.records != nil {
 		e.records.run(ctx, e.now, e.lapse, e.options.Log)
@@ -127,17 +128,17 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// Changed gets a value whenever an operation may look otherwise than before. There is one channel: it is for one reader.
+// Changed receives a value whenever an operation may have changed. There is one channel: it is for one reader.
 func (e *Engine) Changed() <-chan struct{} { return e.changed }
 
 func (e *Engine) notify() {
 	select {
 	case e.changed <- struct{}{}:
-	default: // every reader sees it, too
+	default: // the value that waits covers this change, too
 	}
 }
 
-// Preview returns what a deed would change, by dry runs on the API server.
+// Preview returns what a request would change, by dry runs on the API server.
 func (e *Engine) Preview(ctx context.Context, as Actor, deed Request) (Preview, error) {
 	if err := deed.Validate(); err != nil {
 		return Preview{}, err
@@ -149,8 +150,8 @@ func (e *Engine) Preview(ctx context.Context, as Actor, deed Request) (Preview, 
 	return p.preview(ctx)
 }
 
-// Start begins to carry out a deed, and returns when the operation is recorded. An error means that nothing was begun. Users without the
-// permissions that Resume needs start nothing: the operation would fail, and wait for a user with them.
+// Start begins to carry out a request, and returns when the operation is recorded. An error means that nothing was begun. Users without
+// the permissions that Resume needs start nothing: the operation would fail, and wait for a user who has them.
 func (e *Engine) Start(ctx context.Context, as Actor, deed Request) (Operation, error) {
 	if err := deed.Validate(); err != nil {
 		return Operation{}, err

@@ -16,17 +16,17 @@ import (
 // change is an edit of a Kyma that is tried, then made, and then waited for.
 type change struct {
 	*hubContext
-	// ask is how it is waited for.
+	// ask holds the options of the wait.
 	ask waitfor.Options
 	// edit changes the spec. It may be called many times.
 	edit func(*v1beta2.KymaSpec) error
-	// wants are waited for; nil means the Kyma as a whole.
+	// wants returns the expectations of the wait; nil means the Kyma as a whole.
 	wants func(after *v1beta2.KymaSpec) []waitfor.Expectation
-	// after is the Kyma that the edit led to.
+	// after is the Kyma after the edit.
 	after *v1beta2.Kyma
 }
 
-// steps returns those of a change: the edit, and the waiting.
+// steps returns the steps of a change: the edit, and the wait.
 func (c *change) steps(title, waiting string) []step {
 	return []step{
 		{title: title, try: c.try, do: func(ctx context.Context, _ *reporter) error {
@@ -38,7 +38,8 @@ func (c *change) steps(title, waiting string) []step {
 	}
 }
 
-// apply edits as if the spec had everything that is requested; what the edit leaves alone stays with the runtime.
+// apply edits as if the spec held everything that is requested; entries that the edit leaves alone stay out of it, with the runtime's
+// user.
 func (c *change) apply(ctx context.Context, dry kymaedit.DryRun) (kymaedit.Result, error) {
 	result, err := kymaedit.Apply(ctx, c.WithWatch, c.Key(), func(kyma *v1beta2.Kyma) error {
 		asked := modulestatus.Effective(kyma)
@@ -50,7 +51,7 @@ func (c *change) apply(ctx context.Context, dry kymaedit.DryRun) (kymaedit.Resul
 	return result, nil
 }
 
-// try lets the API server check the edit.
+// try checks the edit by a dry run on the API server.
 func (c *change) try(ctx context.Context) ([]Change, error) {
 	result, err := c.apply(ctx, kymaedit.DryRunServer)
 	if err != nil {
@@ -68,7 +69,7 @@ func shownKyma(kyma *v1beta2.Kyma) any {
 	}{kyma.Spec}
 }
 
-// compared returns the change from one value to another one. Values that are the same are no change.
+// compared returns the change from one value to another one. Equal values are no change.
 func compared(ref modulestatus.Ref, from, to any) (Change, error) {
 	made := Change{Object: ref, Change: apply.ChangeUnchanged, Fields: []Field{}}
 	left, err := looseOf(from)
@@ -97,7 +98,7 @@ func looseOf(value any) (*unstructured.Unstructured, error) {
 	return loose, json.Unmarshal(text, &loose.Object)
 }
 
-// await waits until the change was carried out, or needs a user's action.
+// await waits until the change has been carried out, or needs a user's action.
 func (c *change) await(ctx context.Context, r *reporter) error {
 	ask := c.ask
 	ask.Kyma, ask.Generation = c.Key(), c.after.Generation
@@ -105,7 +106,7 @@ func (c *change) await(ctx context.Context, r *reporter) error {
 	if c.wants != nil {
 		ask.Modules = c.wants(&spec)
 	} else if len(spec.Modules) == 0 {
-		return nil // nothing is there that could come about
+		return nil // there is nothing to wait for
 	}
 	outcome, err := waitfor.Wait(ctx, c.WithWatch, ask, func(line waitfor.Progress) {
 		r.object(c.refOfLine(line.Key), string(line.State), line.Text)
@@ -128,7 +129,7 @@ func (c *change) refOfLine(key string) modulestatus.Ref {
 	return modulestatus.Ref{Kind: modulestatus.KindModule, Namespace: c.Kyma.Namespace, Name: key}
 }
 
-// ended returns what an outcome means: a warning is a note, trouble and a timeout are errors.
+// ended returns the meaning of an outcome: a warning is a note, failures and timeouts are errors.
 func ended(outcome waitfor.Outcome, ask waitfor.Options) (note string, err error) {
 	switch end, why, line := outcome.End(); {
 	case end == waitfor.Warned:

@@ -5,40 +5,40 @@ import (
 	"fmt"
 )
 
-// Reasons of errors of this package. What the cluster refuses keeps the cluster's own error.
+// Reasons of errors of this package. A refusal of the cluster keeps the cluster's own error.
 const (
-	// WhyInvalid: the deed itself is wrong.
+	// WhyInvalid means that the request itself is wrong.
 	WhyInvalid = "Invalid"
-	// WhyNotFound: it is about something that is not there.
+	// WhyNotFound means that the request is about something that does not exist.
 	WhyNotFound = "NotFound"
-	// WhyRefused: it may not be done this way.
+	// WhyRefused means that it may not be done this way.
 	WhyRefused = "Refused"
-	// WhyConfirm: the user must type Preview.Confirm first.
+	// WhyConfirm means that the user must type Preview.Confirm first.
 	WhyConfirm = "ConfirmationNeeded"
-	// WhyBlocked: objects that users made stand in the way.
+	// WhyBlocked means that objects that users made block the request.
 	WhyBlocked = "Blocked"
-	// WhyBusy: another operation is about the same module, or the same operation continues already.
+	// WhyBusy means that another operation is about the same module, or that the same operation already continues.
 	WhyBusy = "Conflict"
-	// WhyTooMany: too much is under way at once.
+	// WhyTooMany means that too many operations are under way.
 	WhyTooMany = "TooManyRequests"
-	// WhyForbidden: the user may not do or see that.
+	// WhyForbidden means that the user may not do or see that.
 	WhyForbidden = "Forbidden"
 )
 
-// Error is why a deed is not done.
+// Error is the reason why a request is not carried out.
 type Error struct {
 	// Reason is one of those above.
 	Reason string
-	// Message says what, where, and what to do.
+	// Message names what is wrong, where, and what to do.
 	Message string
-	// Blocking are the objects that stand in the way, if that is the reason.
+	// Blocking lists the objects that block the request, if that is the reason.
 	Blocking []Blocking
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// ReasonOf returns the reason of an error of this package, "" for every other one.
+// ReasonOf returns the reason of an error of this package, "" for any other error.
 func ReasonOf(err error) string {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason

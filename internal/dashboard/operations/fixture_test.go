@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
 // patience is how long anything may take here.
 const patience = time.Minute
 
-// bench is a namespace of its own, with modules on offer whose names no one else has, and a server that carries deeds out.
+// bench is a namespace of its own, with modules on offer whose names are unique, and a server that carries out requests.
 type bench struct {
 	*testing.T
 	client.WithWatch
@@ -81,14 +81,14 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// server returns an engine of its own, as every process has one. It ends with the test.
+// server returns an engine of its own, as every process has one. The end of the test stops it.
 func (b *bench) server() *Engine {
 	b.Helper()
 	engine, _ := b.mortal()
 	return engine
 }
 
-// mortal returns a server and what ends it.
+// mortal returns a server and the function that stops it.
 func (b *bench) mortal() (engine *Engine, end func()) {
 	b.Helper()
 	engine, err := New(Options{
@@ -109,7 +109,8 @@ func (b *bench) mortal() (engine *Engine, end func()) {
 	return engine, end
 }
 
-// dashboard returns an engine as one of `kyma dashboard`, which keeps the sources of modules in a namespace. It ends with the test.
+// dashboard returns an engine like that of `kyma dashboard`, which keeps the sources of modules in a namespace. The end of the test stops
+// it.
 func (b *bench) dashboard(sources string) *Engine {
 	b.Helper()
 	engine, err := New(Options{Records: b.config, Sources: sources, Patience: patience})
@@ -126,17 +127,17 @@ func (b *bench) dashboard(sources string) *Engine {
 	return engine
 }
 
-// admin may do everything.
+// admin returns a user who may do everything.
 func (b *bench) admin() Actor { return b.user("admin-of-"+b.namespace, "system:masters") }
 
-// user returns a user in some groups. The cluster asks RBAC what they may do.
+// user returns a user in some groups. The cluster checks their permissions by RBAC.
 func (b *bench) user(name string, groups ...string) Actor {
 	config := rest.CopyConfig(b.config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: append(groups, "system:authenticated")}
 	return Actor{Name: name, Config: config}
 }
 
-// may gives a user rights in the whole cluster: verbs and resources of a group.
+// may grants a user permissions in the whole cluster: verbs and resources of a group.
 func (b *bench) may(user Actor, rules ...rbacv1.PolicyRule) {
 	b.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "task-"}, Rules: rules}
@@ -223,7 +224,7 @@ func (b *bench) entries(kyma string) string {
 	return strings.Join(entries, " ")
 }
 
-// manages plays the lifecycle manager: every Kyma of the namespace gets a status, as if everything that it asks for ran at once.
+// manages simulates the lifecycle manager: every Kyma of the namespace gets a status, as if everything that it requests ran at once.
 func (b *bench) manages() {
 	b.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
@@ -273,7 +274,7 @@ func (b *bench) statusOf(ctx context.Context, kyma *v1beta2.Kyma) v1beta2.KymaSt
 	return status
 }
 
-// starts returns a Start that must be taken.
+// starts starts a request, which must be accepted.
 func (b *bench) starts(as Actor, deed Request) Operation {
 	b.Helper()
 	op, err := b.engine.Start(b.Context(), as, deed)
@@ -293,7 +294,7 @@ func (b *bench) ends(engine *Engine, as Actor, id string, want State) Operation 
 	return op
 }
 
-// waits looks at an operation whenever something has changed.
+// waits reads an operation whenever something has changed, until it is over.
 func (b *bench) waits(engine *Engine, as Actor, id string, over func(Operation) bool) (Operation, error) {
 	b.Helper()
 	late := time.After(patience)
@@ -310,13 +311,13 @@ func (b *bench) waits(engine *Engine, as Actor, id string, over func(Operation) 
 	}
 }
 
-// succeeds does a deed from start to end.
+// succeeds carries out a request from start to end.
 func (b *bench) succeeds(as Actor, deed Request) Operation {
 	b.Helper()
 	return b.ends(b.engine, as, b.starts(as, deed).ID, Succeeded)
 }
 
-// refused returns a Start that must be refused, for a reason and with some words.
+// refused starts a request that must be refused, for a reason and with some words.
 func (b *bench) refused(as Actor, deed Request, reason string, words ...string) *Error {
 	b.Helper()
 	_, err := b.engine.Start(b.Context(), as, deed)
@@ -332,7 +333,7 @@ func (b *bench) refused(as Actor, deed Request, reason string, words ...string) 
 	return own
 }
 
-// previews returns a Preview that says something.
+// previews returns a Preview, which must succeed.
 func (b *bench) previews(as Actor, deed Request) Preview {
 	b.Helper()
 	preview, err := b.engine.Preview(b.Context(), as, deed)
@@ -342,7 +343,7 @@ func (b *bench) previews(as Actor, deed Request) Preview {
 	return preview
 }
 
-// changed returns the changes of a preview, one a line.
+// changed returns the changes of a preview, sorted.
 func changed(preview Preview) []string {
 	all := []string{}
 	for _, c := range preview.Diff {

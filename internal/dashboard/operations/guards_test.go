@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// recorded counts the operations that are written down.
+// recorded counts the recorded operations.
 func (b *bench) recorded() int {
 	b.Helper()
 	var maps corev1.ConfigMapList
@@ -28,7 +28,7 @@ func (b *bench) recorded() int {
 	return len(maps.Items)
 }
 
-// TestGuards_WhoMayOnlyReadStartsNothing: nothing is left that a user with more rights could resume.
+// TestGuards_WhoMayOnlyReadStartsNothing: nothing is left that a user with more permissions could resume.
 func TestGuards_WhoMayOnlyReadStartsNothing(t *testing.T) {
 	b := newBench(t)
 	kyma, reader := b.kyma("demo"), b.user("reader-"+b.namespace)
@@ -40,7 +40,7 @@ func TestGuards_WhoMayOnlyReadStartsNothing(t *testing.T) {
 	}
 }
 
-// TestGuards_AnAddWritesOnlyTheKindOfTheModule: whatever else would be written with the rights of the one who resumes it.
+// TestGuards_AnAddWritesOnlyTheKindOfTheModule: other objects would be written with the permissions of the user who resumes it.
 func TestGuards_AnAddWritesOnlyTheKindOfTheModule(t *testing.T) {
 	b := newBench(t)
 	b.manages()
@@ -64,7 +64,7 @@ func TestGuards_AnAddWritesOnlyTheKindOfTheModule(t *testing.T) {
 	}
 }
 
-// TestCustomResourcesAreNotRecorded: what they say may be secret, and who has lost it says so.
+// TestCustomResourcesAreNotRecorded: their content may be secret, and a server without it reports that.
 func TestCustomResourcesAreNotRecorded(t *testing.T) {
 	b := newBench(t)
 	group := b.papers()
@@ -98,7 +98,7 @@ func TestCustomResourcesAreNotRecorded(t *testing.T) {
 	}
 }
 
-// TestGuards_ABrokenStepIsLogged, and its stack is in no one's record.
+// TestGuards_ABrokenStepIsLogged: its stack is logged, and is in no record.
 func TestGuards_ABrokenStepIsLogged(t *testing.T) {
 	var logged strings.Builder
 	log := funcr.New(func(_, args string) { logged.WriteString(args) }, funcr.Options{})
@@ -116,7 +116,7 @@ func TestGuards_ABrokenStepIsLogged(t *testing.T) {
 	}
 }
 
-// TestGuards_AnOutlineNamesNoObjects of a runtime, whatever sentence they are in.
+// TestGuards_AnOutlineNamesNoObjects: it names none of a runtime, in any sentence.
 func TestGuards_AnOutlineNamesNoObjects(t *testing.T) {
 	op := Operation{
 		Message: "Sample a/secret is in the way", Deed: Request{Kind: Add, Confirmation: "secret", Modules: []Wanted{{Name: "notes"}}},
@@ -131,7 +131,7 @@ func TestGuards_AnOutlineNamesNoObjects(t *testing.T) {
 	}
 }
 
-// TestRightsOfAMixedUpgrade: each module without a Kyma needs the right to the records of direct installations.
+// TestRightsOfAMixedUpgrade: each module without a Kyma requires permission for the records of direct installations.
 func TestRightsOfAMixedUpgrade(t *testing.T) {
 	for name, c := range map[string]struct {
 		items []Item
@@ -152,7 +152,7 @@ func TestRightsOfAMixedUpgrade(t *testing.T) {
 	}
 }
 
-// TestAccessIsAskedOfTheNamespaceFirst, and by name only of who may not everything there.
+// TestAccessIsAskedOfTheNamespaceFirst: names are reviewed only for users who may not access the whole namespace.
 func TestAccessIsAskedOfTheNamespaceFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		may  string
@@ -176,7 +176,7 @@ func TestAccessIsAskedOfTheNamespaceFirst(t *testing.T) {
 	}
 }
 
-// TestGuards_ARecordIsDecodedOnce as long as no one writes it.
+// TestGuards_ARecordIsDecodedOnce as long as it does not change.
 func TestGuards_ARecordIsDecodedOnce(t *testing.T) {
 	r, err := newRecords(&rest.Config{Host: "127.0.0.1:1"}, "here", func() {})
 	if err != nil {
@@ -203,16 +203,16 @@ func TestGuards_ARecordIsDecodedOnce(t *testing.T) {
 	}
 }
 
-// TestGuards_WhoseWordCounts decides between what is recorded and what this server remembers: the one who wrote last knows.
+// TestGuards_WhoseWordCounts checks the choice between the record and the memory of this server: the last writer is right.
 func TestGuards_WhoseWordCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		holder string
 		own    string // the version that this server wrote last
 		want   State
 	}{
-		"a record of this server is behind its memory":               {"me", "5", Succeeded},
-		"another one took the operation over afterwards":             {"another", "5", Interrupted},
-		"this server resumed it, and the cache does not know it yet": {"another", "15", Succeeded},
+		"a record of this server is behind its memory":                {"me", "5", Succeeded},
+		"another one took the operation over afterwards":              {"another", "5", Interrupted},
+		"this server resumed it, and the cache is not up to date yet": {"another", "15", Succeeded},
 	} {
 		r, err := newRecords(&rest.Config{Host: "127.0.0.1:1"}, "here", func() {})
 		if err != nil {
@@ -235,7 +235,7 @@ func TestGuards_WhoseWordCounts(t *testing.T) {
 	}
 }
 
-// TestGuards_WhatIsLost decides what may be resumed at all, and keeps why something failed.
+// TestGuards_WhatIsLost checks what may be resumed at all, and that the reason of a failure is kept.
 func TestGuards_WhatIsLost(t *testing.T) {
 	own := &unstructured.Unstructured{Object: map[string]any{"kind": "Paper"}}
 	may := Actor{Name: "alice", May: func(context.Context, authorizationv1.ResourceAttributes) (bool, error) { return true, nil }}
@@ -247,11 +247,11 @@ func TestGuards_WhatIsLost(t *testing.T) {
 		resume bool
 		words  string
 	}{
-		"this server knows the configuration":        {configure, false, Failed, true, "no answer"},
-		"the record has no configuration":            {configure, true, Interrupted, false, "start it again"},
-		"why it failed is not lost":                  {configure, true, Failed, false, "(it failed: no answer)"},
-		"what needs none is resumed from its record": {plain, true, Failed, true, "no answer"},
-		"what succeeded needs no word about it":      {configure, true, Succeeded, false, "no answer"},
+		"this server has the configuration":                {configure, false, Failed, true, "no answer"},
+		"the record has no configuration":                  {configure, true, Interrupted, false, "start it again"},
+		"why it failed is not lost":                        {configure, true, Failed, false, "(it failed: no answer)"},
+		"a request without one is resumed from its record": {plain, true, Failed, true, "no answer"},
+		"an operation that succeeded does not mention it":  {configure, true, Succeeded, false, "no answer"},
 	} {
 		op := Operation{User: "alice", Title: c.deed.Title(), Deed: c.deed, State: c.state, Message: "no answer"}
 		got := (&Engine{}).redactedFor(t.Context(), may, entry{Operation: op, bare: c.bare})

@@ -8,13 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// HistoryNamespace holds the history of operations: one for each cluster. Every dashboard of a cluster records there, wherever it runs
-// itself, so that each of them lists what the others did, refuses what gets in the way of what they do, and resumes what they left.
-// It holds nothing else, since the right to write ConfigMaps beside the manager would be the right to rewrite the manager's policies.
+// HistoryNamespace holds the history of operations: one for each cluster. Every dashboard of a cluster records there, wherever it runs,
+// so that each of them lists the operations of the others, refuses requests that conflict with them, and resumes those that others left.
+// It holds nothing else, since the permission to write ConfigMaps beside the manager would be the permission to rewrite the manager's
+// policies.
 const HistoryNamespace = "klm-dashboard"
 
-// create writes a new record. The first one of a cluster may find no namespace for it, and makes that: config/components/dashboard has the
-// same one.
+// create writes a new record. For the first one of a cluster, it also creates the namespace if it is missing: config/components/dashboard
+// has the same one.
 func (r *records) create(ctx context.Context, text *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	made, err := r.maps.Create(ctx, text, options)

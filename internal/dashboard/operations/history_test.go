@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestDashboardsShareTheHistory: two that keep what else they keep in different namespaces, in a cluster that has no history yet. The
-// second one sees what the first one does, and starts nothing that gets in its way.
+// TestDashboardsShareTheHistory: two dashboards keep their sources in different namespaces, in a cluster that has no history yet. The
+// second one sees the operations of the first, and starts nothing that conflicts with them.
 func TestDashboardsShareTheHistory(t *testing.T) {
 	b := newBench(t)
 	kyma, admin := b.kyma("demo"), b.admin()

@@ -21,7 +21,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
 )
 
-// scheme has the kinds of Kubernetes and ours.
+// scheme holds the kinds of Kubernetes and our own.
 var scheme = func() *runtime.Scheme {
 	made := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(made))
@@ -29,7 +29,7 @@ var scheme = func() *runtime.Scheme {
 	return made
 }()
 
-// cluster is one cluster as one person reaches it.
+// cluster is one cluster as one user reaches it.
 type cluster struct {
 	client.WithWatch
 	config *rest.Config
@@ -50,13 +50,13 @@ func connect(config *rest.Config) (*cluster, error) {
 	return &cluster{c, config}, err
 }
 
-// hubContext is a hub with the Kyma that a deed is about, and what is available beside it.
+// hubContext is a hub with the Kyma that a request is about, and the modules that are available for it.
 type hubContext struct {
 	*cluster
 	kymaedit.KymaContext
 }
 
-// open finds a Kyma and its catalog, as the user.
+// open reads a Kyma and its catalog, as the user.
 func (p *planner) open(ctx context.Context, kyma string) (*hubContext, error) {
 	c, err := connect(p.as.Config)
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *planner) open(ctx context.Context, kyma string) (*hubContext, error) {
 	return s, s.Load(ctx, c)
 }
 
-// unserved reports whether a cluster does not have a kind at all.
+// unserved reports whether a cluster does not have a kind or an object at all.
 func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
 // modules returns the cluster that the modules of the Kyma are in.
@@ -93,12 +93,12 @@ func (s *hubContext) modules(ctx context.Context) (*cluster, error) {
 	return connect(config)
 }
 
-// check returns an error of Check its reason here.
+// check gives an error of Check a reason of this package.
 func (s *hubContext) check(spec *v1beta2.KymaSpec, wish kymaedit.ModuleRequest) error {
 	return judged(s.Check(spec, wish))
 }
 
-// judged returns an error of package edit its reason here.
+// judged gives an error of package kymaedit a reason of this package.
 func judged(err error) error {
 	var unknown *kymaedit.UnknownError
 	var lower *kymaedit.LowerError
@@ -116,7 +116,7 @@ func judged(err error) error {
 	return refuse(WhyRefused, "%s", err)
 }
 
-// absent returns a module that a Kyma does not have.
+// absent returns the error for a module that a Kyma does not have.
 func (s *hubContext) absent(name string) error {
 	var have []string
 	for i := range s.Asked.Modules {
@@ -128,7 +128,7 @@ func (s *hubContext) absent(name string) error {
 	return refuse(WhyNotFound, "Kyma %s has no module %s: it has %s", s.Key(), name, strings.Join(have, ", "))
 }
 
-// told returns what the API server said about a Kyma, in a sentence.
+// explain returns an error of the API server about a Kyma as a sentence.
 func (s *hubContext) explain(err error) error {
 	switch {
 	case apierrors.IsNotFound(err):

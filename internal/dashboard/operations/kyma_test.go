@@ -26,21 +26,21 @@ func TestKyma_WhatIsAskedOfAKymaComesAbout(t *testing.T) {
 			nil, func(b *bench) Request { return Request{Kind: Add, Modules: []Wanted{{Name: b.notes}}} },
 			"notes", []string{"Update Kyma"},
 		},
-		"several are, each in its way": {
+		"several modules are added, each in its way": {
 			nil, func(b *bench) Request {
 				return Request{Kind: Add, Modules: []Wanted{{Name: b.notes, Version: "1.2.0"}, {Name: b.beacon, Channel: "fast"}}}
 			}, "notes@1.2.0 beacon:fast", []string{"Update Kyma"},
 		},
-		"what is there already is no change": {
+		"an existing module is no change": {
 			func(b *bench) modules { return modules{{Name: b.notes}} },
 			func(b *bench) Request { return Request{Kind: Add, Modules: []Wanted{{Name: b.notes}}} }, "notes", []string{},
 		},
-		"a pinned module is upgraded to the newest, and the preview tells what its template says otherwise": {
+		"a pinned module is upgraded to the newest version, and the preview shows how its template differs": {
 			func(b *bench) modules { return modules{{Name: b.notes, Version: "1.0.0"}} },
 			func(b *bench) Request { return Request{Kind: Upgrade, Items: []Item{{Module: b.notes}}} },
 			"notes@1.2.0", []string{"Update Kyma", "Update Module"},
 		},
-		"one that follows a channel is left to it": {
+		"a module that follows a channel stays with it": {
 			func(b *bench) modules { return modules{{Name: b.notes}} },
 			func(b *bench) Request { return Request{Kind: Upgrade, Items: []Item{{Module: b.notes}}} }, "notes", []string{},
 		},
@@ -48,14 +48,14 @@ func TestKyma_WhatIsAskedOfAKymaComesAbout(t *testing.T) {
 			func(b *bench) modules { return modules{{Name: b.notes}, {Name: b.beacon, Channel: "fast"}} },
 			func(b *bench) Request { return Request{Kind: Delete, Module: b.notes} }, "beacon:fast", []string{"Update Kyma"},
 		},
-		"one that is not there need not be": {
+		"a missing module need not be removed": {
 			nil, func(b *bench) Request { return Request{Kind: Delete, Module: b.notes} }, "", []string{},
 		},
 		"a module is let go of": {
 			func(b *bench) modules { return modules{{Name: b.notes}} },
 			func(b *bench) Request { return Request{Kind: Unmanage, Module: b.notes} }, "notes unmanaged", []string{"Update Kyma"},
 		},
-		"it is taken back": {
+		"a module is managed again": {
 			func(b *bench) modules { return modules{{Name: b.notes, Managed: &no}} },
 			func(b *bench) Request { return Request{Kind: Manage, Module: b.notes} }, "notes", []string{"Update Kyma"},
 		},
@@ -99,7 +99,7 @@ func TestKyma_WhatIsAskedOfAKymaComesAbout(t *testing.T) {
 			if diff := cmp.Diff(c.want, b.entries(kyma)); diff != "" {
 				t.Errorf("modules (-want +got):\n%s", diff)
 			}
-			b.succeeds(b.admin(), deed) // every deed may be repeated
+			b.succeeds(b.admin(), deed) // every request may be repeated
 			if diff := cmp.Diff(c.want, b.entries(kyma)); diff != "" {
 				t.Errorf("modules after the second time (-want +got):\n%s", diff)
 			}
@@ -107,7 +107,7 @@ func TestKyma_WhatIsAskedOfAKymaComesAbout(t *testing.T) {
 	}
 }
 
-// awaitStatus waits until the lifecycle manager has seen a Kyma.
+// awaitStatus waits until the lifecycle manager has observed a Kyma.
 func (b *bench) awaitStatus(kyma string) {
 	b.Helper()
 	namespace, name, _ := strings.Cut(kyma, "/")
@@ -135,21 +135,21 @@ func TestKyma_WhatIsRefusedForAKyma(t *testing.T) {
 		reason string
 		word   string
 	}{
-		"an unknown module lists candidates":          {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: "nobody"}}}, WhyNotFound, b.notes},
-		"an unknown version lists candidates":         {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.notes, Version: "9.0.0"}}}, WhyNotFound, "1.2.0, 1.1.0, 1.0.0"},
-		"the Kyma's channel does not offer it":        {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.beacon}}}, WhyNotFound, "fast (0.1.0)"},
-		"a community module wants to be asked for":    {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: community}}}, WhyRefused, "as a community module"},
-		"what the Kyma has is not installed directly": {Request{Kind: Add, Kyma: kyma, Direct: true, Modules: []Wanted{{Name: b.notes}}}, WhyRefused, "take it out there first"},
-		"nor where no Kyma is named":                  {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.notes, Version: "1.0.0"}}}, WhyRefused, "lower than 1.1.0"},
-		"a module that is not there cannot be let go": {Request{Kind: Unmanage, Kyma: kyma, Module: b.beacon}, WhyNotFound, "it has " + b.notes},
-		"a channel that offers not all modules":       {Request{Kind: Channel, Kyma: b.kyma("other", v1beta2.Module{Name: b.beacon, Channel: "fast"}), Module: b.beacon}, WhyNotFound, "fast (0.1.0)"},
-		"a Kyma that is not there":                    {Request{Kind: Manage, Kyma: b.namespace + "/nobody", Module: b.notes}, WhyNotFound, "there is no Kyma"},
-		"a custom resource of another kind":           {Request{Kind: Configure, Kyma: kyma, Module: b.notes, Object: sample(community, "x", "red")}, WhyNotFound, "no custom resource"},
-		"an upgrade of what is not there":             {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.beacon}}}, WhyNotFound, "has no module"},
-		"a deed that says too much":                   {Request{Kind: Manage, Kyma: kyma, Module: b.notes, Channel: "fast"}, WhyInvalid, "field channel"},
-		"a manageable module without a Kyma is typed": {Request{Kind: Add, Direct: true, Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
-		"another word than the module's is none":      {Request{Kind: Add, Direct: true, Confirmation: "yes", Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
-		"a community module is not made a manageable": {Request{Kind: Add, Community: true, Modules: []Wanted{{Name: b.beacon}}}, WhyRefused, "is no community module"},
+		"an unknown module lists candidates":         {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: "nobody"}}}, WhyNotFound, b.notes},
+		"an unknown version lists candidates":        {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.notes, Version: "9.0.0"}}}, WhyNotFound, "1.2.0, 1.1.0, 1.0.0"},
+		"the Kyma's channel does not offer it":       {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.beacon}}}, WhyNotFound, "fast (0.1.0)"},
+		"a community module not requested as one":    {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: community}}}, WhyRefused, "as a community module"},
+		"a module of the Kyma, installed directly":   {Request{Kind: Add, Kyma: kyma, Direct: true, Modules: []Wanted{{Name: b.notes}}}, WhyRefused, "take it out there first"},
+		"nor where no Kyma is named":                 {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.notes, Version: "1.0.0"}}}, WhyRefused, "lower than 1.1.0"},
+		"a missing module cannot be released":        {Request{Kind: Unmanage, Kyma: kyma, Module: b.beacon}, WhyNotFound, "it has " + b.notes},
+		"a channel that does not offer all modules":  {Request{Kind: Channel, Kyma: b.kyma("other", v1beta2.Module{Name: b.beacon, Channel: "fast"}), Module: b.beacon}, WhyNotFound, "fast (0.1.0)"},
+		"a Kyma that is not there":                   {Request{Kind: Manage, Kyma: b.namespace + "/nobody", Module: b.notes}, WhyNotFound, "there is no Kyma"},
+		"a custom resource of another kind":          {Request{Kind: Configure, Kyma: kyma, Module: b.notes, Object: sample(community, "x", "red")}, WhyNotFound, "no custom resource"},
+		"an upgrade of what is not there":            {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.beacon}}}, WhyNotFound, "has no module"},
+		"a request with a field too many":            {Request{Kind: Manage, Kyma: kyma, Module: b.notes, Channel: "fast"}, WhyInvalid, "field channel"},
+		"a manageable module without a Kyma":         {Request{Kind: Add, Direct: true, Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
+		"another word than the module's name":        {Request{Kind: Add, Direct: true, Confirmation: "yes", Modules: []Wanted{{Name: b.beacon}}}, WhyConfirm, b.beacon},
+		"a manageable module requested as community": {Request{Kind: Add, Community: true, Modules: []Wanted{{Name: b.beacon}}}, WhyRefused, "is no community module"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &bench{T: t, WithWatch: b.WithWatch, engine: b.engine, namespace: b.namespace, notes: b.notes, beacon: b.beacon}
@@ -164,7 +164,7 @@ func TestKyma_WhatIsRefusedForAKyma(t *testing.T) {
 	}
 }
 
-// TestUpgrade_RefusesWhatIsSuspended: the dashboard does not offer it, and an old page or another client may still ask.
+// TestUpgrade_RefusesWhatIsSuspended: the dashboard does not offer it, but an old page or another client may still request it.
 func TestUpgrade_RefusesWhatIsSuspended(t *testing.T) {
 	b := newBench(t)
 	b.manages()
@@ -203,7 +203,7 @@ func TestUpgrade_RefusesWhatIsSuspended(t *testing.T) {
 	}
 }
 
-// TestKyma_TwoAtOnce: two users want two modules of one Kyma at the same moment, and two others the same.
+// TestKyma_TwoAtOnce: two users add two modules to one Kyma at the same moment, through two servers.
 func TestKyma_TwoAtOnce(t *testing.T) {
 	b := newBench(t)
 	kyma := b.kyma("demo")
@@ -237,7 +237,7 @@ func TestKyma_TwoAtOnce(t *testing.T) {
 	if got := b.entries(kyma); !strings.Contains(got, "notes") || !strings.Contains(got, "beacon:fast") {
 		t.Errorf("the Kyma has %s", got)
 	}
-	op, err := b.waits(b.engine, alice, ids[1], func(op Operation) bool { return op.State == Succeeded }) // what another server did is seen here
+	op, err := b.waits(b.engine, alice, ids[1], func(op Operation) bool { return op.State == Succeeded }) // the other server ran it
 	if err != nil || op.User != bob.Name {
 		t.Errorf("%+v %v", op, err)
 	}

@@ -22,7 +22,7 @@ func sourceOf(name, url string) communitycatalog.Source {
 	return communitycatalog.Source{Name: name, URL: url}
 }
 
-// TestLife_TheServerIsKilledAndAnotherPersonResumes an installation, whose end is the same as without.
+// TestLife_TheServerIsKilledAndAnotherPersonResumes an installation, with the same result as without the interruption.
 func TestLife_TheServerIsKilledAndAnotherPersonResumes(t *testing.T) {
 	b := newBench(t)
 	widget, alice := b.widget(), b.admin()
@@ -63,14 +63,14 @@ func TestLife_TheServerIsKilledAndAnotherPersonResumes(t *testing.T) {
 	}
 }
 
-// held returns a connection that writes nothing of a kind before the gate opens.
+// held returns a connection that writes no object of a resource before the gate opens.
 func held(config *rest.Config, resource string, gate <-chan struct{}) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next roundTripper) roundTripper { return &holding{next, resource, gate} })
 	return config
 }
 
-// lapse ends a server without letting it say so: its last word is taken back, and its record is as old as one that no one renews.
+// lapse ends a server as if it had crashed: its last update is undone, and its record is older than the lapse.
 func (b *bench) lapse(id string, kill func()) {
 	b.Helper()
 	key := client.ObjectKey{Namespace: b.namespace, Name: recordPrefix + id}
@@ -97,7 +97,7 @@ func (b *bench) lapse(id string, kill func()) {
 	}
 }
 
-// TestLife_AServerThatEndsSaysSo: what it carried out is interrupted at once.
+// TestLife_AServerThatEndsSaysSo: its operations are interrupted at once.
 func TestLife_AServerThatEndsSaysSo(t *testing.T) {
 	b := newBench(t)
 	kyma, alice := b.kyma("demo"), b.admin()
@@ -117,7 +117,7 @@ func TestLife_AServerThatEndsSaysSo(t *testing.T) {
 	b.ends(b.engine, alice, op.ID, Succeeded)
 }
 
-// TestCancelAndResume: an operation that waits is cancelled, resumed, and taken off the list when it has ended.
+// TestCancelAndResume: an operation that waits is cancelled, resumed, and removed from the list when it has ended.
 func TestCancelAndResume(t *testing.T) {
 	b := newBench(t)
 	kyma, alice := b.kyma("demo"), b.admin()
@@ -193,7 +193,7 @@ func (b *bench) serviceAccount() (as Actor, token string) {
 	return as, config.BearerToken
 }
 
-// TestLife_NoTokenIsKept in any ConfigMap, and one that has expired interrupts.
+// TestLife_NoTokenIsKept in any ConfigMap.
 func TestLife_NoTokenIsKept(t *testing.T) {
 	b := newBench(t)
 	as, token := b.serviceAccount()
@@ -228,7 +228,7 @@ func TestLife_NoTokenIsKept(t *testing.T) {
 	b.ends(b.engine, as, op.ID, Cancelled)
 }
 
-// TestLife_AnExpiredLoginInterrupts: the one who may do the same can continue.
+// TestLife_AnExpiredLoginInterrupts: a user with the same permissions can continue.
 func TestLife_AnExpiredLoginInterrupts(t *testing.T) {
 	b := newBench(t)
 	as, _ := b.serviceAccount()
@@ -249,13 +249,13 @@ func TestLife_AnExpiredLoginInterrupts(t *testing.T) {
 	b.ends(b.engine, admin, op.ID, Succeeded)
 }
 
-// TestLife_WhatEndedLongAgoIsForgotten, and what is under way is not.
+// TestLife_WhatEndedLongAgoIsForgotten: operations under way are not.
 func TestLife_WhatEndedLongAgoIsForgotten(t *testing.T) {
 	b := newBench(t)
 	for i := range kept + 5 {
 		state, renewed := Succeeded, time.Now()
 		if i == 0 {
-			state, renewed = Running, time.Now().Add(time.Hour) // a user is at it, however long this takes
+			state, renewed = Running, time.Now().Add(time.Hour) // it stays running, however long this takes
 		}
 		old := record{
 			Operation: Operation{
@@ -294,7 +294,7 @@ func TestLife_WhatEndedLongAgoIsForgotten(t *testing.T) {
 	}
 }
 
-// TestLife_AnotherServerHasIt: who was away for too long stops, and says nothing more.
+// TestLife_AnotherServerHasIt: a server that was away for too long stops, and writes nothing more.
 func TestLife_AnotherServerHasIt(t *testing.T) {
 	b := newBench(t)
 	kyma, alice := b.kyma("demo"), b.admin()
@@ -328,7 +328,7 @@ func TestLife_AnotherServerHasIt(t *testing.T) {
 	}
 }
 
-// TestLife_WithoutAClusterItIsInMemory, and the operation says so.
+// TestLife_WithoutAClusterItIsInMemory: the operation reports that.
 func TestLife_WithoutAClusterItIsInMemory(t *testing.T) {
 	b := newBench(t)
 	b.manages()

@@ -20,16 +20,16 @@ import (
 // AccessChecker reports whether a user may do something.
 type AccessChecker func(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error)
 
-// entry is an operation, and what is known of it beside.
+// entry is an operation, and what else is known of it.
 type entry struct {
 	Operation
 	elsewhere bool
 	here      []string
-	// bare reports whether it was read from a record, which has no custom resources.
+	// bare reports whether it was read from a record, which holds no custom resources.
 	bare bool
 }
 
-// lost returns why an operation cannot be resumed by any user, and what to do instead; "" where it can.
+// lost returns why an operation cannot be resumed by any user, and what to do instead; "" if it can.
 func (known *entry) lost() string {
 	if !known.bare || !known.Deed.custom() {
 		return ""
@@ -38,7 +38,7 @@ func (known *entry) lost() string {
 		"start it again with the configuration", known.Title)
 }
 
-// of returns why an operation failed, for the end of another sentence. Why it was interrupted or cancelled says nothing beside that.
+// of returns why an operation failed, for the end of another sentence. The reason of an interruption or cancellation adds nothing there.
 func of(op Operation) string {
 	if op.State != Failed || op.Message == "" {
 		return ""
@@ -48,9 +48,9 @@ func of(op Operation) string {
 
 // known returns all operations, of this server and of others, in no order:
 //
-//  1. what is recorded, as the record says
-//  2. for what this server carries out, its memory, which is newer, unless another server has written the record since
-//  3. what is not recorded; what was, and is gone, was taken off the list elsewhere
+//  1. recorded operations, as the record describes them
+//  2. for those that this server carries out, its memory, which is newer, unless another server has written the record since
+//  3. operations that are not recorded; one whose record is gone was removed from the list elsewhere
 func (e *Engine) known() []entry {
 	all := map[string]entry{}
 	e.mutex.Lock()
@@ -83,14 +83,14 @@ func (e *Engine) mine(id string) *activeOperation {
 	return e.own[id]
 }
 
-// newest sorts operations of this server, the newest first.
+// newest sorts operations of this server, newest first.
 func newest(own map[string]*activeOperation) []*activeOperation {
 	return slices.SortedFunc(maps.Values(own), func(a, b *activeOperation) int {
 		return cmp.Or(b.op.Created.Compare(a.op.Created), cmp.Compare(a.op.ID, b.op.ID))
 	})
 }
 
-// List returns the operations that the user may see, the newest first.
+// List returns the operations that the user may see, newest first.
 func (e *Engine) List(ctx context.Context, as Actor) ([]Operation, error) {
 	all := []Operation{}
 	for _, known := range e.known() {
@@ -131,7 +131,7 @@ func (e *Engine) find(ctx context.Context, as Actor, id string) (entry, error) {
 	return entry{}, refuse(WhyNotFound, "there is no operation %.40q, or you may not see it", id)
 }
 
-// sees returns who sees an operation: who started it, and who may read what it is about.
+// sees reports whether a user may see an operation: the user who started it may, and users who may read what it is about.
 func (e *Engine) sees(ctx context.Context, as Actor, op *Operation) (bool, error) {
 	if op.User == as.Name {
 		return true, nil
@@ -139,8 +139,8 @@ func (e *Engine) sees(ctx context.Context, as Actor, op *Operation) (bool, error
 	return as.all(ctx, op.Deed.rights("get"))
 }
 
-// redactedFor returns an operation as a user may see it: its objects are shown to the user who started it and to users who may do the same,
-// and of those in a runtime for those of them who may read its access Secret.
+// redactedFor returns an operation as a user may see it: its objects are shown to the user who started it and to users who may do the
+// same, and objects in a runtime only to those of them who may read its access Secret.
 func (e *Engine) redactedFor(ctx context.Context, as Actor, known entry) Operation {
 	op, lost := known.Operation, known.lost()
 	mayDo, err := as.all(ctx, op.Deed.rights("patch"))
@@ -169,8 +169,8 @@ func (e *Engine) redactedFor(ctx context.Context, as Actor, known entry) Operati
 	return op
 }
 
-// outlined returns an operation without what it says of objects: who may see a Kyma may see its modules, and not what users made with
-// them. Sentences name such objects, too: of the steps only the first word is left, which says what kind of step it is.
+// outlined returns an operation without details about objects: a user who may see a Kyma may see its modules, but not what users made
+// with them. Sentences name such objects, too: only the first word of each step is left, which names the kind of step.
 func (op Operation) outlined() Operation {
 	op.Objects = slices.DeleteFunc(slices.Clone(op.Objects), func(o Object) bool {
 		return o.Ref.Kind != modulestatus.KindModule && o.Ref.Kind != "Kyma"
@@ -189,7 +189,7 @@ func (op Operation) outlined() Operation {
 	return op
 }
 
-// rights returns the permissions for a deed, by verb: get to see it, patch to do it. Those in a runtime are checked there.
+// rights returns the permissions for a request, by verb: get to see it, patch to carry it out. Those in a runtime are checked there.
 func (d *Request) rights(verb string) []authorizationv1.ResourceAttributes {
 	var all []authorizationv1.ResourceAttributes
 	need := func(group, resource, key string) {
@@ -225,7 +225,7 @@ func (a Actor) all(ctx context.Context, rights []authorizationv1.ResourceAttribu
 	return true, nil
 }
 
-// needs returns an error when the user lacks a permission.
+// needs returns an error if the user lacks a permission.
 func (a Actor) needs(ctx context.Context, deed *Request, title string) error {
 	allowed, err := a.all(ctx, deed.rights("patch"))
 	if err == nil && !allowed {
@@ -234,7 +234,8 @@ func (a Actor) needs(ctx context.Context, deed *Request, title string) error {
 	return err
 }
 
-// may asks for the whole namespace before it asks for one name: that answer is the same for all that is in there, and remembered once.
+// may reviews the access to the whole namespace before that to one name: the answer is the same for every object in it, and remembered
+// once.
 func (a Actor) may(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
 	if what.Name != "" && what.Namespace != "" {
 		all := what

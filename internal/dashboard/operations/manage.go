@@ -9,14 +9,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
-// The ways of deeds for which there is no flowchart.
+// The ways of requests for which there is no flowchart.
 const (
 	wayKyma     = "Kyma"
 	wayResource = "CustomResource"
 	wayRelease  = "Release"
 )
 
-// manage lets the lifecycle manager look after a module again, or lets go of it.
+// manage plans to let the lifecycle manager manage a module again, or to release it.
 func (p *planner) manage(ctx context.Context) (*plan, error) {
 	s, err := p.open(ctx, p.deed.Kyma)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *planner) manage(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// channel sets the channel of a Kyma, or channel or version of one of its modules.
+// channel plans to set the channel of a Kyma, or the channel or version of one of its modules.
 func (p *planner) channel(ctx context.Context) (*plan, error) {
 	s, err := p.open(ctx, p.deed.Kyma)
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *planner) channel(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// setChannel lets a Kyma follow another channel, if that offers all modules that follow the Kyma's.
+// setChannel lets a Kyma follow another channel, if that offers all modules that follow the Kyma's channel.
 func (s *hubContext) setChannel(spec *v1beta2.KymaSpec, channel string) error {
 	kymaedit.SetChannel(spec, channel)
 	for i := range spec.Modules {
@@ -93,7 +93,7 @@ func (s *hubContext) setChannel(spec *v1beta2.KymaSpec, channel string) error {
 	return nil
 }
 
-// setModule returns a module a channel or a version of its own, or neither.
+// setModule gives a module a channel or a version of its own, or neither.
 func (s *hubContext) setModule(spec *v1beta2.KymaSpec, wish kymaedit.ModuleRequest) error {
 	if kymaedit.Entry(spec, wish.Name) == nil {
 		return s.absent(wish.Name)
@@ -109,7 +109,7 @@ func (s *hubContext) setModule(spec *v1beta2.KymaSpec, wish kymaedit.ModuleReque
 	return judged(s.NotLower(wish))
 }
 
-// lowered warns of modules that would go to a lower version, which the lifecycle manager refuses: they stay as they are.
+// lowered warns of modules whose version would become lower, which the lifecycle manager refuses: they stay as they are.
 func (s *hubContext) lowered(after *v1beta2.KymaSpec) []string {
 	var all []string
 	for i := range after.Modules {

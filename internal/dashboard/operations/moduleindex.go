@@ -18,26 +18,26 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// shelf is what can be installed directly: what lies in the cluster, in the hub of its Kyma, and in a source.
+// available holds the modules that can be installed directly: those in the cluster, in the hub of its Kyma, and in a source.
 type available struct {
 	at        *place
 	templates []v1beta2.ModuleTemplate
 	releases  []v1beta2.ModuleReleaseMeta
 	types     map[string]modulestatus.Type
-	// origin is the catalog that the templates came from; nil where they lie in the cluster.
+	// origin is the catalog that the templates came from; nil if they are in the cluster.
 	origin *modulestatus.Origin
-	// warnings are what a user should know of that catalog.
+	// warnings are what a user should know about that catalog.
 	warnings []string
 }
 
-// offered is a module in one version, and whose it is.
+// offered is a module in one version, with its release and its type.
 type offered struct {
 	template *v1beta2.ModuleTemplate
 	release  *v1beta2.ModuleReleaseMeta
 	kind     modulestatus.Type
 }
 
-// shelf reads what is available: from a source, or without one from the cluster, and behind that from the hub that looks after it.
+// readAvailable reads the available modules: from a source, or without one from the cluster and, for a runtime, from its hub.
 func (p *planner) readAvailable(ctx context.Context, at *place, source *communitycatalog.Source) (*available, error) {
 	in, err := statusreader.Read(ctx, at.WithWatch, statusreader.Scope{CatalogOnly: true, Shallow: true})
 	if err != nil {
@@ -75,8 +75,8 @@ func (p *planner) readAvailable(ctx context.Context, at *place, source *communit
 	return s, nil
 }
 
-// read takes the modules of a source alone, and judges them together with what the cluster has: a module of the lifecycle manager is no
-// community module because a catalog contains it.
+// read takes only the modules of a source, and classifies them together with those of the cluster: a module of the lifecycle manager does
+// not become a community module because a catalog contains it.
 func (s *available) read(ctx context.Context, p *planner, source communitycatalog.Source, in *modulestatus.Inputs) error {
 	hub, err := connect(p.as.Config)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *available) read(ctx context.Context, p *planner, source communitycatalo
 	s.origin = &modulestatus.Origin{
 		URL: source.URL, Digest: digest, Pinned: source.Digest != "", Key: source.Key, Version: source.Seen(catalog),
 	}
-	if !s.at.elsewhere() { // where the source is kept, too
+	if !s.at.elsewhere() { // the source is kept there, too
 		s.origin.Name = source.Name
 	}
 	in.Templates = append(in.Templates, s.templates...)
@@ -112,8 +112,8 @@ func (s *available) read(ctx context.Context, p *planner, source communitycatalo
 	return nil
 }
 
-// find takes the template of a version, or of the one that a channel offers, or else of the newest that is no pre-release, in the namespace
-// that counts.
+// find returns the template of a version, or of the one that a channel offers, or else of the newest that is no pre-release, in the
+// namespace that is chosen.
 func (s *available) find(wish kymaedit.ModuleRequest, choice modulestatus.Choice) (offered, error) {
 	templates := slices.DeleteFunc(slices.Clone(s.templates), func(t v1beta2.ModuleTemplate) bool {
 		return modulestatus.ModuleOf(&t) != wish.Name
@@ -154,7 +154,7 @@ func (s *available) find(wish kymaedit.ModuleRequest, choice modulestatus.Choice
 	return found, nil
 }
 
-// taken returns where a module comes from, for the user who is asked about it.
+// taken returns where a module comes from, for the user who must decide about it.
 func (s *available) taken(offer offered) Taken {
 	told := Taken{
 		Module: modulestatus.ModuleOf(offer.template), Version: modulestatus.VersionOf(offer.template), Namespace: offer.template.Namespace,
@@ -172,8 +172,8 @@ func (s *available) taken(offer offered) Taken {
 	return told
 }
 
-// keeps returns the step that puts the template of a module of a source into the cluster, so that it is known there what could be had of
-// it; nil where it came from the cluster, or where the cluster has no such kind.
+// keeps returns the step that puts the template of a module of a source into the cluster, so that the cluster lists what is available;
+// nil if the template came from the cluster, or if the cluster has no such kind.
 func (s *available) keeps(offer offered) *step {
 	_, err := s.at.RESTMapper().RESTMapping(v1beta2.GroupVersion.WithKind("ModuleTemplate").GroupKind())
 	if s.origin == nil || err != nil {
@@ -184,9 +184,9 @@ func (s *available) keeps(offer offered) *step {
 	template.ObjectMeta = metav1.ObjectMeta{
 		Namespace: metav1.NamespaceDefault, Name: template.Name, Labels: template.Labels, Annotations: template.Annotations,
 	}
-	delete(template.Labels, v1beta2.LabelManagedBy) // not for a source to say
+	delete(template.Labels, v1beta2.LabelManagedBy) // a source must not set it
 	metav1.SetMetaDataAnnotation(&template.ObjectMeta, communitycatalog.AnnotationSource, s.origin.URL)
-	_ = s.origin.Note(template) // a handful of texts, which are always JSON
+	_ = s.origin.Note(template) // a few strings, which always become JSON
 	ref := modulestatus.Ref{APIVersion: template.APIVersion, Kind: template.Kind, Namespace: template.Namespace, Name: template.Name}
 	return &step{
 		title: fmt.Sprintf("Put the ModuleTemplate %s into the cluster", template.Name),
@@ -202,7 +202,7 @@ func (s *available) keeps(offer offered) *step {
 	}
 }
 
-// keep creates a template. One that is there stays, and must be the same: a version is published once.
+// keep creates a template. An existing one stays, and must be the same: a version is published once.
 func (s *available) keep(ctx context.Context, template *v1beta2.ModuleTemplate, ref modulestatus.Ref, dry bool) (Change, error) {
 	there := &v1beta2.ModuleTemplate{}
 	err := s.at.Get(ctx, client.ObjectKeyFromObject(template), there)

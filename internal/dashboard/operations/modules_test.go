@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// object reads YAML.
+// object parses YAML.
 func object(text string) *unstructured.Unstructured {
 	made := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(text), &made.Object); err != nil {
@@ -32,7 +32,7 @@ func sample(module, name, color string) *unstructured.Unstructured {
 		module, name, modulestatus.DirectNamespace, color))
 }
 
-// community serves a module that no one manages, in a version: a kind of its own, a ConfigMap of that version, and a default Sample.
+// community serves a community module in a version: a kind of its own, a ConfigMap of that version, and a default Sample.
 func (b *bench) community(module, version, color string) *v1beta2.ModuleTemplate {
 	text := strings.NewReplacer("MODULE", module, "VERSION", version).Replace(`apiVersion: v1
 kind: ConfigMap
@@ -65,7 +65,7 @@ spec:
 	}
 }
 
-// find reads an object; nil when there is none.
+// find reads an object; nil if there is none.
 func (b *bench) find(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 	b.Helper()
 	live := &unstructured.Unstructured{}
@@ -80,7 +80,7 @@ func (b *bench) find(apiVersion, kind, namespace, name string) *unstructured.Uns
 	return live
 }
 
-// color returns what a Sample says; empty when there is none.
+// color returns the color of a Sample; empty if there is none.
 func (b *bench) color(module, name string) string {
 	b.Helper()
 	live := b.find(module+".example.com/v1", "Sample", modulestatus.DirectNamespace, name)
@@ -91,7 +91,7 @@ func (b *bench) color(module, name string) string {
 	return color
 }
 
-// configMap returns one of kyma-system; nil when there is none.
+// configMap returns a ConfigMap of kyma-system; nil if there is none.
 func (b *bench) configMap(name string) *unstructured.Unstructured {
 	b.Helper()
 	return b.find("v1", "ConfigMap", modulestatus.DirectNamespace, name)

@@ -9,15 +9,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// Operation is a deed that is being carried out, or was.
+// Operation is a request that is being carried out, or was.
 type Operation struct {
 	ID    string  `json:"id"`
 	Deed  Request `json:"deed"`
 	Title string  `json:"title"`
-	// User is who asked for it, or resumed it last.
+	// User is the user who requested it, or resumed it last.
 	User  string `json:"user"`
 	State State  `json:"state"`
-	// Message says why it is in that state; empty where there is nothing to say.
+	// Message explains the state; empty if there is nothing to explain.
 	Message  string     `json:"message,omitempty"`
 	Created  time.Time  `json:"created"`
 	Finished *time.Time `json:"finished,omitempty"`
@@ -27,7 +27,7 @@ type Operation struct {
 	Access Access `json:"access"`
 }
 
-// State is how an operation stands.
+// State is the state of an operation.
 type State string
 
 // The states of an operation.
@@ -35,9 +35,9 @@ const (
 	Running   State = "Running"
 	Succeeded State = "Succeeded"
 	Failed    State = "Failed"
-	// Interrupted: its server is gone, or its user lost the permission; a user may resume it.
+	// Interrupted means that its server is gone, or that its user lost the permission; a user may resume it.
 	Interrupted State = "Interrupted"
-	// Cancelled by a user. What was done until then stays.
+	// Cancelled means that a user cancelled it. Changes made until then stay.
 	Cancelled State = "Cancelled"
 )
 
@@ -48,7 +48,7 @@ type Step struct {
 	Message string    `json:"message,omitempty"`
 }
 
-// StepState is how a step stands.
+// StepState is the state of a step.
 type StepState string
 
 // The states of a step.
@@ -59,10 +59,10 @@ const (
 	StepFailed  StepState = "Failed"
 )
 
-// Object is how one thing stands that an operation is about: an object of a cluster, or a module.
+// Object is the state of one thing that an operation is about: an object of a cluster, or a module.
 type Object struct {
 	Ref modulestatus.Ref `json:"ref"`
-	// Kyma that it belongs to, where the operation is about several of them.
+	// Kyma is the Kyma that it belongs to, if the operation is about several of them.
 	Kyma    string `json:"kyma,omitempty"`
 	State   string `json:"state"`
 	Message string `json:"message,omitempty"`
@@ -74,42 +74,42 @@ type Access struct {
 	Cancel bool `json:"cancel"`
 }
 
-// Preview is what a deed would change, and whether it can be done at all.
+// Preview is what a request would change, and whether it can be done at all.
 type Preview struct {
-	// Way is how it is done: one of those of package view, or what a deletion does next.
+	// Way is how it is done: one of the ways of package modulestatus, or the next step of a deletion.
 	Way string `json:"way"`
-	// Why says more about the way.
+	// Why explains the way.
 	Why string `json:"why"`
-	// Confirm is the text that the user must type first; empty for none.
+	// Confirm is the text that the user must type first; empty if none is required.
 	Confirm string `json:"confirm"`
 	// Diff is what would change.
 	Diff []Change `json:"diff"`
-	// Blocking are the objects that stand in the way, or that a deletion with cascade deletes first.
+	// Blocking lists the objects that block the request, or that a deletion with cascade deletes first.
 	Blocking []Blocking `json:"blocking"`
 	Warnings []string   `json:"warnings"`
-	// Templates are where directly installed modules would come from.
+	// Templates lists where directly installed modules would come from.
 	Templates []Taken `json:"templates"`
-	// Refused says why it cannot be done; empty when it can.
+	// Refused is the reason why it cannot be done; empty if it can.
 	Refused string `json:"refused"`
 }
 
-// Taken says where a directly installed module comes from.
+// Taken describes where a directly installed module comes from.
 type Taken struct {
-	// Kyma that the module is upgraded in, where the deed may name several of them; empty for a module without a Kyma.
+	// Kyma is the Kyma that the module is upgraded in, if the request may name several of them; empty for a module without a Kyma.
 	Kyma    string `json:"kyma,omitempty"`
 	Module  string `json:"module"`
 	Version string `json:"version"`
-	// Namespace of the template in the cluster that the module goes to; empty where it is in none.
+	// Namespace is the namespace of the template in the cluster that the module is installed into; empty if it is in none.
 	Namespace string `json:"namespace"`
-	// Hub is the namespace of the template on the hub, where the cluster is a runtime and has none of its own.
+	// Hub is the namespace of the template on the hub, if the cluster is a runtime and has none of its own.
 	Hub string `json:"hub"`
-	// Origin is the address of the catalog that the template came from; empty for none.
+	// Origin is the address of the catalog that the template came from; empty if it came from none.
 	Origin string `json:"origin"`
 }
 
-// Change is what would become of one object.
+// Change is the change of one object.
 type Change struct {
-	// Kyma that the object belongs to, where the deed may name several of them.
+	// Kyma is the Kyma that the object belongs to, if the request may name several of them.
 	Kyma   string           `json:"kyma,omitempty"`
 	Object modulestatus.Ref `json:"object"`
 	Change apply.Change     `json:"change"`
@@ -132,5 +132,5 @@ type Blocking struct {
 	Finalizers []string         `json:"finalizers"`
 }
 
-// mostObjects bounds how many objects an operation tells of.
+// mostObjects bounds how many objects an operation reports.
 const mostObjects = 400

@@ -19,25 +19,26 @@ type Actor struct {
 	Name string
 	// Config reaches the hub as the user. It holds the token: it is never printed, and never written anywhere.
 	Config *rest.Config
-	// May says what the user may do; nil means that the cluster is asked each time.
+	// May reports what the user may do; nil means that the cluster is queried each time.
 	May AccessChecker
 }
 
-// plan is a deed as it would be carried out. It is recreated for each preview, start and resume, of what the cluster says then.
+// plan is a request as it would be carried out. It is recreated for each preview, start and resume, from the current state of the
+// cluster.
 type plan struct {
 	way, why string
 	// confirm is the text that the user must type.
 	confirm string
-	// refused says why it cannot be done, with a reason.
+	// refused is the error with which the request is refused; nil if it can be done.
 	refused  error
 	blocking []Blocking
 	warnings []string
-	// taken are where directly installed modules come from.
+	// taken lists where directly installed modules come from.
 	taken []Taken
 	steps []step
-	// elsewhere reports that objects of a runtime are listed, which not every reader of the Kyma may see.
+	// elsewhere reports whether objects of a runtime are listed, which not every reader of the Kyma may see.
 	elsewhere bool
-	// here are the Kymas of the deed whose modules are in the cluster of the hub.
+	// here lists the Kymas of the request whose modules are in the cluster of the hub.
 	here []string
 }
 
@@ -49,7 +50,7 @@ type step struct {
 	do  func(context.Context, *reporter) error
 }
 
-// of returns the step with everything that it tells of named by its Kyma, for deeds that are about several of them.
+// of returns the step with everything that it reports attributed to a Kyma, for requests about several of them.
 func (s step) of(kyma string) step {
 	do, try := s.do, s.try
 	s.do = func(ctx context.Context, r *reporter) error {
@@ -72,18 +73,19 @@ func (s step) of(kyma string) step {
 	return s
 }
 
-// planner makes plans for one person.
+// planner makes plans for one user.
 type planner struct {
 	*Engine
 	as   Actor
 	deed *Request
 	// start reports whether the plan is carried out, and not only shown.
 	start bool
-	// here are the Kymas that were found to have their modules here.
+	// here lists the Kymas that were found to have their modules here.
 	here []string
 }
 
-// plan decides how a deed is done. An error means that nothing can be said; what is known and cannot be done is a plan that is refused.
+// plan decides how a request is carried out. An error means that this cannot be determined; a request that cannot be carried out is a
+// refused plan.
 func (e *Engine) plan(ctx context.Context, as Actor, deed *Request, start bool) (*plan, error) {
 	p := &planner{Engine: e, as: as, deed: deed, start: start}
 	made, err := p.make(ctx)
@@ -117,7 +119,7 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 	return nil, deed.Validate()
 }
 
-// preview tries all steps. What one of them cannot say is part of the answer where the cluster refuses it, and else an error.
+// preview tries all steps. If the cluster refuses a step, that is part of the preview; any other failure is an error.
 func (p *plan) preview(ctx context.Context) (Preview, error) {
 	preview := Preview{
 		Way: p.way, Why: p.why, Confirm: p.confirm, Blocking: p.blocking, Warnings: p.warnings, Templates: p.taken, Diff: []Change{},
@@ -151,7 +153,7 @@ func (p *plan) preview(ctx context.Context) (Preview, error) {
 	return preview, nil
 }
 
-// says tells errors that are an answer about the deed from those that say nothing about it.
+// says distinguishes errors that are an answer about the request from failures to get one.
 func says(err error) bool {
 	var status apierrors.APIStatus
 	switch {
@@ -163,13 +165,13 @@ func says(err error) bool {
 	return directinstall.ReasonOf(err) != content.ReasonInternal
 }
 
-// refuse notes why it cannot be done.
+// refuse records why it cannot be done.
 func (p *plan) refuse(why error) *plan {
 	p.refused = why
 	return p
 }
 
-// refusal returns why it cannot be done, "" when it can.
+// refusal returns why it cannot be done, "" if it can.
 func (p *plan) refusal() string {
 	if p.refused == nil {
 		return ""
@@ -177,7 +179,7 @@ func (p *plan) refusal() string {
 	return p.refused.Error()
 }
 
-// check refuses what must not be started.
+// check returns an error for a plan that must not be started.
 func (p *plan) check(deed *Request) error {
 	if p.refused != nil {
 		return p.refused
@@ -188,7 +190,7 @@ func (p *plan) check(deed *Request) error {
 	return nil
 }
 
-// blocked returns the error of a deletion that something stands in the way of.
+// blocked returns the error for a deletion that objects block.
 func blocked(blocking []Blocking, format string, args ...any) error {
 	err := refuse(WhyBlocked, format, args...)
 	if own, ok := errors.AsType[*Error](err); ok {

@@ -15,10 +15,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 )
 
-// promote lets a channel of a release offer a version:
+// promote plans to let a channel of a release offer a version:
 //
-//  1. what a channel or a version cannot be is refused
-//  2. a lower version than before needs the name of the module, typed: clusters that have the higher one keep it
+//  1. an invalid channel or version is refused
+//  2. a lower version than before requires the name of the module, typed: clusters that have the higher one keep it
 //  3. a version without a ModuleTemplate is refused: it cannot be installed
 func (p *planner) promote(ctx context.Context) (*plan, error) {
 	c, err := connect(p.as.Config)
@@ -62,7 +62,7 @@ func (p *planner) promote(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// move returns what happens to the channel; an error says why it must not.
+// move returns the change of the channel; an error says why it must not change.
 func (p *planner) move(ctx context.Context, c *cluster, release *v1beta2.ModuleReleaseMeta) (packaging.Move, error) {
 	if release.Spec.Mandatory != nil {
 		return packaging.Move{}, refuse(WhyRefused, "module %s is mandatory and has no channels", release.Name)

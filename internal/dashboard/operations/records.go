@@ -22,38 +22,38 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// LabelTask is on the ConfigMap of every operation; its value is the kind of the deed.
+// LabelTask is on the ConfigMap of every operation; its value is the kind of the request.
 const LabelTask = v1beta2.OperatorPrefix + "dashboard-task"
 
 const (
 	recordPrefix = "kyma-task-"
 	recordKey    = "operation.json"
-	// maxRecord is below what an API server takes of a ConfigMap.
+	// maxRecord is below the size that an API server accepts for a ConfigMap.
 	maxRecord = 900 << 10
 	// kept is how many operations that have ended are remembered.
 	kept = 100
 )
 
-// record is what a ConfigMap holds. There is no token in it, and of custom resources only the names.
+// record is the content of a ConfigMap. It holds no token, and only the names of custom resources.
 type record struct {
 	Operation
-	// Holder is the server that carries it out, and Renewed when it last said so.
+	// Holder is the server that carries it out, and Renewed is when that server last renewed the record.
 	Holder  string    `json:"holder"`
 	Renewed time.Time `json:"renewed"`
 	// Elsewhere reports whether the objects are those of a runtime.
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// Here are the Kymas of the deed whose modules are in the cluster of the hub.
+	// Here lists the Kymas of the request whose modules are in the cluster of the hub.
 	Here []string `json:"here,omitempty"`
 
 	version string
 }
 
-// lapsed reports that an operation is running by its record, but has no live server.
+// lapsed reports whether an operation is running by its record, but has no live server.
 func (r *record) lapsed(now time.Time, lapse time.Duration) bool {
 	return r.State == Running && now.Sub(r.Renewed) > lapse
 }
 
-// read returns the operation in its present state: one without a live server was interrupted.
+// read returns the operation in its current state: one without a live server is interrupted.
 func (r *record) read(now time.Time, lapse time.Duration) Operation {
 	op := r.Operation
 	if r.lapsed(now, lapse) {
@@ -80,7 +80,7 @@ func (r *record) encode(namespace string) (*corev1.ConfigMap, error) {
 	}, nil
 }
 
-// decode reads a record. What others wrote into it is taken only as far as it is one of ours.
+// decode reads a record. Other clients can write to it, so only a valid record of ours is accepted.
 func decode(from *corev1.ConfigMap) (*record, error) {
 	r := &record{version: from.ResourceVersion}
 	if err := json.Unmarshal([]byte(from.Data[recordKey]), r); err != nil {
@@ -100,7 +100,7 @@ func decode(from *corev1.ConfigMap) (*record, error) {
 	return r, nil
 }
 
-// records are the ConfigMaps of all operations, of this server and of others.
+// records holds the records of all operations, of this server and of others.
 type records struct {
 	maps   corev1client.ConfigMapInterface
 	spaces corev1client.NamespaceInterface
@@ -112,7 +112,7 @@ type records struct {
 	known map[string]reading
 }
 
-// reading is a ConfigMap that was decoded in a version; the record is nil where it is none.
+// reading is a ConfigMap that was decoded in a version; the record is nil if it is invalid.
 type reading struct {
 	version string
 	record  *record
@@ -140,10 +140,10 @@ func newRecords(config *rest.Config, namespace string, notify func()) (*records,
 	return r, nil
 }
 
-// run watches the records until the context ends, and tells of those that lapse, of which no event tells.
+// run watches the records until the context ends, and also notifies when a record lapses, for which there is no event.
 func (r *records) run(ctx context.Context, now func() time.Time, lapse time.Duration, log logr.Logger) {
 	_ = r.store.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		if !apierrors.IsForbidden(err) { // users without the permission get those of this server
+		if !apierrors.IsForbidden(err) { // users without the permission see those of this server
 			log.V(1).Info("the records of operations cannot be watched", "error", err.Error())
 		}
 	})
@@ -174,7 +174,7 @@ func (r *records) run(ctx context.Context, now func() time.Time, lapse time.Dura
 	}()
 }
 
-// nextLapse is when the next record lapses, unless it is renewed.
+// nextLapse returns the time until the next record lapses, unless it is renewed.
 func (r *records) nextLapse(now time.Time, lapse time.Duration) time.Duration {
 	next := time.Hour
 	for _, known := range r.all() {
@@ -185,7 +185,7 @@ func (r *records) nextLapse(now time.Time, lapse time.Duration) time.Duration {
 	return next
 }
 
-// all returns the records that were seen last, each of them decoded once a version: they must not be changed.
+// all returns the records that were seen last. Each version is decoded once: they must not be changed.
 func (r *records) all() []*record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -212,7 +212,7 @@ func (r *records) all() []*record {
 	return all
 }
 
-// get reads one record from the cluster; nil when there is none.
+// get reads one record from the cluster; nil if there is none.
 func (r *records) get(ctx context.Context, id string) (*record, error) {
 	found, err := r.maps.Get(ctx, recordPrefix+id, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -224,7 +224,7 @@ func (r *records) get(ctx context.Context, id string) (*record, error) {
 	return decode(found)
 }
 
-// forget deletes what ended long ago: the newest hundred stay.
+// forget deletes old records of operations that have ended: the newest hundred stay.
 func (r *records) forget(ctx context.Context, now time.Time, lapse time.Duration) error {
 	list, err := r.maps.List(ctx, metav1.ListOptions{LabelSelector: LabelTask})
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *records) forget(ctx context.Context, now time.Time, lapse time.Duration
 	return nil
 }
 
-// delete deletes a record as it was read: one that was resumed meanwhile stays.
+// delete deletes a record in the version that was read: one that was resumed meanwhile stays.
 func (r *records) delete(ctx context.Context, old *record) error {
 	err := r.maps.Delete(ctx, recordPrefix+old.ID, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &old.version}})
 	if apierrors.IsNotFound(err) {

@@ -19,13 +19,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// remove takes a module away: from its Kyma, or where it was installed directly.
+// remove plans to delete a module: from its Kyma, or where it was installed directly.
 //
-//  1. A mandatory module does not go.
-//  2. A module that only the runtime's user asks for has to go there.
-//  3. What the Kyma asks for, or still has, goes by the Kyma.
-//  4. What is installed directly, in the cluster of the Kyma or in the user's own, goes directly.
-//  5. Everything else is gone.
+//  1. A mandatory module is not deleted.
+//  2. A module that only the runtime's user requests must be deleted there.
+//  3. A module that the Kyma requests, or still has, is deleted by the Kyma.
+//  4. A module that is installed directly, in the cluster of the Kyma or in the user's own, is deleted directly.
+//  5. Any other module is gone.
 func (p *planner) remove(ctx context.Context) (*plan, error) {
 	if p.deed.Kyma == "" {
 		at, err := p.where(ctx, "")
@@ -52,7 +52,7 @@ func (p *planner) remove(ctx context.Context) (*plan, error) {
 	c, err := s.modules(ctx)
 	switch {
 	case err == nil:
-	case runtimeaccess.ReasonOf(err) != "": // nothing that can be seen from here has it
+	case runtimeaccess.ReasonOf(err) != "": // no cluster that is visible from here has it
 		return gone(name), nil
 	default:
 		return nil, err
@@ -65,7 +65,7 @@ func gone(name string) *plan {
 	return &plan{way: string(step), why: why}
 }
 
-// removeEntry takes a module out of a Kyma, with what users made with it where that was shown.
+// removeEntry plans to remove a module from a Kyma, with the objects that users made with it if those were shown.
 func (p *planner) removeEntry(ctx context.Context, s *hubContext) (*plan, error) {
 	name := p.deed.Module
 	made := &plan{elsewhere: !s.Here()}
@@ -117,7 +117,7 @@ func (s *hubContext) aboutPolicy(name string) []string {
 	return []string{fmt.Sprintf("the policy of %s is CreateAndDelete: the lifecycle manager deletes its default custom resource, too", name)}
 }
 
-// decide asks the flowchart of package view what comes next, and notes what stands in the way.
+// decide gets the next step from the flowchart of package modulestatus, and records what blocks it.
 func (p *planner) decide(made *plan, leaving modulestatus.DeleteInput, found []Blocking) {
 	leaving.Resources, leaving.Cascade = refs(found), p.deed.Cascade
 	next, why := modulestatus.NextToDelete(leaving)
@@ -141,8 +141,8 @@ func listed(blocking []Blocking) string {
 	return few(names)
 }
 
-// cascade returns the step that deletes what was shown, each by its UID, and waits until all of it is gone. What came since then stays, and
-// ends everything: the operator must be there for it.
+// cascade returns the step that deletes the shown objects, each by its UID, and waits until all of them are gone. Newer objects stay, and
+// end the operation: the operator must be there for them.
 func (p *planner) cascade(s *hubContext, c *cluster, found []Blocking) step {
 	return step{
 		title: fmt.Sprintf("Delete the users' objects of %s", p.deed.Module),
@@ -173,15 +173,15 @@ func (p *planner) cascade(s *hubContext, c *cluster, found []Blocking) step {
 	}
 }
 
-// delete deletes one object, unless it is another one by now.
+// delete deletes one object, unless another one has replaced it.
 func (c *cluster) delete(ctx context.Context, b *Blocking, options ...client.DeleteOption) error {
-	object := &unstructured.Unstructured{} // what finalizers hold is answered as a whole, which metadata alone cannot read
+	object := &unstructured.Unstructured{} // the response for an object with finalizers is the whole object, not only metadata
 	object.SetAPIVersion(b.Ref.APIVersion)
 	object.SetKind(b.Ref.Kind)
 	object.SetNamespace(b.Ref.Namespace)
 	object.SetName(b.Ref.Name)
 	err := c.Delete(ctx, object, append(options, client.Preconditions{UID: &b.UID})...)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // gone, and another one of its name was not shown
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // gone; another one of its name was not shown
 		return nil
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// removeDirectly takes down a module that was installed without the lifecycle manager, from its record.
+// removeDirectly plans to delete a module that was installed without the lifecycle manager, from its record.
 func (p *planner) removeDirectly(ctx context.Context, at *place) (*plan, error) {
 	name := p.deed.Module
 	removal := directinstall.Removal{
@@ -52,7 +52,7 @@ func (p *planner) removeDirectly(ctx context.Context, at *place) (*plan, error) 
 	return made, nil
 }
 
-// removals returns what a dry run of a deletion says: what users made, and then what the module consists of.
+// removals returns the changes of a deletion's dry run: first the objects that users made, then those of the module.
 func (c *cluster) removals(report directinstall.Report) []Change {
 	all := []Change{}
 	for _, b := range blockingResources(report.Blocking) {
@@ -68,7 +68,7 @@ func (c *cluster) removals(report directinstall.Report) []Change {
 	return all
 }
 
-// blockingResources returns the objects of package direct.
+// blockingResources converts the resources of package directinstall.
 func blockingResources(resources []directinstall.Resource) []Blocking {
 	all := []Blocking{}
 	for _, r := range resources {
@@ -83,7 +83,7 @@ func blockingResources(resources []directinstall.Resource) []Blocking {
 	return all
 }
 
-// resourcesOf returns the objects of a preview, for package direct.
+// resourcesOf converts the objects of a preview for package directinstall.
 func resourcesOf(shown []PreviewedObject) []directinstall.Resource {
 	var all []directinstall.Resource
 	for _, one := range shown {
@@ -96,7 +96,7 @@ func resourcesOf(shown []PreviewedObject) []directinstall.Resource {
 	return all
 }
 
-// directEnd returns what a report of package direct means.
+// directEnd returns the error that a report of package directinstall means, nil for success.
 func directEnd(report directinstall.Report, r *reporter) error {
 	switch {
 	case report.Ready, report.State == installer.StateReady, report.State == installer.StateGone:

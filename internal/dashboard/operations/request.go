@@ -12,18 +12,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// Kind is what a Deed asks for.
+// Kind is the kind of a Request.
 type Kind string
 
-// The kinds of deeds.
+// The kinds of requests.
 const (
 	// Add installs modules: as entries of a Kyma, or directly.
 	Add Kind = "add"
 	// Upgrade installs other versions.
 	Upgrade Kind = "upgrade"
-	// Delete takes a module away.
+	// Delete deletes a module.
 	Delete Kind = "delete"
-	// Manage lets the lifecycle manager look after a module again, Unmanage lets go of it.
+	// Manage lets the lifecycle manager manage a module again, Unmanage makes it release the module.
 	Manage   Kind = "manage"
 	Unmanage Kind = "unmanage"
 	// Channel sets the channel of a Kyma, or of one of its modules.
@@ -37,7 +37,7 @@ const (
 // Request is a requested change. Which fields apply depends on the kind; the others must be empty.
 type Request struct {
 	Kind Kind `json:"kind"`
-	// Kyma as NAMESPACE/NAME. Without one, a deed is about modules that are installed directly into the cluster itself.
+	// Kyma is NAMESPACE/NAME. Without one, a request is about modules that are installed directly into the cluster itself.
 	Kyma string `json:"kyma,omitempty"`
 	// Modules to add.
 	Modules []Wanted `json:"modules,omitempty"`
@@ -46,23 +46,23 @@ type Request struct {
 	Community bool `json:"community,omitempty"`
 	// Source is the catalog that directly installed modules come from; empty means the cluster's own.
 	Source string `json:"source,omitempty"`
-	// Confirmation is the text that the user typed where a Preview requires one.
+	// Confirmation is the text that the user typed, if a Preview requires one.
 	Confirmation string `json:"confirmation,omitempty"`
 	// Items to upgrade.
 	Items []Item `json:"items,omitempty"`
-	// Module that everything else is about.
+	// Module is the module that all other kinds are about.
 	Module string `json:"module,omitempty"`
 	// Cascade deletes the objects of Previewed with the module.
 	Cascade   bool              `json:"cascade,omitempty"`
 	Previewed []PreviewedObject `json:"previewed,omitempty"`
-	// Policy for the default custom resource.
+	// Policy is the policy for the default custom resource.
 	Policy v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
-	// Channel or Version to go to.
+	// Channel or Version is the target.
 	Channel string `json:"channel,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Object is the custom resource as it shall be.
+	// Object is the desired custom resource.
 	Object *unstructured.Unstructured `json:"object,omitempty"`
-	// Release as NAMESPACE/NAME.
+	// Release is NAMESPACE/NAME.
 	Release string `json:"release,omitempty"`
 }
 
@@ -74,17 +74,17 @@ type Wanted struct {
 	Policy  v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
 	// Resource is created in place of the default custom resource.
 	Resource *unstructured.Unstructured `json:"resource,omitempty"`
-	// Namespace that the template of a directly installed module is taken from; empty where modulestatus.Choice decides.
+	// Namespace is where the template of a directly installed module is taken from; if it is empty, modulestatus.Choice decides.
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// Item is one module to upgrade. Neither version nor channel means: to the newest there is.
+// Item is one module to upgrade. Without a version and a channel, it is upgraded to the newest version.
 type Item struct {
 	Kyma    string `json:"kyma,omitempty"`
 	Module  string `json:"module"`
 	Version string `json:"version,omitempty"`
 	Channel string `json:"channel,omitempty"`
-	// Namespace that the template of a directly installed module is taken from; empty for the one that it came from.
+	// Namespace is where the template of a directly installed module is taken from; empty means the one that it came from.
 	Namespace string `json:"namespace,omitempty"`
 }
 
@@ -94,7 +94,7 @@ type PreviewedObject struct {
 	UID types.UID `json:"uid"`
 }
 
-// Title says in a few words what the deed is.
+// Title describes the request in a few words.
 func (d *Request) Title() string {
 	where := ""
 	if d.Kyma != "" {
@@ -144,15 +144,15 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// directly reports whether an add goes past the lifecycle manager.
+// directly reports whether an add bypasses the lifecycle manager.
 func (d *Request) directly() bool { return d.Direct || d.Community || d.Kyma == "" }
 
-// custom reports whether the deed has custom resources of the user.
+// custom reports whether the request contains custom resources of the user.
 func (d *Request) custom() bool {
 	return d.Object != nil || slices.ContainsFunc(d.Modules, func(m Wanted) bool { return m.Resource != nil })
 }
 
-// bare returns the deed with the names of the custom resources only: what they say may be secret.
+// bare returns the request with only the names of the custom resources: their content may be secret.
 func (d *Request) bare() Request {
 	made := *d
 	made.Object, made.Modules = nameOnly(d.Object), slices.Clone(d.Modules)
@@ -174,7 +174,7 @@ func nameOnly(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return made
 }
 
-// kymas returns the Kymas that the deed is about.
+// kymas returns the Kymas that the request is about.
 func (d *Request) kymas() []string {
 	all := []string{}
 	if d.Kyma != "" {

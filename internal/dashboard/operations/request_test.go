@@ -79,7 +79,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// TestRequest_InWords: pages do not speak of flags and commands.
+// TestRequest_InWords: pages do not mention flags and commands.
 func TestRequest_InWords(t *testing.T) {
 	for _, wish := range []modulestatus.InstallInput{
 		{Module: "notes", Type: modulestatus.Managed, WantsUnmanaged: true}, {Module: "notes", Type: modulestatus.Community},
@@ -120,8 +120,8 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		after time.Duration
 		want  State
 	}{
-		"a user is at it":                    {lapse, Running},
-		"no one has renewed it for too long": {lapse + time.Second, Interrupted},
+		"a user is at it":                         {lapse, Running},
+		"the record was not renewed for too long": {lapse + time.Second, Interrupted},
 	} {
 		if op := got.read(now.Add(c.after), lapse); op.State != c.want {
 			t.Errorf("%s: %s", name, op.State)
@@ -137,7 +137,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// FuzzDecode: the one who may write ConfigMaps may write anything into them.
+// FuzzDecode: users who may write ConfigMaps may write anything into them.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"id":"abc","deed":{"kind":"delete","module":"notes"},"state":"Running","steps":[],"objects":[]}`)
 	f.Add(`{"id":"abc","deed":{"kind":"configure","module":"notes","object":{"apiVersion":"v1","kind":"X","metadata":{"name":"x"}}}}`)
@@ -163,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestRequest_OneObjectIsToldOnce although the cluster serves its kind in no version at first, and objects of several Kymas stay apart.
+// TestRequest_OneObjectIsToldOnce although the cluster does not serve its kind at first; objects of several Kymas stay apart.
 func TestRequest_OneObjectIsToldOnce(t *testing.T) {
 	l := &activeOperation{op: Operation{}, objects: map[string]int{}, touched: make(chan struct{}, 1), notify: func() {}}
 	r := &reporter{live: l}

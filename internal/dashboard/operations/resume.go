@@ -8,11 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Resume carries an operation out again, as the requesting user: it continues where it was, since every step may be repeated.
+// Resume carries an operation out again, as the requesting user: it continues where it stopped, since every step may be repeated.
 //
-//  1. only one that has ended without success, or has no live server, and whose inputs are all available
-//  2. by a user who sees it, and whose own permissions suffice for a plan; those of the user who started it do not count
-//  3. by one server: the record is taken over in the version that was read
+//  1. It must have ended without success, or have no live server, and all its inputs must be available.
+//  2. The user must be allowed to see it, with permissions that suffice for a plan; those of the user who started it do not count.
+//  3. One server resumes it: it takes over the record in the version that it has read.
 func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, error) {
 	known, err := e.find(ctx, as, id)
 	if err != nil {
@@ -51,7 +51,7 @@ func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, er
 	return e.redactedFor(ctx, as, entry{Operation: l.operation(), elsewhere: p.elsewhere}), nil
 }
 
-// settled waits until the end of what this server carried out is recorded, too.
+// settled waits until the end of an operation that this server carried out is recorded, too.
 func (e *Engine) settled(ctx context.Context, id string) error {
 	l := e.mine(id)
 	if l == nil {
@@ -65,7 +65,7 @@ func (e *Engine) settled(ctx context.Context, id string) error {
 	}
 }
 
-// take makes the record this server's. What was in the memory of this server only stays there where records may not be read.
+// take makes this server the holder of the record. An operation that was only in its memory stays there if records may not be read.
 func (e *Engine) take(ctx context.Context, l, before *activeOperation) error {
 	if e.records == nil {
 		return e.record(ctx, l)
@@ -102,7 +102,7 @@ func (e *Engine) take(ctx context.Context, l, before *activeOperation) error {
 	return nil
 }
 
-// Cancel ends an operation that this server carries out. What was done until then stays.
+// Cancel ends an operation that this server carries out. Changes made until then stay.
 func (e *Engine) Cancel(ctx context.Context, as Actor, id string) (Operation, error) {
 	known, err := e.find(ctx, as, id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (e *Engine) Cancel(ctx context.Context, as Actor, id string) (Operation, er
 	return shown, nil
 }
 
-// Forget takes an operation that has ended off the list.
+// Forget removes an operation that has ended from the list.
 func (e *Engine) Forget(ctx context.Context, as Actor, id string) error {
 	known, err := e.find(ctx, as, id)
 	if err != nil {

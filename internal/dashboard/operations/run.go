@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// launch carries a plan out in the background.
+// launch carries out a plan in the background.
 func (e *Engine) launch(l *activeOperation, p *plan) {
 	ctx, cancel := context.WithCancelCause(e.base)
 	l.mutex.Lock()
@@ -33,10 +33,10 @@ func (e *Engine) launch(l *activeOperation, p *plan) {
 	})
 }
 
-// carry does one step after the other.
+// carry carries out one step after the other.
 func (l *activeOperation) carry(ctx context.Context, p *plan, log logr.Logger) (err error) {
 	defer func() {
-		if crash := recover(); crash != nil { // content of modules is hostile: what it breaks must not break the others
+		if crash := recover(); crash != nil { // content of modules is untrusted: one that panics must not break the others
 			err = fmt.Errorf("the dashboard failed at it: %v", crash)
 			log.Error(err, "an operation broke", "id", l.op.ID, "stack", string(debug.Stack()))
 		}
@@ -55,8 +55,8 @@ func (l *activeOperation) carry(ctx context.Context, p *plan, log logr.Logger) (
 	return nil
 }
 
-// keep writes the record after every change, and from time to time, until the context ends. A server that finds that another one holds
-// the record stops: the operation is that server's.
+// keep writes the record after every change, and from time to time, until the context ends. If another server holds the record, it stops
+// the operation, which then belongs to that server.
 func (e *Engine) keep(ctx context.Context, l *activeOperation) {
 	renew := time.NewTicker(e.renewal)
 	defer renew.Stop()
@@ -81,10 +81,10 @@ func (e *Engine) keep(ctx context.Context, l *activeOperation) {
 	}
 }
 
-// finish says how it ended:
+// finish records how the operation ended:
 //
 //  1. as it was requested
-//  2. not by us: another server has it, and nothing is written
+//  2. taken over: another server has it, and nothing is written
 //  3. cancelled by a user
 //  4. interrupted, by the end of this server or of the user's login
 //  5. failed
@@ -137,7 +137,7 @@ func (e *Engine) finish(ctx context.Context, l *activeOperation, p *plan, failed
 	e.notify()
 }
 
-// mostMessage bounds what is told of an error.
+// mostMessage bounds the length of an error text.
 const mostMessage = 4 << 10
 
 func errorText(err error) string {

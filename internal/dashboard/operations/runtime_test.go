@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// papers lets users make Papers with module notes, and makes some in the bench's namespace. The default one is default.
+// papers creates the kind Paper for module notes, and some Papers in the bench's namespace. The default custom resource is named default.
 func (b *bench) papers(names ...string) (group string) {
 	b.Helper()
 	group = b.notes + ".example.com"
@@ -55,7 +55,8 @@ func (b *bench) paper(group, name string) *unstructured.Unstructured {
 	return object("{apiVersion: " + group + "/v1, kind: Paper, metadata: {name: " + name + ", namespace: " + b.namespace + "}}")
 }
 
-// TestRuntime_AModuleOfAKymaGoesWithWhatWasShown: what users made blocks, what was shown goes first, and what came later stays.
+// TestRuntime_AModuleOfAKymaGoesWithWhatWasShown: objects that users made block the deletion, shown ones are deleted first, and newer
+// ones stay.
 func TestRuntime_AModuleOfAKymaGoesWithWhatWasShown(t *testing.T) {
 	b := newBench(t)
 	b.manages()
@@ -126,7 +127,8 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// TestRuntime_InTheRuntimeOfAKyma: the way there is the access Secret, for those who may read it; the others do not see what lies there.
+// TestRuntime_InTheRuntimeOfAKyma: the access Secret leads there, for users who may read it; others do not see the objects of the
+// runtime.
 func TestRuntime_InTheRuntimeOfAKyma(t *testing.T) {
 	b := newBench(t)
 	widget, admin := b.widget(), b.admin()

@@ -9,7 +9,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 )
 
-// saw keeps which version was seen of a source. Who may not write that reads it nevertheless: what others have written counted.
+// saw records which version of a source was seen. If the user may not write that, the source is used nevertheless: the version that
+// others have recorded was checked.
 func saw(ctx context.Context, shelf communitycatalog.SourceStore, source communitycatalog.Source, found communitycatalog.Catalog) error {
 	if err := shelf.Saw(ctx, source, found); !apierrors.IsForbidden(err) {
 		return err
@@ -17,7 +18,7 @@ func saw(ctx context.Context, shelf communitycatalog.SourceStore, source communi
 	return nil
 }
 
-// saw keeps which version a plan has seen of a source that is kept. A preview writes nothing.
+// saw records which version of a stored source a plan has seen. A preview writes nothing.
 func (p *planner) saw(ctx context.Context, source communitycatalog.Source, found communitycatalog.Catalog) error {
 	if !p.start || source.Name == "" || source.Seen(found) <= source.Version {
 		return nil
@@ -29,7 +30,7 @@ func (p *planner) saw(ctx context.Context, source communitycatalog.Source, found
 	return saw(ctx, shelf, source, found)
 }
 
-// warn adds what a user should know, once.
+// warn adds warnings for the user, each of them once.
 func (p *plan) warn(warnings []string) {
 	for _, warning := range warnings {
 		if !slices.Contains(p.warnings, warning) {

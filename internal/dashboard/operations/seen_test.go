@@ -34,7 +34,7 @@ func datedCatalogOf(t *testing.T, version int64, expires time.Time, templates ..
 	return catalogOf(t, all...)
 }
 
-// publicKey returns that of catalogKey.
+// publicKey returns the public key of catalogKey.
 func publicKey(t *testing.T) string {
 	t.Helper()
 	key, err := catalogKey()
@@ -48,7 +48,8 @@ func publicKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: text}))
 }
 
-// TestSeen_AnUpgradeTakesNoOldCatalog: what was seen of a source counts, for what is tested, shown and carried out; and so does its end.
+// TestSeen_AnUpgradeTakesNoOldCatalog: the version that was seen of a source counts for tests, previews and operations; and so does its
+// expiry.
 func TestSeen_AnUpgradeTakesNoOldCatalog(t *testing.T) {
 	b := newBench(t)
 	admin, widget := b.admin(), testkit.Unique("widget")
@@ -117,7 +118,7 @@ func TestSeen_AnUpgradeTakesNoOldCatalog(t *testing.T) {
 	b.succeeds(admin, Request{Kind: Delete, Module: widget})
 }
 
-// A page of the dashboard reads a source at each visit: looking writes only where the outcome is another one or the last check is old.
+// A page of the dashboard reads a source at each visit: it writes only if the result differs or the last check is old.
 func TestSeen_ASourceThatIsTestedAgainIsNotWritten(t *testing.T) {
 	b := newBench(t)
 	admin := b.admin()
@@ -164,7 +165,7 @@ func TestSeen_ASourceThatIsTestedAgainIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestSeen_ASourceThatIsTestedInAnotherWay is another one: the result of that is not noted at the one that is kept.
+// TestSeen_ASourceThatIsTestedInAnotherWay is another source: its result is not recorded on the stored one.
 func TestSeen_ASourceThatIsTestedInAnotherWay(t *testing.T) {
 	b := newBench(t)
 	admin := b.admin()

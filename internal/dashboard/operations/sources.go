@@ -16,22 +16,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// Tested is what a source offers, and what is wrong with it.
+// Tested is what a source offers, and its problems.
 type Tested struct {
 	Modules  []communitycatalog.Module `json:"modules"`
 	Problems []SourceProblem           `json:"problems"`
-	// Digest that it has now; empty for a namespace of the cluster.
+	// Digest is its current digest; empty for a namespace of the cluster.
 	Digest string `json:"digest"`
 }
 
-// SourceProblem is one thing that is wrong with a catalog.
+// SourceProblem is one problem of a catalog.
 type SourceProblem struct {
 	Rule    string `json:"rule"`
 	Where   string `json:"where"`
 	Message string `json:"message"`
 }
 
-// shelfOf returns where the sources are kept, with the rights of the user.
+// shelfOf returns the store of the sources, with the permissions of the user.
 func (e *Engine) shelfOf(ctx context.Context, as Actor) (communitycatalog.SourceStore, *cluster, error) {
 	c, err := connect(as.Config)
 	if err != nil {
@@ -49,7 +49,7 @@ func (e *Engine) shelfOf(ctx context.Context, as Actor) (communitycatalog.Source
 	return communitycatalog.SourceStore{Client: c, Namespace: namespace}, c, nil
 }
 
-// Sources returns those that the user may list.
+// Sources returns the sources that the user may list.
 func (e *Engine) Sources(ctx context.Context, as Actor) ([]communitycatalog.Source, error) {
 	shelf, _, err := e.shelfOf(ctx, as)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *Engine) Sources(ctx context.Context, as Actor) ([]communitycatalog.Sour
 	return shelf.List(ctx)
 }
 
-// AddSource stores a source, and notes on it what reading it gives now: it is kept where that fails, too, and says why.
+// AddSource stores a source, and records on it the result of reading it now: if that fails, the source is kept, with the reason.
 func (e *Engine) AddSource(ctx context.Context, as Actor, source communitycatalog.Source) (communitycatalog.Source, error) {
 	source, err := userFields(source).Complete()
 	if err != nil {
@@ -86,14 +86,14 @@ func userFields(source communitycatalog.Source) communitycatalog.Source {
 	}
 }
 
-// remembered returns a source that is kept, as it must be asked: with the version that was seen of it.
+// remembered returns a stored source as it must be read: with the version that was last seen.
 func remembered(source communitycatalog.Source) communitycatalog.Source {
 	made := userFields(source)
 	made.Version = source.Version
 	return made
 }
 
-// RemoveSource forgets a source. What was installed from it stays.
+// RemoveSource forgets a source. Modules installed from it stay.
 func (e *Engine) RemoveSource(ctx context.Context, as Actor, name string) error {
 	shelf, _, err := e.shelfOf(ctx, as)
 	if err != nil {
@@ -106,8 +106,8 @@ func (e *Engine) RemoveSource(ctx context.Context, as Actor, name string) error 
 	return nil
 }
 
-// TestSource reads a source and says what it offers, whether it is stored or not. What came of one that is stored is noted on it, as far as
-// the user may.
+// TestSource reads a source, stored or not, and returns what it offers. The result for a stored source is recorded on it, if the user may
+// do that.
 func (e *Engine) TestSource(ctx context.Context, as Actor, source communitycatalog.Source) (Tested, error) {
 	shelf, c, err := e.shelfOf(ctx, as)
 	if err != nil {
@@ -123,7 +123,7 @@ func (e *Engine) TestSource(ctx context.Context, as Actor, source communitycatal
 	}
 	source.Name = cmp.Or(source.Name, "unnamed")
 	same := userFields(stored)
-	same.RequireFreshness = same.RequireFreshness && source.RequireFreshness // who does not say so asks as it is kept
+	same.RequireFreshness = same.RequireFreshness && source.RequireFreshness // without it, the stored value applies
 	kept := missing == nil && same.Same(source)
 	if kept {
 		source = remembered(stored)
@@ -134,7 +134,7 @@ func (e *Engine) TestSource(ctx context.Context, as Actor, source communitycatal
 			err = saw(ctx, shelf, source, found)
 		}
 		if modules, now := len(found.Modules()), e.now(); !stored.Noted(modules, err, now) {
-			_ = shelf.Note(ctx, source.Name, modules, err, now) // a note that is for the next look; this one has its answer
+			_ = shelf.Note(ctx, source.Name, modules, err, now) // the note is for later readers; this one has its answer
 			e.notify()
 		}
 	}
@@ -144,7 +144,7 @@ func (e *Engine) TestSource(ctx context.Context, as Actor, source communitycatal
 	return e.tested(ctx, c, source, found, digest)
 }
 
-// tested returns what a source offers in a cluster, and what is wrong with it.
+// tested returns what a source offers in a cluster, and its problems.
 func (e *Engine) tested(
 	ctx context.Context, c *cluster, source communitycatalog.Source, found communitycatalog.Catalog, digest string,
 ) (Tested, error) {
@@ -169,7 +169,7 @@ func whereOf(f diagnostics.Finding) string {
 	return strings.TrimPrefix(f.File+": "+f.Field, ": ")
 }
 
-// stored returns a source that is kept, as it must be asked; nil for no name.
+// stored returns a stored source, as it must be read; nil without a name.
 func (e *Engine) stored(ctx context.Context, as Actor, name string) (*communitycatalog.Source, error) {
 	if name == "" {
 		return nil, nil
@@ -186,8 +186,8 @@ func (e *Engine) stored(ctx context.Context, as Actor, name string) (*communityc
 	return &source, err
 }
 
-// again returns the source that a module came from which is installed at a place; nil where it came from none. What a runtime says of it
-// counts only as far as the hub keeps such a source: the runtime's owner could name any address.
+// again returns the source that an installed module came from; nil if it came from none. The record in a runtime counts only if the hub
+// keeps such a source: the runtime's owner could name any address.
 func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *modulestatus.Direct) (*communitycatalog.Source, error) {
 	origin := installed.Origin
 	if origin == nil {
@@ -206,7 +206,7 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *modu
 		Name: origin.Name, URL: origin.URL, Digest: origin.RequestedDigest(), Key: origin.Key, Version: origin.Version,
 	}
 	if at.elsewhere() {
-		before.Name = "" // the name of something in the runtime, if of anything
+		before.Name = "" // at most, it names a source in the runtime
 	}
 	source, err := communitycatalog.Again(before, kept, at.elsewhere())
 	if err != nil {
@@ -216,7 +216,7 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *modu
 	return &source, nil
 }
 
-// fetch reads a source, and gives what is wrong with it a reason of its own.
+// fetch reads a source, and gives its errors a reason of this package.
 func (e *Engine) fetch(ctx context.Context, c *cluster, source communitycatalog.Source) (communitycatalog.Catalog, string, error) {
 	limits := e.options.Catalogs
 	limits.Cluster = c

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fieldManager writes the records.
+// fieldManager is the field manager of the records.
 const fieldManager = "kyma-dashboard"
 
-// record writes down that an operation begins. Where that cannot be, it is kept in memory, and its message says so.
+// record records that an operation begins. If that is not possible, the operation is kept in memory, and its message says so.
 func (e *Engine) record(ctx context.Context, l *activeOperation) error {
 	if e.records == nil {
 		l.unrecorded("the dashboard was started without a cluster to record it in")
@@ -36,14 +36,14 @@ func (e *Engine) record(ctx context.Context, l *activeOperation) error {
 	return fmt.Errorf("record the operation: %w", err)
 }
 
-// unrecorded says what it means that there is no record.
+// unrecorded explains in the message what it means that there is no record.
 func (l *activeOperation) unrecorded(why string) {
 	l.change(func(op *Operation) {
 		op.Message = "it is not recorded in the cluster, and ends with this dashboard: " + why
 	})
 }
 
-// recordOf returns what is written of an operation now.
+// recordOf returns the current record of an operation.
 func (e *Engine) recordOf(l *activeOperation) *record {
 	op := l.operation()
 	l.mutex.Lock()
@@ -107,7 +107,7 @@ func (l *activeOperation) isRecorded() bool {
 	return l.recorded
 }
 
-// forget lets go of what ended long ago, in the cluster and in memory.
+// forget removes operations that ended long ago, from the cluster and from memory.
 func (e *Engine) forget(ctx context.Context) {
 	if e.records != nil {
 		if err := e.records.forget(ctx, e.now(), e.lapse); err != nil && !apierrors.IsConflict(err) && !errors.Is(err, context.Canceled) {

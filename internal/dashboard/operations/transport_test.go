@@ -14,7 +14,7 @@ import (
 
 type roundTripper = http.RoundTripper
 
-// holding lets writes of a resource wait, other than dry runs.
+// holding delays writes of a resource, other than dry runs, until the gate opens.
 type holding struct {
 	next     http.RoundTripper
 	resource string
@@ -34,7 +34,7 @@ func (h *holding) RoundTrip(request *http.Request) (*http.Response, error) {
 	return h.next.RoundTrip(request)
 }
 
-// refusedLogin waits until the cluster no longer takes a token: API servers believe one for a while.
+// refusedLogin waits until the cluster no longer accepts a token: API servers cache the result for a while.
 func (b *bench) refusedLogin(config *rest.Config) {
 	b.Helper()
 	access, err := authenticationv1client.NewForConfig(config)

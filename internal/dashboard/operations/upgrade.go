@@ -17,8 +17,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// upgrade brings modules to other versions: those of a Kyma all at once, one Kyma after the other, and then those that are installed
-// directly. Custom resources of users are not touched.
+// upgrade plans to bring modules to other versions: those of a Kyma all at once, one Kyma after the other, and then those that are
+// installed directly. Custom resources of users are not touched.
 func (p *planner) upgrade(ctx context.Context) (*plan, error) {
 	made := &plan{way: string(modulestatus.ViaKyma), why: "custom resources stay as they are"}
 	var directs []Item
@@ -62,8 +62,8 @@ func (p *planner) upgrade(ctx context.Context) (*plan, error) {
 	return made, nil
 }
 
-// suspended refuses to upgrade what the lifecycle manager leaves alone: the upgrade would begin when the label goes, at a time that is not
-// expected any more. A Manifest that may not be read is not in the way: the wait says what it waits for.
+// suspended refuses to upgrade modules that the lifecycle manager skips: the upgrade would begin when the label is removed, at a time
+// when it is no longer expected. A Manifest that may not be read does not block the upgrade: the wait reports what it waits for.
 func (s *hubContext) suspended(ctx context.Context, items []Item) error {
 	const means = "%s is suspended by the label %s, and stays as it is: remove the label first"
 	if module.KymaSuspended(s.Kyma) && len(items) > 0 {
@@ -87,7 +87,7 @@ func (s *hubContext) suspended(ctx context.Context, items []Item) error {
 	return nil
 }
 
-// goalOf returns what an entry of a Kyma goes to.
+// goalOf returns the target of an entry of a Kyma.
 func (s *hubContext) goalOf(spec *v1beta2.KymaSpec, item Item) (wish kymaedit.ModuleRequest, changes bool, err error) {
 	entry := kymaedit.Entry(spec, item.Module)
 	if entry == nil {
@@ -140,7 +140,7 @@ func (s *hubContext) upgrade(made *plan, items []Item, patience time.Duration) e
 	return nil
 }
 
-// templatesChange tells for each module what its template says otherwise in the version that it goes to.
+// templatesChange returns for each module how its template differs in the target version.
 func (s *hubContext) templatesChange(items []Item) ([]Change, error) {
 	after := s.Asked.DeepCopy()
 	var all []Change
@@ -182,7 +182,7 @@ func shownTemplate(template *v1beta2.ModuleTemplate, version string) any {
 	return shown
 }
 
-// upgradeDirectly adds the step for a module that is installed without the lifecycle manager. That it is was confirmed then.
+// upgradeDirectly adds the step for a module that is installed without the lifecycle manager, which was confirmed when it was installed.
 func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) error {
 	at, err := p.where(ctx, item.Kyma)
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 		return nil
 	}
 	var source *communitycatalog.Source
-	if item.Namespace == "" { // else the deed says where it comes from now
+	if item.Namespace == "" { // otherwise the request names where it comes from now
 		if source, err = p.again(ctx, p.as, at, before); err != nil {
 			made.refuse(err)
 			return nil
@@ -229,7 +229,7 @@ func (p *planner) upgradeDirectly(ctx context.Context, made *plan, item Item) er
 	return nil
 }
 
-// notAsked refuses an upgrade whose source gives no answer that counts. Other errors stay what they are.
+// notAsked refuses an upgrade whose source cannot be used. Other errors are returned unchanged.
 func notAsked(made *plan, module string, source *communitycatalog.Source, err error) error {
 	if source == nil || ReasonOf(err) == "" {
 		return err

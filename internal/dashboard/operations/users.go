@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// made returns the objects that users made with a module of a Kyma, as far as they can be seen in the cluster that its modules are in.
+// made returns the objects that users made with a module of a Kyma, as far as they are visible in the cluster of its modules.
 func (s *hubContext) made(ctx context.Context, c *cluster, name string) ([]Blocking, []modulestatus.Unread) {
 	objects, unread := s.Users(ctx, c, name)
 	var found []Blocking
@@ -39,7 +39,7 @@ func refs(blocking []Blocking) []modulestatus.Ref {
 	return all
 }
 
-// notShown returns those that a preview did not show: they came after it, or are others of the same name.
+// notShown returns the objects that a preview did not show: they are newer, or others of the same name.
 func notShown(blocking []Blocking, shown []PreviewedObject) []Blocking {
 	type key struct {
 		kind      schema.GroupKind

@@ -10,14 +10,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 )
 
-// Bounds of one deed.
+// Bounds of one request.
 const (
 	mostModules   = 50
 	mostItems     = 500
 	mostPreviewed = 5000
 )
 
-// fields are those that a kind has beside kind and confirmation.
+// fields lists the fields of each kind, besides kind and confirmation.
 var fields = map[Kind][]string{
 	Add:       {"kyma", "modules", "direct", "community", "source"},
 	Upgrade:   {"items"},
@@ -29,7 +29,7 @@ var fields = map[Kind][]string{
 	Promote:   {"release", "channel", "version"},
 }
 
-// Validate returns what is wrong with a deed, as far as it can be said without a cluster.
+// Validate returns what is wrong with a request, as far as that can be checked without a cluster.
 func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
@@ -63,13 +63,13 @@ func (d *Request) Validate() error {
 		if d.Channel == "" || d.Version == "" {
 			return refuse(WhyInvalid, "fields channel and version are needed: which channel shall offer which version?")
 		}
-		return nil // package packaging says the rest
+		return nil // package packaging checks the rest
 	case Manage, Unmanage:
 	}
 	return policy(d.Policy)
 }
 
-// set returns which fields hold something.
+// set returns which fields are set.
 func (d *Request) set() map[string]bool {
 	return map[string]bool{
 		"kyma": d.Kyma != "", "modules": len(d.Modules) > 0, "direct": d.Direct, "community": d.Community, "source": d.Source != "",
@@ -78,7 +78,7 @@ func (d *Request) set() map[string]bool {
 	}
 }
 
-// validatePlaces looks at the names of Kyma, module and release.
+// validatePlaces checks the names of Kyma, module and release.
 func (d *Request) validatePlaces() error {
 	needsKyma := d.Kind == Manage || d.Kind == Unmanage || d.Kind == Channel
 	needsModule := needsKyma && d.Kind != Channel || d.Kind == Delete || d.Kind == Configure
@@ -172,7 +172,7 @@ func (d *Request) validateDelete() error {
 	return nil
 }
 
-// keyed wants NAMESPACE/NAME.
+// keyed requires NAMESPACE/NAME.
 func keyed(field, text string) error {
 	namespace, name, cut := strings.Cut(text, "/")
 	if !cut || namespace == "" || name == "" || strings.Contains(name, "/") {
@@ -195,7 +195,7 @@ func moduleName(name string) error {
 	return nil
 }
 
-// target wants a channel or a version, one of them at most.
+// target requires a channel or a version, at most one of them.
 func target(channel, version string) error {
 	if channel != "" && version != "" {
 		return refuse(WhyInvalid, "channel %s and version %s: which of the two?", channel, version)

@@ -24,7 +24,7 @@ func (s scope) equal(other scope) bool {
 	return s.all == other.all && slices.Equal(s.namespaces, other.namespaces)
 }
 
-// scope returns where the user may list a kind. A requested namespace is the only one that counts.
+// scope returns where the user may list a kind. If a namespace is requested, no other one counts.
 func (w *watches) scope(ctx context.Context, u *User, at place, resource schema.GroupVersionResource) (scope, error) {
 	ask := authorizationv1.ResourceAttributes{
 		Verb: "list", Group: resource.Group, Resource: resource.Resource, Namespace: at.namespace,
@@ -41,7 +41,7 @@ func (w *watches) scope(ctx context.Context, u *User, at place, resource schema.
 	each(len(namespaces), func(i int) {
 		one := ask
 		one.Namespace = namespaces[i]
-		allowed[i], _ = u.May(ctx, one) // what cannot be found out is not allowed
+		allowed[i], _ = u.May(ctx, one) // a failed review counts as not allowed
 	})
 	var is scope
 	for i, namespace := range namespaces {
@@ -52,8 +52,8 @@ func (w *watches) scope(ctx context.Context, u *User, at place, resource schema.
 	return is, ctx.Err()
 }
 
-// candidates returns the namespaces in which a user without cluster-wide permission might list a kind: where the server watches it, those
-// that have one; else the usual ones, and those that the user may know of.
+// candidates returns the namespaces in which a user without cluster-wide permission might list a kind: for a kind that the server
+// watches, those that have an object of it; for any other, the usual ones, and all that the user may list.
 func (w *watches) candidates(ctx context.Context, u *User, at place) ([]string, error) {
 	find := w.knownTo
 	if w.shared(at.GroupKind()) {
@@ -68,7 +68,7 @@ func (w *watches) candidates(ctx context.Context, u *User, at place) ([]string, 
 	return names[:min(len(names), mostNamespaces)], nil
 }
 
-// inUse returns the namespaces that have an object of a kind which the server watches.
+// inUse returns the namespaces that have an object of a kind that the server watches.
 func (w *watches) inUse(ctx context.Context, u *User, at place) ([]string, error) {
 	h, err := w.stream(w.self, place{GroupVersionKind: at.GroupVersionKind, labels: at.labels})
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *watches) inUse(ctx context.Context, u *User, at place) ([]string, error
 	return names, err
 }
 
-// knownTo returns the usual namespaces, or all for users who may list them.
+// knownTo returns the usual namespaces, and all others for users who may list namespaces.
 func (w *watches) knownTo(ctx context.Context, u *User, _ place) ([]string, error) {
 	names := slices.Clone(w.usual)
 	may, err := u.May(ctx, authorizationv1.ResourceAttributes{Verb: "list", Resource: "namespaces"})
@@ -110,7 +110,7 @@ func sharedInCluster(kind schema.GroupKind) bool {
 	return false
 }
 
-// each calls a function for the numbers below n, eight at once.
+// each calls a function for the numbers below n, eight at a time.
 func each(n int, f func(int)) {
 	slots := make(chan struct{}, 8)
 	var all sync.WaitGroup

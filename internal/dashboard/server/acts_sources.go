@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 )
 
-// routeSources registers what is about the catalogs that modules come from.
+// routeSources registers the routes for the catalogs that modules come from.
 func (s *Server) routeSources() {
 	s.handle("GET /api/v1/sources", s.sources)
 	s.handle("POST /api/v1/sources", s.addSource)
@@ -23,7 +23,7 @@ type sourceBody struct {
 	URL    string `json:"url"`
 	Digest string `json:"digest"`
 	Key    string `json:"key"`
-	// RequireFreshness refuses a signed catalog that says no version or no expiry.
+	// RequireFreshness refuses a signed catalog that has no version or no expiry.
 	RequireFreshness bool `json:"requireFreshness"`
 }
 
@@ -31,7 +31,7 @@ func (b sourceBody) source() communitycatalog.Source {
 	return communitycatalog.Source{Name: b.Name, URL: b.URL, Digest: b.Digest, Key: b.Key, RequireFreshness: b.RequireFreshness}
 }
 
-// sources lists those that the user may see.
+// sources lists the sources that the user may see.
 func (s *Server) sources(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Server) sources(ctx context.Context, u *User, r *http.Request) (any, er
 	return listOf(all, p, []Unread{}), nil
 }
 
-// addSource stores one.
+// addSource stores a source.
 func (s *Server) addSource(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Server) addSource(ctx context.Context, u *User, r *http.Request) (any, 
 	return created(source), nil
 }
 
-// testSource reads one, stored or not.
+// testSource reads the catalog of a source, stored or not.
 func (s *Server) testSource(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) testSource(ctx context.Context, u *User, r *http.Request) (any,
 	return tested, nil
 }
 
-// removeSource forgets one; what was installed from it stays.
+// removeSource forgets a source; modules installed from it stay.
 func (s *Server) removeSource(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// mostFailures are the logins that may fail at once; after that one more may every failureEvery.
+	// mostFailures is how many logins may fail at once; after that, one more may fail every failureEvery.
 	mostFailures = 10
 	failureEvery = 6 * time.Second
-	// signersPath is where an API server shows the keys with which it signs the tokens of ServiceAccounts.
+	// signersPath is where an API server publishes the keys that sign ServiceAccount tokens.
 	signersPath = "/openid/v1/jwks"
-	// signersAgain is how long the keys are not read again.
+	// signersAgain is the minimum time between two reads of the keys.
 	signersAgain = time.Minute
-	// mostRefused bounds how many tokens are remembered that the cluster does not accept.
+	// mostRefused bounds how many refused tokens are remembered.
 	mostRefused = 1000
 )
 
-// attempts bounds the logins that fail, for all together. One that is being judged counts as if it failed, so that many at once are not
-// more; one that works costs nothing.
+// attempts bounds failed logins, for all clients together. A login in progress counts as failed, so that parallel logins cannot exceed
+// the bound; a successful login costs nothing.
 type attempts struct {
 	failures *rate.Limiter
 
@@ -39,10 +39,10 @@ func newAttempts() *attempts {
 	return &attempts{failures: rate.NewLimiter(rate.Every(failureEvery), mostFailures)}
 }
 
-// fail counts a login that failed, and says whether that was still allowed.
+// fail counts a failed login, and reports whether it was still allowed.
 func (a *attempts) fail() bool { return a.failures.Allow() }
 
-// begin asks for permission to check a login. The caller reports by end whether it failed.
+// begin requests permission to check a login. The caller reports the result by calling end.
 func (a *attempts) begin() (end func(failed bool), allowed bool) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -60,8 +60,8 @@ func (a *attempts) begin() (end func(failed bool), allowed bool) {
 	}, true
 }
 
-// signers tell tokens that the cluster has signed from invented ones, without a request for each. They authenticate no user: only
-// the cluster knows whether a token is still valid.
+// signers distinguish tokens that the cluster has signed from invented ones, without a request for each. They authenticate no user: only
+// the cluster can decide whether a token is still valid.
 type signers struct {
 	cluster *rest.Config
 	now     func() time.Time
@@ -70,7 +70,7 @@ type signers struct {
 	keys  jose.JSONWebKeySet
 	// again is when the keys may be read next.
 	again time.Time
-	// refused are the hashes of tokens that the cluster does not accept, some of which it has signed.
+	// refused holds the hashes of tokens that the cluster does not accept, some of which it has signed.
 	refused map[[sha256.Size]byte]bool
 }
 
@@ -85,8 +85,7 @@ func (s *signers) signed(ctx context.Context, token string) bool {
 		claims.ValidateWithLeeway(jwt.Expected{Time: s.now()}, time.Minute) == nil
 }
 
-// of returns the keys among which the one of a name is, if the cluster has it. They are read again for one that is unknown, though not
-// often: any client can name one.
+// of returns the keys of the cluster. They are read again if the named one is not among them, though not often: any client can name one.
 func (s *signers) of(ctx context.Context, name string) jose.JSONWebKeySet {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -99,7 +98,7 @@ func (s *signers) of(ctx context.Context, name string) jose.JSONWebKeySet {
 	return s.keys
 }
 
-// read asks the cluster for the keys. Where that is not allowed, every token that has no session counts as made up.
+// read requests the keys from the cluster. If that is not allowed, every token without a session counts as invented.
 func (s *signers) read(ctx context.Context) (keys jose.JSONWebKeySet, err error) {
 	ctx, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// clusterStub judges tokens as an API server does, signs some, and counts what it is asked.
+// clusterStub judges tokens as an API server does, signs some, and counts its requests.
 type clusterStub struct {
 	*testing.T
 	*httptest.Server
@@ -73,7 +73,7 @@ func (c *clusterStub) review(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// reviewed returns the tokens that the cluster has judged.
+// reviewed returns the number of tokens that the cluster has judged.
 func (c *clusterStub) reviewed() int {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -110,7 +110,7 @@ func (c *clusterStub) logIn(token string) int {
 	return out.Code
 }
 
-// guess tries tokens that a user made up, all at once, until no more is judged. It returns how many the cluster was asked about.
+// guess tries invented tokens, all at once, until no more are judged. It returns how many of them reached the cluster.
 func (c *clusterStub) guess() int {
 	c.Helper()
 	const many = 60
@@ -126,7 +126,7 @@ func (c *clusterStub) guess() int {
 	return c.reviewed() - before
 }
 
-// TestGuessesDoNotReachTheCluster, but for the few that may fail.
+// TestGuessesDoNotReachTheCluster: only the few that may fail do.
 func TestGuessesDoNotReachTheCluster(t *testing.T) {
 	c := newClusterStub(t)
 	if asked := c.guess(); asked != mostFailures {
@@ -134,7 +134,7 @@ func TestGuessesDoNotReachTheCluster(t *testing.T) {
 	}
 }
 
-// TestGuessesKeepNobodyOut who has a session with the token, or one that the cluster has signed.
+// TestGuessesKeepNobodyOut: a user with the token of a session, or with one that the cluster has signed, can still log in.
 func TestGuessesKeepNobodyOut(t *testing.T) {
 	c := newClusterStub(t)
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -154,11 +154,11 @@ func TestGuessesKeepNobodyOut(t *testing.T) {
 		{"a token that has a session", known, http.StatusOK, 1},
 		{"a token that the cluster has signed", c.accept(c.sign(c.key, "one", "ada", time.Hour)), http.StatusOK, 1},
 		{"one that it has signed and no longer accepts", refused, http.StatusUnauthorized, 1},
-		{"the same once more", refused, http.StatusTooManyRequests, 0},
+		{"the same again", refused, http.StatusTooManyRequests, 0},
 		{"one that has expired", c.sign(c.key, "one", "late", -time.Hour), http.StatusTooManyRequests, 0},
-		{"one that another user has signed", c.sign(stranger, "one", "eve", time.Hour), http.StatusTooManyRequests, 0},
-		{"one by a key that no one knows", c.sign(stranger, "two", "eve", time.Hour), http.StatusTooManyRequests, 0},
-		{"one more of them", c.sign(stranger, "three", "eve", time.Hour), http.StatusTooManyRequests, 0},
+		{"one that another key has signed", c.sign(stranger, "one", "eve", time.Hour), http.StatusTooManyRequests, 0},
+		{"one by an unknown key", c.sign(stranger, "two", "eve", time.Hour), http.StatusTooManyRequests, 0},
+		{"one by another unknown key", c.sign(stranger, "three", "eve", time.Hour), http.StatusTooManyRequests, 0},
 	} {
 		before := c.reviewed()
 		if status := c.logIn(step.token); status != step.status || c.reviewed()-before != step.asked {
@@ -170,7 +170,7 @@ func TestGuessesKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// TestAttempts_ARightTokenCostsNothing: many who log in are no attack.
+// TestAttempts_ARightTokenCostsNothing: many successful logins are no attack.
 func TestAttempts_ARightTokenCostsNothing(t *testing.T) {
 	c := newClusterStub(t)
 	for i := range 3 * mostFailures {

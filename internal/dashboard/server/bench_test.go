@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// manyKymas is 5,000 Kymas with 5 modules each, as a hub has them.
+// manyKymas returns the inputs of a hub with many Kymas, each with the same modules.
 func manyKymas(kymas, modules int) modulestatus.Inputs {
 	var in modulestatus.Inputs
 	for m := range modules {
@@ -65,7 +65,7 @@ func ready(b *testing.B, in modulestatus.Inputs) (*Server, context.Context) {
 	return server, as(b.Context(), server.self)
 }
 
-// BenchmarkPage is one page of 50 of a fleet of 5,000 Kymas with 25,000 modules, as a user turns pages, searches and filters.
+// BenchmarkPage reads one page of 50 from a fleet of 5,000 Kymas with 25,000 modules, as a user turns pages, searches and filters.
 func BenchmarkPage(b *testing.B) {
 	server, ctx := ready(b, manyKymas(5000, 5))
 	for name, path := range map[string]string{
@@ -89,7 +89,7 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// BenchmarkCompute is everything that is computed of a fleet when something has changed.
+// BenchmarkCompute computes everything for a fleet, as after a change.
 func BenchmarkCompute(b *testing.B) {
 	in := manyKymas(5000, 5)
 	b.ReportAllocs()

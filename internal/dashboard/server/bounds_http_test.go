@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// waitsItsTurn holds all turns of a user, asks, and gives them back: an answer may come after that only.
+// waitsItsTurn takes all slots of a user, sends a request and releases the slots: the answer must not come before.
 func waitsItsTurn(s *site, of *concurrency, ask func() reply) {
 	s.Helper()
 	name := s.somebody().Name

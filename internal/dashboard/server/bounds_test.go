@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestBounds_NobodyTakesTheSessionsOfOthers: many logins of one person end that person's oldest.
+// TestBounds_NobodyTakesTheSessionsOfOthers: many logins of one user end that user's oldest sessions.
 func TestBounds_NobodyTakesTheSessionsOfOthers(t *testing.T) {
 	now := time.Now()
 	s := newSessions(func() time.Time { return now })
@@ -34,7 +34,7 @@ func TestBounds_NobodyTakesTheSessionsOfOthers(t *testing.T) {
 func TestBounds_ASessionHasNotManyStreams(t *testing.T) {
 	s := open(t, ModeLocal)
 	s.enter()
-	s.enter() // a session that is no more counts for nothing
+	s.enter() // the session that this replaces does not count
 	ask := func(ctx context.Context) (*http.Response, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+streamPath+"?q=/api/v1/session", http.NoBody)
 		if err != nil {
@@ -88,7 +88,7 @@ func TestPreviewsTakeTurns(t *testing.T) {
 		}
 		back = append(back, done)
 	}
-	const awhile, atOnce = 50 * time.Millisecond, time.Minute // who need not wait may be slow nevertheless
+	const awhile, atOnce = 50 * time.Millisecond, time.Minute // a caller that need not wait may still be slow
 	if !waits("one", awhile) || !waits("two", awhile) || !waits("three", awhile) {
 		t.Error("a third of one person, or a fourth in all, does not wait")
 	}
@@ -113,12 +113,12 @@ func TestBounds_WhatIsOldIsNamedToWhoMayListIt(t *testing.T) {
 		scopes map[place]scope
 		want   []string
 	}{
-		"who may list one namespace hears of that one":    {false, map[place]scope{all: {namespaces: []string{"mine"}}}, []string{"mine"}},
-		"who may list everything hears of everything":     {false, map[place]scope{all: {all: true}}, []string{"", "hidden", "mine"}},
-		"who asks for one namespace hears of that one":    {false, map[place]scope{mine: {all: true}}, []string{"mine"}},
-		"who may list nothing hears nothing":              {true, map[place]scope{all: {}}, nil},
-		"what the server watches is read for a part, too": {true, map[place]scope{all: {namespaces: []string{"mine"}}}, []string{"", "mine"}},
-		"another kind tells nothing":                      {false, map[place]scope{{}: {all: true}}, nil},
+		"a user with one namespace sees that one":    {false, map[place]scope{all: {namespaces: []string{"mine"}}}, []string{"mine"}},
+		"a user with all namespaces sees all":        {false, map[place]scope{all: {all: true}}, []string{"", "hidden", "mine"}},
+		"a request for one namespace shows that one": {false, map[place]scope{mine: {all: true}}, []string{"mine"}},
+		"a user without permissions sees nothing":    {true, map[place]scope{all: {}}, nil},
+		"a shared stream is read for a part, too":    {true, map[place]scope{all: {namespaces: []string{"mine"}}}, []string{"", "mine"}},
+		"another kind shows nothing":                 {false, map[place]scope{{}: {all: true}}, nil},
 	} {
 		w := &watches{shared: func(schema.GroupKind) bool { return c.shared }, streams: map[place]*watchStore{
 			all: broken(), mine: broken(), hidden: broken(),

@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// A preview is a dry run with many requests, and may fetch what a module holds.
+// A preview is a dry run with many requests, and may fetch the content of a module.
 const (
 	mostPreviews      = 4
 	mostPreviewsOfOne = 2
 )
 
-// concurrency lets some do something at once, and of each person fewer. The others wait.
+// concurrency limits how many requests run at once, in total and for each user. The others wait.
 type concurrency struct {
 	all   chan struct{}
 	ofOne int
-	// the requests that are limited when no slot is free.
+	// what names the limited requests in errors.
 	what string
 
 	mutex sync.Mutex
 	queue map[string]*queue
 }
 
-// queue is that of one person; it goes with the last who stands in it.
+// queue holds the slots of one user; it is removed with the last request in it.
 type queue struct {
 	turn    chan struct{}
 	waiting int

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// shortestBeat is the time between two beats at least: changes come in crowds.
+	// shortestBeat is the minimum time between two beats: changes come in bursts.
 	shortestBeat = 250 * time.Millisecond
-	// longestBeat is how late a change may be seen because computing takes long.
+	// longestBeat bounds the delay of a change when computing takes long.
 	longestBeat = time.Second
-	// costShare is how many times longer than the last computing took the pause is, so that a large fleet leaves time for others.
+	// costShare is the ratio of the pause to the duration of the last computation, so that a large fleet leaves time for other work.
 	costShare = 3
 )
 
-// debouncer turns crowds of changes into beats. What is shown is as of a beat.
+// debouncer groups bursts of changes into beats. Pages show the state as of a beat.
 type debouncer struct {
 	mutex   sync.Mutex
 	beat    uint64
@@ -28,7 +28,7 @@ func newPulse() *debouncer {
 	return &debouncer{beat: 1, waiting: make(chan struct{}), news: make(chan struct{}, 1)}
 }
 
-// note says that something has changed.
+// note records that something has changed.
 func (p *debouncer) note() {
 	select {
 	case p.news <- struct{}{}:
@@ -36,21 +36,21 @@ func (p *debouncer) note() {
 	}
 }
 
-// number returns that of the last beat.
+// number returns the number of the last beat.
 func (p *debouncer) number() uint64 {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.beat
 }
 
-// next is closed at the next beat.
+// next returns a channel that is closed at the next beat.
 func (p *debouncer) next() <-chan struct{} {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.waiting
 }
 
-// cost says how long computing took.
+// cost records how long computing took.
 func (p *debouncer) cost(took time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -63,7 +63,7 @@ func (p *debouncer) pause() time.Duration {
 	return min(max(shortestBeat, costShare*p.took), longestBeat)
 }
 
-// run beats after changes, until the context ends: at once when nothing happened for a while, and else after the pause.
+// run starts a beat after changes, until the context ends: at once after a quiet period, and otherwise after the pause.
 func (p *debouncer) run(ctx context.Context) {
 	for {
 		select {

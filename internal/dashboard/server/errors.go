@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reasons that the server itself gives; those of the cluster go out as they came.
+// Reasons that the server itself gives; those of the cluster are passed on unchanged.
 const (
 	WhyUnauthorized = "Unauthorized"
 	WhyForbidden    = "Forbidden"
@@ -28,7 +28,7 @@ const (
 	WhyInternal     = "Internal"
 )
 
-// Problem is an error with everything that the body of an answer says: what, where, and what to do about it. It holds no secret.
+// Problem is an error with everything that a response body reports: what is wrong, where, and what to do about it. It holds no secret.
 type Problem struct {
 	Status  int      `json:"-"`
 	Reason  string   `json:"reason"`
@@ -44,7 +44,7 @@ type Detail struct {
 
 func (p *Problem) Error() string { return p.Message }
 
-// fail returns an error with a status and a reason. The text says what, where and what to do.
+// fail returns an error with a status and a reason. The text names what is wrong, where, and what to do.
 func fail(status int, reason, format string, args ...any) error {
 	return &Problem{Status: status, Reason: reason, Message: fmt.Errorf(format, args...).Error()}
 }
@@ -54,13 +54,13 @@ func mayNotRead(u *User, what string) error {
 	return fail(http.StatusForbidden, WhyForbidden, "%s may not read %s: ask an administrator of the cluster for permission", u.Name, what)
 }
 
-// problemOf says of any error what the answer is:
+// problemOf converts any error into the answer:
 //
-//  1. what a handler decided goes out as it is
-//  2. what the cluster refused goes out with its status, reason and text
-//  3. what took too long is a timeout; no client reads the response to a canceled request
+//  1. a Problem of a handler is returned unchanged
+//  2. an error of the cluster keeps its status, reason and text
+//  3. an exceeded deadline is a timeout; no client reads the response to a canceled request
 //  4. a kind that the cluster does not serve was not found
-//  5. everything else is the cluster that does not answer
+//  5. anything else means that the cluster does not answer
 func problemOf(err error) *Problem {
 	var known *Problem
 	var refused apierrors.APIStatus
@@ -80,7 +80,7 @@ func problemOf(err error) *Problem {
 	}
 }
 
-// ofStatus translates what an API server said. A status that is none of an error becomes an error of the gateway.
+// ofStatus translates the status of an API server. A status that is no error becomes a gateway error.
 func ofStatus(status metav1.Status) *Problem {
 	p := &Problem{Status: int(status.Code), Reason: string(status.Reason), Message: status.Message}
 	if p.Status < http.StatusBadRequest || p.Status > 599 {
@@ -100,7 +100,7 @@ func ofStatus(status metav1.Status) *Problem {
 	return p
 }
 
-// cause returns why a call failed, without the address that was called, in one line.
+// cause returns why a call failed, in one line and without the address that was called.
 func cause(err error) string {
 	if called, is := errors.AsType[*url.Error](err); is {
 		err = called.Err

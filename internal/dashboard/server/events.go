@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// mostEvents are shown at once.
+	// mostEvents bounds how many events are shown at once.
 	mostEvents = 100
-	// eventsAtOnce and mostPages bound what is read of one kind in one namespace.
+	// eventsAtOnce and mostPages bound how many events of one kind in one namespace are read.
 	eventsAtOnce, mostPages = 500, 10
-	// mostPlaces bounds how many kinds in namespaces are read one by one.
+	// mostPlaces bounds how many pairs of kind and namespace are read one by one.
 	mostPlaces = 12
 )
 
-// Event is something that was reported.
+// Event is an event as pages show it.
 type Event struct {
 	Type    string           `json:"type"`
 	Reason  string           `json:"reason"`
@@ -34,7 +34,7 @@ type Event struct {
 	Last    time.Time        `json:"last"`
 }
 
-// eventsOf answers GET /api/v1/events: those of Kymas, Manifests and releases.
+// eventsOf answers GET /api/v1/events: the events of Kymas, Manifests and records of direct installations.
 func (s *Server) eventsOf(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if err := known(query, "kyma"); err != nil {
@@ -76,7 +76,7 @@ func (s *snapshot) reported(kyma string) []modulestatus.Ref {
 	return about
 }
 
-// refsOf returns the objects of ours that a module is made of.
+// refsOf returns the Manifest and the record of a module, as far as it has them.
 func refsOf(m *modulestatus.Module) []modulestatus.Ref {
 	var all []modulestatus.Ref
 	for kind, key := range map[string]*modulestatus.Key{"Manifest": m.Manifest, "Secret": m.Record} {
@@ -87,11 +87,12 @@ func refsOf(m *modulestatus.Module) []modulestatus.Ref {
 	return all
 }
 
-// place of events: a kind in a namespace.
+// eventPlace is a kind in a namespace.
 type eventPlace struct{ namespace, kind string }
 
-// events returns those about some objects, the newest first, read as the user who asks: of each kind in each namespace, and of whole
-// namespaces where there are many. They are read on demand: clusters have many, and watching them all would cost more than it tells.
+// events returns the events about some objects, newest first, read as the requesting user: for each kind in each namespace, or for whole
+// namespaces where there are many. They are read on demand: clusters have many events, and watching them all would cost more than it is
+// worth.
 func events(ctx context.Context, u *User, about []modulestatus.Ref) ([]Event, error) {
 	beyond(ctx)
 	wanted := map[corev1.ObjectReference]bool{}
@@ -131,7 +132,7 @@ func events(ctx context.Context, u *User, about []modulestatus.Ref) ([]Event, er
 	return found[:min(len(found), mostEvents)], nil
 }
 
-// eventsAt reads in pages.
+// eventsAt reads events page by page.
 func eventsAt(ctx context.Context, from client.Reader, at eventPlace) ([]corev1.Event, error) {
 	options := []client.ListOption{client.InNamespace(at.namespace), client.Limit(eventsAtOnce)}
 	if at.kind != "" {
@@ -152,7 +153,7 @@ func eventsAt(ctx context.Context, from client.Reader, at eventPlace) ([]corev1.
 	return all, nil
 }
 
-// eventOf reads both kinds of event: those that count, and those that are a series.
+// eventOf converts both forms of event: those with a count, and those with a series.
 func eventOf(e *corev1.Event) Event {
 	last, count := e.LastTimestamp.Time, max(e.Count, 1)
 	if e.Series != nil {

@@ -13,30 +13,30 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// action handles a request of a logged-in user. What it returns becomes JSON with status 200; a Reply chooses the status. An
-// error becomes a Problem.
+// action handles a request of a logged-in user. Its result becomes JSON with status 200; a Reply sets another status. An error becomes a
+// Problem.
 type action func(ctx context.Context, u *User, r *http.Request) (any, error)
 
-// Reply is an answer with another status than 200.
+// Reply is an answer with a status other than 200.
 type Reply struct {
 	Status int
 	Body   any
 }
 
-// accepted returns the answer to something that has begun and is not done yet.
+// accepted returns the answer to a request whose work has begun and is not done yet.
 func accepted(body any) Reply { return Reply{http.StatusAccepted, body} }
 
-// created returns the answer to something that was made.
+// created returns the answer to a request that created something.
 func created(body any) Reply { return Reply{http.StatusCreated, body} }
 
-// mostBody is how long a body may be.
+// mostBody is the maximum length of a request body.
 const mostBody = 1 << 20
 
 // longestAnswer is how long a handler may take.
 const longestAnswer = 30 * time.Second
 
-// handle registers what answers a pattern of http.ServeMux, such as "GET /api/v1/overview". Its requests are those of logged-in users;
-// what changes something was checked for its origin and its content type before. Every GET can be a live query of a stream.
+// handle registers the action for a pattern of http.ServeMux, such as "GET /api/v1/overview". Its requests come from logged-in users; the
+// origin and content type of those that change something have been checked before. Every GET can be a live query of a stream.
 func (s *Server) handle(pattern string, h action) {
 	s.patterns = append(s.patterns, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func notLoggedIn() error {
 	return fail(http.StatusUnauthorized, WhyUnauthorized, "not logged in, or the session has expired: log in")
 }
 
-// answer writes JSON. Nothing is written for a nil body.
+// answer writes JSON. For a nil body, it writes no content.
 func answer(w http.ResponseWriter, status int, body any) {
 	if body == nil {
 		w.WriteHeader(http.StatusNoContent)
@@ -84,8 +84,8 @@ type errorBody struct {
 	Error *Problem `json:"error"`
 }
 
-// answerProblem writes an error. A login that the hub takes no longer ends the session; one that only a runtime does not take is that
-// runtime's trouble.
+// answerProblem writes an error. A login that the hub no longer accepts ends the session; one that only a runtime refuses is a problem of
+// that runtime's access Secret.
 func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if u := userOf(r.Context()); p.Status == http.StatusUnauthorized && u != nil {

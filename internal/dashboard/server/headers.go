@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// contentPolicy is the Content-Security-Policy. NONCE stands for one that is good for one answer.
+// contentPolicy is the Content-Security-Policy. NONCE stands for a nonce that is valid for one response.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// random is text of some random bytes.
+// random returns some random bytes as text.
 func random(bytes int) string {
 	data := make([]byte, bytes)
 	_, _ = rand.Read(data) // never fails
@@ -29,12 +29,12 @@ const (
 	keyBeyond
 )
 
-// guarded returns what every request passes:
+// guarded returns a handler with the checks that every request passes:
 //
-//  1. it gets the headers that keep pages of others from using the answer
-//  2. it was meant for this server: the Host is one of ours (a foreign name that leads to loopback is an attack)
-//  3. what changes something comes from our own pages, by Origin and Sec-Fetch-Site
-//  4. and its body, where there is one, is JSON, which a form of another page cannot send
+//  1. the response gets the headers that keep pages of other sites from using it
+//  2. the Host header names this server (a foreign name that resolves to loopback is an attack)
+//  3. a request that changes something comes from our own pages, by Origin and Sec-Fetch-Site
+//  4. and its body, if there is one, is JSON, which a form on another page cannot send
 func (s *Server) guarded(next http.Handler) http.Handler {
 	crossOrigin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func changes(method string) bool {
 	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
 }
 
-// secure sets the headers that are on every answer.
+// secure sets the headers of every response.
 func secure(header http.Header, nonce string, https bool) {
 	header.Set("Content-Security-Policy", strings.Replace(contentPolicy, "NONCE", nonce, 1))
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -76,9 +76,9 @@ func secure(header http.Header, nonce string, https bool) {
 
 // ours reports whether a Host header names this server:
 //
-//  1. where hosts are configured, one of them
-//  2. in a cluster without that, any: a name that leads here from elsewhere has no cookie of ours
-//  3. locally, loopback and the port that the server has
+//  1. if hosts are configured, only those names do
+//  2. in a cluster without configured hosts, any name does: one that leads here from elsewhere has no cookie of ours
+//  3. locally, loopback with the port of the server does
 func (s *Server) ours(host string) bool {
 	host = strings.ToLower(host)
 	if len(s.options.Hosts) > 0 {
@@ -96,7 +96,7 @@ func (s *Server) ours(host string) bool {
 	return err == nil && port == s.port && (name == "127.0.0.1" || name == "localhost" || name == "::1")
 }
 
-// clip shortens what a stranger sent.
+// clip shortens untrusted text.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

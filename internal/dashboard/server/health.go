@@ -22,7 +22,7 @@ const (
 	managerReplicas  = "klm-shards"
 	managerReplica   = "klm-replica-"
 	managerName      = "klm-controller-manager"
-	// heartbeat is how old the sign of life of a replica may be.
+	// heartbeat is the maximum age of the last heartbeat of a replica.
 	heartbeat = time.Minute
 )
 
@@ -30,15 +30,15 @@ const (
 type managerState struct {
 	managerHealth
 	version string
-	// unknown reports that the health could not be determined: that is no error of the lifecycle manager.
+	// unknown reports that the health could not be determined, which is no error of the lifecycle manager.
 	unknown bool
 }
 
-// status is that as a line of the settings:
+// status returns the state as a line of the settings:
 //
-//  1. what runs is Ready
-//  2. what could not be read is Unknown
-//  3. what is known not to run is in Error
+//  1. Ready if the lifecycle manager runs
+//  2. Unknown if that could not be read
+//  3. Error if it is known not to run
 func (is managerState) status() healthStatus {
 	state := modulestatus.Error
 	switch {
@@ -54,8 +54,8 @@ func (s *Server) manager(ctx context.Context, u *User) managerHealth {
 	return s.managerState(ctx, u).managerHealth
 }
 
-// managerState reports whether the lifecycle manager runs: by the heartbeats of its replicas, wherever they run, and else by its
-// Deployment. It is read as the user who asks.
+// managerState reports whether the lifecycle manager runs: by the heartbeats of its replicas, wherever they run, and otherwise by its
+// Deployment. It is read as the requesting user.
 func (s *Server) managerState(ctx context.Context, u *User) managerState {
 	beyond(ctx)
 	is, err := recalled(ctx, u, "manager", func(ctx context.Context) (managerState, error) {
@@ -78,7 +78,7 @@ func (s *Server) managerState(ctx context.Context, u *User) managerState {
 	return is
 }
 
-// untold returns why: missing permissions, or a cluster that does not respond.
+// untold returns why the health is unknown: missing permissions, or a cluster that does not respond.
 func untold(err error) string {
 	if apierrors.IsForbidden(err) {
 		return "you may not read its Leases and Deployment"
@@ -86,7 +86,7 @@ func untold(err error) string {
 	return problemOf(err).Message
 }
 
-// replicas counts the replicas that gave a sign of life lately.
+// replicas counts the replicas with a recent heartbeat.
 func (s *Server) replicas(ctx context.Context, u *User) (alive int, err error) {
 	var leases coordinationv1.LeaseList
 	labels := client.MatchingLabels{managerComponent: managerReplicas}
@@ -102,7 +102,7 @@ func (s *Server) replicas(ctx context.Context, u *User) (alive int, err error) {
 	return alive, nil
 }
 
-// deployment returns how the Deployment of the lifecycle manager stands.
+// deployment returns the state of the lifecycle manager's Deployment.
 func deployment(ctx context.Context, u *User) (is managerState, found bool) {
 	var d appsv1.Deployment
 	if err := u.Client.Get(ctx, client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: managerName}, &d); err != nil {

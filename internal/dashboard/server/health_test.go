@@ -18,15 +18,15 @@ func TestHealth_HowTheLifecycleManagerStands(t *testing.T) {
 		is   managerState
 		want healthStatus
 	}{
-		"what runs is ready": {
+		"a running manager is ready": {
 			managerState{managerHealth: managerHealth{Ready: true, Message: "2 running"}},
 			healthStatus{what, modulestatus.Ready, "2 running"},
 		},
-		"what is known not to run is an error": {
+		"a manager known not to run is an error": {
 			managerState{managerHealth: managerHealth{Message: "0 of 1 running"}},
 			healthStatus{what, modulestatus.Error, "0 of 1 running"},
 		},
-		"what no one may look at is unknown": {
+		"a manager that may not be read is unknown": {
 			managerState{managerHealth: managerHealth{Message: "it is not known"}, unknown: true},
 			healthStatus{what, modulestatus.Unknown, "it is not known"},
 		},

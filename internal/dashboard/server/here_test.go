@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// here is a local Kyma with the module lantern, whose custom resource is a Wick and whose inventory has two ConfigMaps, one of which is
-// missing.
+// here creates a local Kyma with the module lantern, whose custom resource is a Wick and whose inventory has two ConfigMaps, one of which
+// is missing.
 func (s *site) here(name string) {
 	s.Helper()
 	s.make(namespace(name), namespace("kyma-system"), definitionOf("wicks", "Wick"))
@@ -44,7 +44,7 @@ func (s *site) here(name string) {
 	}
 	eventually(s.T, 20*time.Second, "the cluster serves the new kind", func() bool {
 		err := s.admin.Create(s.Context(), wick())
-		return err == nil || apierrors.IsAlreadyExists(err) // another test may have made it
+		return err == nil || apierrors.IsAlreadyExists(err) // another test may have created it
 	})
 }
 
@@ -56,7 +56,7 @@ func wick() *unstructured.Unstructured {
 }
 
 func TestHere_AModuleInThisVeryCluster(t *testing.T) {
-	s := open(t, ModeLocal, func(o *Options) { o.glance = time.Hour }) // a watch must tell
+	s := open(t, ModeLocal, func(o *Options) { o.glance = time.Hour }) // a watch must report it
 	s.here("here")
 	s.enter()
 	var d moduleDetail

@@ -45,7 +45,7 @@ func (s *Server) kymas(ctx context.Context, u *User, r *http.Request) (any, erro
 	return listAt(now.kymas, fit, p, now.unread), nil
 }
 
-// kymaSpec is what a Kyma asks for, together with the user of its runtime.
+// kymaSpec is the effective spec of a Kyma: its own, overridden by the requests of its runtime's user.
 type kymaSpec struct {
 	Channel                string           `json:"channel"`
 	Remote                 bool             `json:"remote"`
@@ -105,7 +105,7 @@ func (s *Server) kyma(ctx context.Context, u *User, r *http.Request) (any, error
 	return d, nil
 }
 
-// noKyma says that there is no Kyma of that name, or that it may not be read, as far as that can be told.
+// noKyma returns the error for a Kyma that does not exist, or that may not be read, as far as these can be distinguished.
 func (s *snapshot) noKyma(u *User, key modulestatus.Key) error {
 	if s.forbiddenKind("Kyma") {
 		return mayNotRead(u, "Kyma "+key.String())
@@ -129,7 +129,7 @@ func specOf(kyma *v1beta2.Kyma) kymaSpec {
 	}
 }
 
-// channelsOf returns the channels that the releases of a namespace offer, of all namespaces where it is empty.
+// channelsOf returns the channels that the releases of a namespace offer; if it is empty, those of all namespaces.
 func channelsOf(offers []modulestatus.Offer, namespace string) []string {
 	all := []string{}
 	for i := range offers {
@@ -144,7 +144,7 @@ func channelsOf(offers []modulestatus.Offer, namespace string) []string {
 	return slices.Compact(all)
 }
 
-// ordered returns the numbers of a list's items in the order that a page asks for. What was sorted once is kept.
+// ordered returns the indexes of a list's items in the order that a page requests. Each order is computed once and kept.
 func ordered[T any](s *snapshot, name string, items []T, by map[string]func(a, b *T) int, p page) []int {
 	key := strings.Join([]string{name, p.sort}, " ")
 	s.mutex.Lock()
@@ -178,13 +178,13 @@ func keysOf[T any](by map[string]func(a, b *T) int) []string {
 	return keys
 }
 
-// withUnread adds what could not be read on demand.
+// withUnread adds an entry for data that could not be read on demand.
 func withUnread(unread []Unread, kind, namespace string, err error) []Unread {
 	p := problemOf(acted(err))
 	return append(slices.Clone(unread), Unread{Kind: kind, Namespace: namespace, Reason: p.Reason, Message: p.Message})
 }
 
-// lastOf returns what happened last to a Kyma, nil where nothing did.
+// lastOf returns the last operation of a Kyma, nil if there was none.
 func lastOf(kyma *v1beta2.Kyma) *v1beta2.LastOperation {
 	if kyma.Status.LastOperation == (v1beta2.LastOperation{}) {
 		return nil

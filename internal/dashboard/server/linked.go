@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// linkLasts is how long what was behind a link is good, and a failure to read it.
+	// linkLasts is how long the result of reading a link, or the failure to read it, is reused.
 	linkLasts = 5 * time.Minute
 	// linkTime is how long fetching may take.
 	linkTime = 15 * time.Second
@@ -30,11 +30,11 @@ const (
 	mostLinked, mostLinkedOfOne = 4, 2
 )
 
-// linkedLimits bound what is read of one link: enough for the definitions of a module, and less than an installation may take.
+// linkedLimits bound how much is read from one link: enough for the definitions of a module, and less than an installation may use.
 var linkedLimits = content.Limits{Packed: 8 << 20, Unpacked: 16 << 20, Entries: 100}
 
-// linkedSchema returns that of a kind in what a template's link leads to: the very objects that the version would install. What lies in a
-// component is not asked for, since registries want logins that this server does not have.
+// linkedSchema returns the schema of a kind from the content that a template's link leads to: the very objects that the version would
+// install. Components are not read, since registries require credentials that this server does not have.
 func (s *Server) linkedSchema(
 	ctx context.Context, u *User, template *v1beta2.ModuleTemplate, kind schema.GroupVersionKind,
 ) (*apiextensionsv1.JSONSchemaProps, error) {
@@ -63,14 +63,14 @@ func (s *Server) linkedSchema(
 	})
 }
 
-// behind reads what is behind a link, and nothing else than what the template promises. In a cluster addresses are judged when they are
-// dialled, as those of catalogs are.
+// behind reads the objects behind a link, and only those that the template promises. In a cluster, addresses are checked when they are
+// dialled, as are those of catalogs.
 func (s *Server) behind(ctx context.Context, link, digest string) ([]*unstructured.Unstructured, error) {
 	folder, err := os.MkdirTemp("", "kyma-link-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder) // nothing of it is needed again
+	defer os.RemoveAll(folder) // it is not needed again
 	if s.options.Mode == ModeCluster {
 		ctx = content.WithDialControl(ctx, communitycatalog.Control(false))
 	}
@@ -93,7 +93,7 @@ func (s *Server) behind(ctx context.Context, link, digest string) ([]*unstructur
 	return slices.Concat(rendered.Steps...), nil
 }
 
-// notBehind returns why nothing was read, without the address: it may not be one that the user should learn of.
+// notBehind returns why nothing was read, without the address: the user may not be allowed to see it.
 func notBehind(template *v1beta2.ModuleTemplate, err error) error {
 	if refused := communitycatalog.Undialled(err); refused != nil {
 		err = refused
@@ -102,7 +102,7 @@ func notBehind(template *v1beta2.ModuleTemplate, err error) error {
 		cause(err))
 }
 
-// schemaAmong returns that of a kind among some objects.
+// schemaAmong returns the schema of a kind from the definitions among some objects.
 func schemaAmong(
 	objects []*unstructured.Unstructured, template *v1beta2.ModuleTemplate, kind schema.GroupVersionKind,
 ) (*apiextensionsv1.JSONSchemaProps, error) {

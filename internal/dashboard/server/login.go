@@ -22,10 +22,10 @@ const (
 	loginOIDC  = "oidc"
 )
 
-// mostToken is how long a token may be.
+// mostToken is the maximum length of a token.
 const mostToken = 16 << 10
 
-// sessionAnswer says who is logged in, and how one can.
+// sessionAnswer reports who is logged in, and the ways to log in.
 type sessionAnswer struct {
 	User     string   `json:"user"`
 	Groups   []string `json:"groups"`
@@ -40,7 +40,7 @@ type credentials struct {
 	Token string `json:"token,omitempty"`
 }
 
-// routeSession registers what works without a session, too.
+// routeSession registers the routes that also work without a session.
 func (s *Server) routeSession() {
 	s.open("GET /api/v1/session", func(w http.ResponseWriter, r *http.Request) { answer(w, http.StatusOK, s.who(userOf(r.Context()))) })
 	s.open("POST /api/v1/session", s.logIn)
@@ -50,7 +50,7 @@ func (s *Server) routeSession() {
 	})
 }
 
-// open registers what needs no session.
+// open registers a route that needs no session.
 func (s *Server) open(pattern string, h http.HandlerFunc) {
 	s.patterns = append(s.patterns, pattern)
 	s.mux.HandleFunc(pattern, h)
@@ -70,8 +70,8 @@ func (s *Server) who(u *User) sessionAnswer {
 	return is
 }
 
-// logIn begins a session. Guesses are slowed down for all together: 256 bits cannot be guessed, but clients must not try, nor
-// make the cluster judge what was made up.
+// logIn begins a session. Failed logins are limited for all clients together: 256 bits cannot be guessed, but clients must not try, nor
+// make the cluster judge invented tokens.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	given, err := decode[credentials](r)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, s.who(u))
 }
 
-// begin starts a session in place of the one that there was.
+// begin starts a session in place of the previous one.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, u *User, expires time.Time) {
 	if cookie, err := r.Cookie(s.cookieName()); err == nil {
 		s.sessions.drop(cookie.Value)
@@ -97,7 +97,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, u *User, expires 
 	s.setCookie(w, s.sessions.start(u, expires), sessionLife)
 }
 
-// admit is who may log in with what was given, and when that ends.
+// admit returns the user who may log in with the given credentials, and when the login expires.
 func (s *Server) admit(ctx context.Context, given credentials) (*User, time.Time, error) {
 	var never time.Time
 	if s.options.Mode == ModeLocal {
@@ -117,11 +117,11 @@ func (s *Server) admit(ctx context.Context, given credentials) (*User, time.Time
 	return u, expiryOf(token), err
 }
 
-// judge lets the cluster say whose token it is. It is asked about few that turn out to be wrong:
+// judge queries the cluster for the user of a token. It sends the cluster few tokens that turn out to be wrong:
 //
-//  1. a token that a session began with, or that the cluster has signed, is always asked about: who has the right one is let in, whatever
-//     others try. Once the cluster has refused it, it is like any other
-//  2. all others are as long as few have failed
+//  1. a token that a session began with, or that the cluster has signed, is always sent: a user with a valid token can log in, whatever
+//     other clients try. Once the cluster has refused it, it is like any other
+//  2. all others are sent as long as few logins have failed
 func (s *Server) judge(ctx context.Context, token string) (*User, error) {
 	end, allowed := s.attempts.begin()
 	if !allowed {
@@ -148,7 +148,7 @@ func tooManyFailed() error {
 	return fail(http.StatusTooManyRequests, WhyTooMany, "too many logins have failed: wait a minute")
 }
 
-// same compares two secrets in a time that does not depend on them.
+// same compares two secrets in constant time.
 func same(a, b string) bool {
 	one, two := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(one[:], two[:]) == 1
@@ -159,7 +159,7 @@ func (s *Server) person(ctx context.Context, token string) (*User, error) {
 	return s.identify(ctx, asSomebody(s.self.Config, token))
 }
 
-// identify asks the cluster whose connection this is.
+// identify queries the cluster for the user of a connection.
 func (s *Server) identify(ctx context.Context, config *rest.Config) (*User, error) {
 	c, err := connect(config, s.mapper)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Server) knows(ctx context.Context, u *User) bool {
 	return !apierrors.IsUnauthorized(err)
 }
 
-// expiryOf reads when a token says that it expires; zero when it does not. Nothing is believed of it but that: the cluster judges.
+// expiryOf returns the expiry that a token claims, zero if it claims none. No other claim is used: the cluster verifies the token.
 func expiryOf(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

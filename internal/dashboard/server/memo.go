@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// recallLasts is how long an answer is good that no watch renews.
+	// recallLasts is how long an answer that no watch renews is reused.
 	recallLasts = 2 * time.Second
-	// mostRecalled bounds what is remembered for a user.
+	// mostRecalled bounds how many answers are remembered for a user.
 	mostRecalled = 500
 )
 
-// memory is one answer. Who has the turn may ask again.
+// memory is one answer. Only the holder of turn may read it again.
 type memory struct {
 	turn  chan struct{}
 	value any
@@ -20,12 +20,12 @@ type memory struct {
 	at    time.Time
 }
 
-// recalled returns what was read for a user a moment ago, or is read now: many live queries ask the same, and ask often.
+// recalled returns an answer that was read for a user a moment ago, or reads it now: many live queries need the same answer, and often.
 func recalled[T any](ctx context.Context, u *User, key string, read func(context.Context) (T, error)) (T, error) {
 	return recalledFor(ctx, u, key, recallLasts, read)
 }
 
-// recalledFor is recalled for what is good for longer.
+// recalledFor is like recalled, for answers that can be reused for longer.
 func recalledFor[T any](
 	ctx context.Context, u *User, key string, lasts time.Duration, read func(context.Context) (T, error),
 ) (T, error) {

@@ -40,7 +40,7 @@ type flowStep struct {
 	Why  string            `json:"why,omitempty"`
 }
 
-// one is a module that a request names, and what there is around it.
+// one is a module that a request names, and the data around it.
 type one struct {
 	now    *snapshot
 	module *modulestatus.Module
@@ -104,7 +104,7 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 	return d, nil
 }
 
-// besides returns the objects of a module that are on the hub itself, so that events tell of them.
+// besides returns the objects of a module that are on the hub itself, so that their events are shown.
 func (*Server) besides(o *one, in *modulestatus.Inputs) []modulestatus.Ref {
 	if o.kyma != nil && !modulestatus.Here(o.kyma) {
 		return nil
@@ -112,7 +112,7 @@ func (*Server) besides(o *one, in *modulestatus.Inputs) []modulestatus.Ref {
 	return objectsOf(in, o.module)
 }
 
-// offered fills in what could be had of the module.
+// offered fills in what the catalog offers for the module.
 func (d *moduleDetail) offered(o *one) {
 	namespace, _, _ := strings.Cut(o.module.Kyma, "/")
 	if o.module.Template != nil {
@@ -133,7 +133,7 @@ func (d *moduleDetail) offered(o *one) {
 	}
 }
 
-// treeOf returns the tree of one module, nil where there is none.
+// treeOf returns the tree of one module, nil if there is none.
 func treeOf(in modulestatus.Inputs, m *modulestatus.Module) *modulestatus.Node {
 	for _, root := range modulestatus.Tree(in, m.Name) {
 		if root.Kind == modulestatus.KindModule && m.Kyma == "" {
@@ -158,7 +158,7 @@ func unreadObjects(in *modulestatus.Inputs) []Unread {
 	return all
 }
 
-// moduleAccess returns which buttons a user gets. Modules without a Kyma are what their record says.
+// moduleAccess returns which buttons a user gets. For modules without a Kyma, access to the records decides.
 func (s *Server) moduleAccess(ctx context.Context, u *User, o *one) moduleAccess {
 	if o.kyma == nil {
 		return moduleAccess{
@@ -173,8 +173,8 @@ func (s *Server) moduleAccess(ctx context.Context, u *User, o *one) moduleAccess
 	}
 }
 
-// leaving returns what comes next when the module is deleted, as far as that can be told without looking for what was made with it: the
-// preview of the deletion does look.
+// leaving returns the next step of deleting the module, as far as it can be determined without searching for the objects made with it:
+// the preview of the deletion searches for them.
 func (*Server) leaving(_ context.Context, _ *User, o *one) flowStep {
 	l := modulestatus.DeleteInput{Module: o.module.Name, Managed: o.module.Kyma != "" && !o.module.Mandatory, Direct: o.module.Record != nil}
 	step, why := modulestatus.NextToDelete(l)

@@ -42,7 +42,7 @@ func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, er
 	return listAt(now.modules, fit, p, now.unread), nil
 }
 
-// catalog lists what is available.
+// catalog lists the available modules.
 func (s *Server) catalog(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if err := known(query, "type", "installed"); err != nil {
@@ -81,7 +81,7 @@ func (s *Server) offer(ctx context.Context, u *User, r *http.Request) (any, erro
 	return modulestatus.Detailed(*o, now.in.Templates), nil
 }
 
-// offered returns a module of the catalog, in a namespace if there is one there. Where there is none, the error says why.
+// offered returns a module of the catalog, from the given namespace if it is there. If there is none, the error gives the reason.
 func (s *snapshot) offered(u *User, name, namespace string) (*modulestatus.Offer, error) {
 	if o := s.offer(namespace, name); o != nil {
 		return o, nil
@@ -101,7 +101,7 @@ type releaseLine struct {
 	Mandatory string            `json:"mandatory,omitempty"`
 	Problems  []string          `json:"problems"`
 	Access    releaseAccess     `json:"access"`
-	// Installed counts who has which version: a channel that goes back leaves them what they have.
+	// Installed counts the installations of each version: a channel that goes back leaves them unchanged.
 	Installed map[string]int `json:"installed"`
 }
 

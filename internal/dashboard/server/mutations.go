@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
-// routeActs registers what changes something, and what tells of changes.
+// routeActs registers the routes that change something, and those that report on changes.
 func (s *Server) routeActs() {
 	s.handle("POST /api/v1/previews", s.preview)
 	s.handle("POST /api/v1/operations", s.startOperation)
@@ -23,12 +23,12 @@ func (s *Server) routeActs() {
 	s.routeSources()
 }
 
-// actor returns the user as package task knows users.
+// actor returns the user as package operations represents users.
 func actor(u *User) operations.Actor {
 	return operations.Actor{Name: u.Name, Config: u.Config, May: u.May}
 }
 
-// engine returns what carries operations out.
+// engine returns the engine that carries out operations.
 func (s *Server) engine() (*operations.Engine, error) {
 	if s.tasks == nil {
 		return nil, fail(http.StatusNotImplemented, WhyRefused, "this dashboard only shows: it was started without what changes something")
@@ -36,7 +36,7 @@ func (s *Server) engine() (*operations.Engine, error) {
 	return s.tasks, nil
 }
 
-// reasons are the answers to errors of package task.
+// reasons maps the errors of package operations to answers.
 var reasons = map[string]struct {
 	status int
 	reason string
@@ -51,7 +51,7 @@ var reasons = map[string]struct {
 	operations.WhyForbidden: {http.StatusForbidden, WhyForbidden},
 }
 
-// acted translates errors of package task and of the way into a runtime. Everything else is the cluster's.
+// acted translates errors of package operations and of the access to a runtime. All others are errors of the cluster.
 func acted(err error) error {
 	if err == nil {
 		return nil
@@ -75,7 +75,7 @@ func acted(err error) error {
 	return problem
 }
 
-// preview returns what a deed would change.
+// preview returns what a request would change.
 func (s *Server) preview(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Server) preview(ctx context.Context, u *User, r *http.Request) (any, er
 	return preview, acted(err)
 }
 
-// startOperation begins to carry a deed out.
+// startOperation begins to carry out a request.
 func (s *Server) startOperation(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) startOperation(ctx context.Context, u *User, r *http.Request) (
 	return accepted(operation), nil
 }
 
-// operations lists what the user may see, the newest first.
+// operations lists the operations that the user may see, newest first.
 func (s *Server) operations(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {
@@ -136,12 +136,12 @@ func (s *Server) operations(ctx context.Context, u *User, r *http.Request) (any,
 	return listOf(all, p, []Unread{}), nil
 }
 
-// operation returns one of them.
+// operation returns one operation.
 func (s *Server) operation(ctx context.Context, u *User, r *http.Request) (any, error) {
 	return s.withOperation(ctx, u, r, (*operations.Engine).Get)
 }
 
-// resumeOperation carries one out again, as the user.
+// resumeOperation carries out an operation again, as the user.
 func (s *Server) resumeOperation(ctx context.Context, u *User, r *http.Request) (any, error) {
 	operation, err := s.withOperation(ctx, u, r, (*operations.Engine).Resume)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Server) resumeOperation(ctx context.Context, u *User, r *http.Request) 
 	return accepted(operation), nil
 }
 
-// cancelOperation ends one; what was done until then stays.
+// cancelOperation ends an operation; the changes made until then stay.
 func (s *Server) cancelOperation(ctx context.Context, u *User, r *http.Request) (any, error) {
 	operation, err := s.withOperation(ctx, u, r, (*operations.Engine).Cancel)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Server) withOperation(
 	return operation, nil
 }
 
-// forgetOperation takes one off the list.
+// forgetOperation removes an operation from the list.
 func (s *Server) forgetOperation(ctx context.Context, u *User, r *http.Request) (any, error) {
 	engine, err := s.engine()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// acting returns a site what changes something.
+// acting returns an option that enables operations.
 func acting(t *testing.T, namespace string) func(*Options) {
 	t.Helper()
 	return func(o *Options) {
@@ -30,7 +30,7 @@ func acting(t *testing.T, namespace string) func(*Options) {
 	}
 }
 
-// offers makes a namespace with module papers on offer, and a local Kyma without modules.
+// offers creates a namespace with the module papers on offer, and a local Kyma without modules.
 func (s *site) offers(namespaceName string) {
 	s.Helper()
 	local := false
@@ -51,7 +51,7 @@ func (s *site) offers(namespaceName string) {
 		})
 }
 
-// sends returns a request with a body and the status that it must have.
+// sends makes a request with a body, whose response must have a status.
 func (s *site) sends(method, path, body string, status int) reply {
 	s.Helper()
 	r := s.do(method, path, body, func(request *http.Request) { request.Header.Set("Content-Type", "application/json") })
@@ -119,12 +119,12 @@ func TestMutations_WhatCannotBeDoneSaysWhy(t *testing.T) {
 		reason string
 		word   string
 	}{
-		"no deed":              {`{}`, http.StatusBadRequest, WhyInvalid, "kind"},
-		"a field too much":     {`{"kind":"delete","modul":"x"}`, http.StatusBadRequest, WhyInvalid, "modul"},
-		"an unknown Kyma":      {`{"kind":"manage","kyma":"acts/nobody","module":"papers"}`, http.StatusNotFound, WhyNotFound, "there is no Kyma"},
-		"an unknown module":    {`{"kind":"add","kyma":"acts/demo","modules":[{"name":"nobody"}]}`, http.StatusNotFound, WhyNotFound, "papers"},
-		"what is to be typed":  {`{"kind":"add","direct":true,"modules":[{"name":"papers","namespace":"acts"}]}`, http.StatusConflict, operations.WhyConfirm, "papers"},
-		"what no one could do": {`{"kind":"promote","release":"acts/papers","channel":"fast","version":"2.0.0"}`, http.StatusUnprocessableEntity, WhyRefused, "papers-2.0.0"},
+		"an empty request":   {`{}`, http.StatusBadRequest, WhyInvalid, "kind"},
+		"an unknown field":   {`{"kind":"delete","modul":"x"}`, http.StatusBadRequest, WhyInvalid, "modul"},
+		"an unknown Kyma":    {`{"kind":"manage","kyma":"acts/nobody","module":"papers"}`, http.StatusNotFound, WhyNotFound, "there is no Kyma"},
+		"an unknown module":  {`{"kind":"add","kyma":"acts/demo","modules":[{"name":"nobody"}]}`, http.StatusNotFound, WhyNotFound, "papers"},
+		"no confirmation":    {`{"kind":"add","direct":true,"modules":[{"name":"papers","namespace":"acts"}]}`, http.StatusConflict, operations.WhyConfirm, "papers"},
+		"a missing template": {`{"kind":"promote","release":"acts/papers","channel":"fast","version":"2.0.0"}`, http.StatusUnprocessableEntity, WhyRefused, "papers-2.0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &site{T: t, server: s.server, base: s.base, http: s.http, admin: s.admin}
@@ -141,7 +141,8 @@ func TestMutations_WhatCannotBeDoneSaysWhy(t *testing.T) {
 	})
 }
 
-// TestMutations_EverybodyActsAsThemselves: who may only read starts nothing, sees what they may read, and no one's token is recorded.
+// TestMutations_EverybodyActsAsThemselves: a user who may only read starts nothing, users see only what they may read, and no token is
+// recorded.
 func TestMutations_EverybodyActsAsThemselves(t *testing.T) {
 	s := open(t, ModeCluster, acting(t, "acts-cluster"))
 	s.offers("acts-cluster")
@@ -178,7 +179,7 @@ func TestMutations_EverybodyActsAsThemselves(t *testing.T) {
 	}
 }
 
-// mayWrite lets an account change everything of ours in a namespace.
+// mayWrite allows an account to change all objects of our group in a namespace.
 func (s *site) mayWrite(name, where string) {
 	s.Helper()
 	rules := []rbacv1.PolicyRule{{APIGroups: []string{ownGroup}, Resources: []string{"*"}, Verbs: []string{"*"}}}
@@ -216,7 +217,7 @@ func TestSourcesOfModules(t *testing.T) {
 		"an address without TLS": {"/api/v1/sources", `{"name":"plain","url":"http://example.com/x"}`, http.StatusBadRequest, "https"},
 		"a private address":      {"/api/v1/sources/test", `{"url":"https://127.0.0.1:1/x"}`, http.StatusBadRequest, "private address"},
 		"a metadata service":     {"/api/v1/sources/test", `{"url":"https://169.254.169.254/x"}`, http.StatusBadRequest, "link-local"},
-		"one that there is not":  {"/api/v1/sources/test", `{"name":"nobody"}`, http.StatusNotFound, "nobody"},
+		"an unknown source":      {"/api/v1/sources/test", `{"name":"nobody"}`, http.StatusNotFound, "nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &site{T: t, server: s.server, base: s.base, http: s.http, admin: s.admin}

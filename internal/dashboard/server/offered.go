@@ -18,19 +18,19 @@ import (
 type offeredResource struct {
 	Version string         `json:"version"`
 	Default map[string]any `json:"default"`
-	// Schema is that of its kind, From where that was read; Reason says why there is none.
+	// Schema is the schema of the kind, From is where it was read, and Reason is why there is none.
 	Schema *apiextensionsv1.JSONSchemaProps `json:"schema"`
 	From   schemaFrom                       `json:"from,omitempty"`
 	Reason string                           `json:"reason,omitempty"`
 }
 
-// schemaFrom is where a schema was read.
+// schemaFrom is where a schema was read from.
 type schemaFrom string
 
 const (
-	// fromCluster: the cluster serves the kind already.
+	// fromCluster means that the cluster already serves the kind.
 	fromCluster schemaFrom = "cluster"
-	// fromLink: it lies in what the version would install.
+	// fromLink means that the schema is in the content that the version would install.
 	fromLink schemaFrom = "link"
 )
 
@@ -75,8 +75,8 @@ func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) 
 	return is, nil
 }
 
-// templateOf returns the ModuleTemplate of a version that are available, of the newest where none is named. A namespace that is named is
-// meant.
+// templateOf returns the ModuleTemplate of an available version, or of the newest one if none is named. If a namespace is named, it must
+// be there.
 func (s *snapshot) templateOf(u *User, name, namespace, version string) (*v1beta2.ModuleTemplate, error) {
 	offer, err := s.offered(u, name, namespace)
 	if err != nil {
@@ -97,17 +97,17 @@ func (s *snapshot) templateOf(u *User, name, namespace, version string) (*v1beta
 	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no version %s of module %s in the catalog", version, name)
 }
 
-// templateAt returns one that was gathered.
+// templateAt returns one of the templates that were read.
 func (s *snapshot) templateAt(at modulestatus.Key) *v1beta2.ModuleTemplate {
 	for i := range s.in.Templates {
 		if t := &s.in.Templates[i]; t.Namespace == at.Namespace && t.Name == at.Name {
 			return t
 		}
 	}
-	return &v1beta2.ModuleTemplate{} // offers are made of templates: it is there
+	return &v1beta2.ModuleTemplate{} // not reached: offers are made of these templates
 }
 
-// kymaOf returns a Kyma by namespace/name; nil where none is named.
+// kymaOf returns a Kyma by namespace/name; nil if none is named.
 func (s *snapshot) kymaOf(u *User, name string) (*v1beta2.Kyma, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // a module can be obtained without a Kyma
@@ -123,8 +123,8 @@ func (s *snapshot) kymaOf(u *User, name string) (*v1beta2.Kyma, error) {
 	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no Kyma %s", clip(name, 200))
 }
 
-// servedSchema returns that of a kind in the cluster that the module would be installed in, which is this one without a Kyma. missing says
-// why there is none.
+// servedSchema returns the schema of a kind in the cluster that the module would be installed in; without a Kyma, that is this cluster.
+// missing is the reason why there is none.
 func (s *Server) servedSchema(
 	ctx context.Context, u *User, kyma *v1beta2.Kyma, kind schema.GroupVersionKind,
 ) (found *apiextensionsv1.JSONSchemaProps, missing string, err error) {
@@ -145,7 +145,7 @@ func keyOfKyma(kyma *v1beta2.Kyma) string {
 	return kyma.Namespace + "/" + kyma.Name
 }
 
-// schemaRead is a schema, or why there is none.
+// schemaRead is a schema, or the reason why there is none.
 type schemaRead struct {
 	schema  *apiextensionsv1.JSONSchemaProps
 	missing string

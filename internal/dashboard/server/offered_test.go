@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// lamps is a module without a release, whose link leads to a server that has the definition of its kind Lamp, which no cluster has.
+// lamps creates a module without a release, whose link leads to a server that has the definition of its kind Lamp, which no cluster has.
 func (s *site) lamps(name, link string, change ...func(*v1beta2.ModuleTemplate)) {
 	s.Helper()
 	template := s.template(name, "lamps", "1.0.0").(*v1beta2.ModuleTemplate)
@@ -32,7 +32,7 @@ func (s *site) lamps(name, link string, change ...func(*v1beta2.ModuleTemplate))
 	s.make(namespace(name), template)
 }
 
-// publisher serves the definition of Lamp, and counts who asks.
+// publisher serves the definition of Lamp, and counts the requests.
 func publisher(t *testing.T) (server *httptest.Server, digest string, asked *atomic.Int32) {
 	t.Helper()
 	text, err := json.Marshal(definitionOf("lamps", "Lamp"))
@@ -55,7 +55,7 @@ func (s *site) trust(server *httptest.Server) func(*Options) {
 	}
 }
 
-// wanted waits until the template is seen, and reads how it would be configured.
+// wanted waits until the template is available, and reads its configuration.
 func (s *site) wanted(path string) offeredResource {
 	s.Helper()
 	eventually(s.T, 10*time.Second, "it can be had", func() bool { return s.do(http.MethodGet, path, "").status == http.StatusOK })

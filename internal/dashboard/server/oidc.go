@@ -13,21 +13,21 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// OIDC says how users log in with an identity provider that the cluster trusts, too.
+// OIDC configures logins with an identity provider that the cluster also trusts.
 type OIDC struct {
-	// Issuer is the provider's address, as the cluster knows it.
+	// Issuer is the provider's address, as configured in the cluster.
 	Issuer string
 	// ClientID and ClientSecret are those of the dashboard. A public client has no secret.
 	ClientID, ClientSecret string
-	// Scopes besides openid.
+	// Scopes are requested besides openid.
 	Scopes []string
 	// Redirect is the address of /auth/callback as the browser sees it.
 	Redirect string
-	// Client calls the provider; nil is the default one.
+	// Client calls the provider; nil means the default client.
 	Client *http.Client
 }
 
-// Why a login at the provider failed, as the page /login is told by ?error=.
+// Why a login at the provider failed, as passed to the page /login in ?error=.
 const (
 	loginFailed   = "login_failed"
 	loginExpired  = "login_expired"
@@ -39,7 +39,7 @@ const (
 type provider struct {
 	config OIDC
 	now    func() time.Time
-	// key is what the logins that are on their way follow from; it is as old as the server.
+	// key is what pending logins are derived from; it is created with the server.
 	key []byte
 
 	discovering sync.Mutex
@@ -53,7 +53,7 @@ func newProvider(config OIDC, now func() time.Time) *provider {
 	return &provider{config: config, now: now, key: []byte(random(32))}
 }
 
-// discover finds the provider's addresses, at the first login that works out.
+// discover reads the provider's addresses, once it answers at a login.
 func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.discovering.Lock()
 	defer p.discovering.Unlock()
@@ -68,7 +68,7 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return found, err
 }
 
-// oauth returns the client at the provider. Where the provider offers refresh tokens, one is requested.
+// oauth returns the configuration of the client at the provider. If the provider offers refresh tokens, one is requested.
 func (p *provider) oauth(at *oidc.Provider) *oauth2.Config {
 	scopes := append([]string{oidc.ScopeOpenID}, p.config.Scopes...)
 	var offers struct {
@@ -83,8 +83,8 @@ func (p *provider) oauth(at *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// redeem gets the ID token for a code and checks it: signature, issuer, audience, time and nonce. Where it is wrong, a refresh token that
-// came with it is returned with the error.
+// redeem exchanges a code for the ID token and checks it: signature, issuer, audience, time and nonce. If the check fails, a refresh
+// token that came with it is returned with the error.
 func (p *provider) redeem(ctx context.Context, one pending, code string) (granted, error) {
 	at, err := p.discover(ctx)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Server) routeOIDC() {
 	s.open("GET /auth/callback", s.fromProvider)
 }
 
-// ticketCookie ties a login to the browser that began it. It must come along when the provider sends the browser back, so that it is
-// Lax and not Strict.
+// ticketCookie ties a login to the browser that began it. The browser must send it when the provider redirects back, so it is Lax and not
+// Strict.
 func (s *Server) ticketCookie(w http.ResponseWriter, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server speaks TLS, or something before it does
 		Name: s.cookie("kyma-login"), Value: value, Path: "/", HttpOnly: true, Secure: s.options.secure(), SameSite: http.SameSiteLaxMode,
@@ -140,7 +140,7 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, there, http.StatusFound)
 }
 
-// fromProvider takes the browser back. What went wrong is logged without what came with it: code and state are secrets.
+// fromProvider handles the browser that the provider sends back. Failures are logged without code and state, which are secrets.
 func (s *Server) fromProvider(w http.ResponseWriter, r *http.Request) {
 	ctx, done := context.WithTimeout(r.Context(), longestAnswer)
 	defer done()
@@ -177,7 +177,7 @@ func (s *Server) fromProvider(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// withoutAnswer returns an error without the provider's answer, which may hold a token.
+// withoutAnswer returns the text of an error without the provider's answer, which may hold a token.
 func withoutAnswer(err error) string {
 	var refused *oauth2.RetrieveError
 	var unreachable *url.Error
@@ -190,7 +190,7 @@ func withoutAnswer(err error) string {
 	return clip(err.Error(), 300)
 }
 
-// notLoggedInBecause sends the browser to the page for logging in, which says why in words of its own.
+// notLoggedInBecause sends the browser to the login page, which explains the reason in its own words.
 func notLoggedInBecause(w http.ResponseWriter, r *http.Request, why string) {
 	http.Redirect(w, r, "/login?error="+why, http.StatusSeeOther)
 }

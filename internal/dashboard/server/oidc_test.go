@@ -25,21 +25,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// identityProvider is a small OpenID provider: discovery, keys, authorization code with PKCE. Who comes is let in as "ada".
+// identityProvider is a small OpenID provider: discovery, keys, authorization code with PKCE. Every login is that of "ada".
 type identityProvider struct {
 	*httptest.Server
 	key *rsa.PrivateKey
 
 	mutex sync.Mutex
 	codes map[string]url.Values
-	// twist changes the claims of the next tokens, strict says what the token endpoint found wrong.
+	// twist changes the claims of the next tokens, and wrongs lists the errors that the token endpoint has found.
 	twist  func(claims map[string]any)
 	wrongs []string
 	// offline reports whether refresh tokens are offered; refreshed counts them, and trouble is the status of the next answers to them.
 	offline   bool
 	refreshed int
 	trouble   int
-	// revocation is where refresh tokens are revoked, and revoked are those that were.
+	// revocation is the address that revokes refresh tokens, and revoked lists those that were revoked.
 	revocation string
 	revoked    []string
 	// revoking judges a revocation; nil accepts the client's secret in the header.
@@ -68,7 +68,7 @@ var startProvider = sync.OnceValues(func() (*identityProvider, error) {
 	return p, nil
 })
 
-// trustProvider lets the API server of the tests trust the provider.
+// trustProvider configures the API server of the tests to trust the provider.
 func trustProvider(environment *envtest.Environment) error {
 	p, err := startProvider()
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *identityProvider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, query.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// token gives an ID token for a code: once, to the client that knows its secret and the verifier of the challenge.
+// token issues an ID token for a code: once, to a client with the right secret and the verifier of the challenge.
 func (p *identityProvider) token(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	p.mutex.Lock()
@@ -176,7 +176,7 @@ func (p *identityProvider) give(w http.ResponseWriter, claims map[string]any, of
 	send(w, tokens)
 }
 
-// refresh gives the next ID token, without a nonce, for the refresh token that it gave last; the lock is held.
+// refresh issues the next ID token, without a nonce, for the last refresh token; the lock is held.
 func (p *identityProvider) refresh(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	want := fmt.Sprintf("%s%d", refreshSecret, p.refreshed)
@@ -233,7 +233,7 @@ func openWithProvider(t *testing.T, change ...func(*Options)) (*site, *identityP
 	return s, p
 }
 
-// follow gets an address and returns where it leads on to.
+// follow requests an address and returns where it redirects to.
 func (s *site) follow(address string, change ...func(*http.Request)) (status int, location string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, address, http.NoBody)
@@ -251,7 +251,7 @@ func (s *site) follow(address string, change ...func(*http.Request)) (status int
 	return response.StatusCode, response.Header.Get("Location")
 }
 
-// toCallback logs in at the provider and returns the address that leads back.
+// toCallback logs in at the provider and returns the callback address.
 func (s *site) toCallback() string {
 	s.Helper()
 	_, there := s.follow(s.base + "/auth/login")
@@ -327,9 +327,9 @@ func TestLoginsThatGoWrong(t *testing.T) {
 		"an ID token that has expired":   {twist: func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() }, want: loginFailed},
 		"an ID token for another client": {twist: func(c map[string]any) { c["aud"] = "other" }, want: loginFailed},
 		"an ID token of another issuer":  {twist: func(c map[string]any) { c["iss"] = "https://evil.example.com" }, want: loginFailed},
-		"a state that no one gave":       {back: replaced("state", "guess"), want: loginExpired},
+		"a state that was never issued":  {back: replaced("state", "guess"), want: loginExpired},
 		"no state":                       {back: replaced("state", ""), want: loginExpired},
-		"a code that no one gave":        {back: replaced("code", "guess"), want: loginFailed},
+		"a code that was never issued":   {back: replaced("code", "guess"), want: loginFailed},
 		"no code":                        {back: replaced("code", ""), want: loginRefused},
 		"the provider refuses":           {back: replaced("error", "access_denied"), want: loginRefused},
 		"another browser":                {change: otherCookie, back: otherBrowser, want: loginExpired},
@@ -367,7 +367,7 @@ func TestLoginsThatGoWrong(t *testing.T) {
 	}
 }
 
-// replaced changes a parameter of the way back.
+// replaced changes a parameter of the callback address.
 func replaced(name, value string) func(*site, string) string {
 	return func(s *site, back string) string {
 		address, err := url.Parse(back)

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is what the API is, for users and programs. It is kept by hand; a test holds it and the routes together.
+// document describes the API, for users and programs. It is written by hand; a test keeps it consistent with the routes.
 //
 //go:embed openapi.yaml
 var document []byte

@@ -100,7 +100,7 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 	}
 }
 
-// compare holds the fields of a type and of its schema together, as deep as the schema goes.
+// compare checks that a type and its schema have the same fields, as deep as the schema goes.
 func compare(t *testing.T, doc apiDocument, where string, at *shape, is reflect.Type, depth int) {
 	t.Helper()
 	if at != nil && len(at.OneOf) > 0 {

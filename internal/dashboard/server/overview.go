@@ -11,11 +11,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
-// mostAttention bounds the list of what needs attention.
+// mostAttention bounds the list of items that need attention.
 const mostAttention = 20
 
-// patience is how long a module may be under way before it needs attention: rolling out takes its time, but what waits for a node or an
-// image waits for good.
+// patience is how long a module may be in progress before it needs attention: a rollout takes time, but a module that waits for a node or
+// an image waits forever.
 const patience = 2 * time.Minute
 
 // mostOperations bounds the operations on the overview.
@@ -84,7 +84,7 @@ func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, e
 	return o, nil
 }
 
-// running returns the operations that are running, or need a user to continue.
+// running returns the operations that are running, or need a user to resume them.
 func (s *Server) running(ctx context.Context, u *User) ([]operations.Operation, error) {
 	found := []operations.Operation{}
 	if s.tasks == nil {
@@ -102,11 +102,11 @@ func (s *Server) running(ctx context.Context, u *User) ([]operations.Operation, 
 	return found, nil
 }
 
-// troubled returns what needs attention, the worst first:
+// troubled returns the items that need attention, worst first:
 //
-//  1. every module that is in Error or Warning
-//  2. one that has not become ready for a while, or whose deletion waits for objects that users made
-//  3. a Kyma that is worse than each of its modules: the modules say more
+//  1. every module in state Error or Warning
+//  2. a module that has not become ready for a while, or whose deletion waits for objects that users made
+//  3. a Kyma that is worse than each of its modules: otherwise the modules give more detail
 func troubled(kymas []modulestatus.KymaLine, modules []modulestatus.Module, now time.Time) attentionList {
 	all, worst := []attention{}, map[string]modulestatus.State{}
 	for i := range modules {
@@ -136,7 +136,7 @@ func troubled(kymas []modulestatus.KymaLine, modules []modulestatus.Module, now 
 	return attentionList{Items: all[:min(len(all), mostAttention)], Total: len(all)}
 }
 
-// late reports whether a module is under way and will hardly get there by itself.
+// late reports whether a module is in progress and is unlikely to finish by itself.
 func late(m *modulestatus.Module, now time.Time) bool {
 	if m.State == modulestatus.Processing {
 		return m.Since != nil && now.Sub(m.Since.Time) >= patience

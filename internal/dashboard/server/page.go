@@ -14,7 +14,7 @@ const (
 	mostWords = 200
 )
 
-// page is which part of a list is requested.
+// page is the requested part of a list.
 type page struct {
 	words  []string
 	limit  int
@@ -23,14 +23,14 @@ type page struct {
 	down   bool
 }
 
-// List is a part of a list. What could not be read is said: an empty list is not "none" then.
+// List is a part of a list. Unread names the kinds that could not be read: an empty list does not mean "none" then.
 type List[T any] struct {
 	Items  []T      `json:"items"`
 	Total  int      `json:"total"`
 	Unread []Unread `json:"unread"`
 }
 
-// pageOf reads ?search=&limit=&offset=&sort=. A sort key is one of those that are given; with a dash before it, the order is reversed.
+// pageOf reads ?search=&limit=&offset=&sort=. The sort key must be one of keys; a dash before it reverses the order.
 func pageOf(query url.Values, keys ...string) (page, error) {
 	p := page{limit: usualPage}
 	search := query.Get("search")
@@ -62,7 +62,7 @@ func pageOf(query url.Values, keys ...string) (page, error) {
 	return p, nil
 }
 
-// has reports whether every word is in a text of lower-case letters.
+// has reports whether a lower-case text contains every word.
 func (p *page) has(text string) bool {
 	for _, word := range p.words {
 		if !strings.Contains(text, word) {
@@ -72,19 +72,20 @@ func (p *page) has(text string) bool {
 	return true
 }
 
-// chosen returns a filter that may be repeated, such as state=Error&state=Warning. Without any, everything passes.
+// chosen reports whether a value passes a filter that may be repeated, such as state=Error&state=Warning. Without a filter, every value
+// passes.
 func chosen(query url.Values, name, value string) bool {
 	wanted := query[name]
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// flagged returns a filter such as outdated=true.
+// flagged reports whether a value passes a filter such as outdated=true.
 func flagged(query url.Values, name string, value bool) bool {
 	wanted := query.Get(name)
 	return wanted == "" || wanted == strconv.FormatBool(value)
 }
 
-// known refuses parameters that a list does not have: a filter that is misspelled must not show everything.
+// known refuses parameters that a list does not have: a misspelled filter must not show everything.
 func known(query url.Values, names ...string) error {
 	usual := []string{"search", "limit", "offset", "sort"}
 	for name := range query {
@@ -96,7 +97,7 @@ func known(query url.Values, names ...string) error {
 	return nil
 }
 
-// listAt cuts the page out of the items whose numbers fit. Only the items of the page are copied: lists are long.
+// listAt cuts the page out of the items at the indexes in fit. Only the items of the page are copied: lists are long.
 func listAt[T any](all []T, fit []int, p page, unread []Unread) List[T] {
 	list := List[T]{Items: []T{}, Total: len(fit), Unread: unread}
 	for i := p.offset; i < min(len(fit), p.offset+p.limit); i++ {
@@ -105,7 +106,7 @@ func listAt[T any](all []T, fit []int, p page, unread []Unread) List[T] {
 	return list
 }
 
-// listOf cuts the page out of all that fit.
+// listOf cuts the page out of items that have already been filtered.
 func listOf[T any](all []T, p page, unread []Unread) List[T] {
 	list := List[T]{Items: []T{}, Total: len(all), Unread: unread}
 	if p.offset < len(all) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestPending_ManyLoginsAtTheProviderKeepNobodyOut: neither who began before nor who begins after them.
+// TestPending_ManyLoginsAtTheProviderKeepNobodyOut: logins that began before and after them still work.
 func TestPending_ManyLoginsAtTheProviderKeepNobodyOut(t *testing.T) {
 	s, p := openWithProvider(t)
 	const many = 1200
@@ -57,7 +57,7 @@ func TestTicketsOfLogins(t *testing.T) {
 		"a browser without a ticket":     {one.state, "", 0, false},
 		"neither a state nor a ticket":   {"", "", 0, false},
 		"no state":                       {"", ticket, 0, false},
-		"a state for a browser without":  {p.derived("state", ""), "", 0, false},
+		"the state of an empty ticket":   {p.derived("state", ""), "", 0, false},
 		"the ticket itself as the state": {ticket, ticket, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,8 +33,8 @@ func TestProblemOf(t *testing.T) {
 		reason string
 		has    string
 	}{
-		"what a handler decided goes out":        {fail(418, "Teapot", "no %s", "coffee"), 418, "Teapot", "no coffee"},
-		"what it wrapped, too":                   {fmt.Errorf("x: %w", fail(418, "Teapot", "no")), 418, "Teapot", "no"},
+		"an error of a handler is returned":      {fail(418, "Teapot", "no %s", "coffee"), 418, "Teapot", "no coffee"},
+		"and one that it wraps":                  {fmt.Errorf("x: %w", fail(418, "Teapot", "no")), 418, "Teapot", "no"},
 		"forbidden by the cluster":               {apierrors.NewForbidden(kymas, "a", errors.New("no")), 403, "Forbidden", "kymas"},
 		"not found in the cluster":               {apierrors.NewNotFound(kymas, "a"), 404, "NotFound", `"a" not found`},
 		"a conflict":                             {apierrors.NewConflict(kymas, "a", errors.New("changed")), 409, "Conflict", "changed"},
@@ -73,7 +73,7 @@ func TestDecode(t *testing.T) {
 		"with a character set": {`{"name":"a"}`, "application/json; charset=utf-8", 0},
 		"an unknown field":     {`{"nam":"a"}`, "application/json", 400},
 		"two documents":        {`{"name":"a"}{"name":"b"}`, "application/json", 400},
-		"text behind it":       {`{"name":"a"}x`, "application/json", 400},
+		"text after it":        {`{"name":"a"}x`, "application/json", 400},
 		"nothing":              {``, "application/json", 400},
 		"half of it":           {`{"name":`, "application/json", 400},
 		"no JSON":              {`name=a`, "application/x-www-form-urlencoded", 415},
@@ -126,20 +126,20 @@ func TestTroubled(t *testing.T) {
 		want    []string
 		total   int
 	}{
-		"what is ready needs nothing": {lines(kyma("k", modulestatus.Ready)), mods(module("k", "m", modulestatus.Processing)), nil, 0},
+		"a ready Kyma needs nothing": {lines(kyma("k", modulestatus.Ready)), mods(module("k", "m", modulestatus.Processing)), nil, 0},
 		"an error comes before a warning": {
 			nil, mods(module("k", "a", modulestatus.Warning), module("l", "b", modulestatus.Error)), []string{"b", "a"}, 2,
 		},
 		"a Kyma is not repeated beside its module": {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Error)), []string{"a"}, 1},
-		"a Kyma that is worse than its modules is": {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Warning)), []string{"k", "a"}, 2},
-		"a Kyma without modules is":                {lines(kyma("k", modulestatus.Warning)), nil, []string{"k"}, 1},
-		"what is under way has two minutes":        {nil, mods(since(time.Minute, "m", modulestatus.Processing)), nil, 0},
-		"what is not ready after that needs attention: no node may be free": {
+		"a Kyma worse than its modules is listed":  {lines(kyma("k", modulestatus.Error)), mods(module("k", "a", modulestatus.Warning)), []string{"k", "a"}, 2},
+		"a Kyma without modules is listed":         {lines(kyma("k", modulestatus.Warning)), nil, []string{"k"}, 1},
+		"a module in progress has two minutes":     {nil, mods(since(time.Minute, "m", modulestatus.Processing)), nil, 0},
+		"a module that is not ready after that needs attention: no node may be free": {
 			nil, mods(since(2*time.Minute, "slow", modulestatus.Processing), module("k", "a", modulestatus.Warning)), []string{"a", "slow"}, 2,
 		},
-		"what was Ready long ago and is deleted now is on its way": {nil, mods(since(time.Hour, "m", modulestatus.Deleting)), nil, 0},
-		"a deletion that waits for objects of people needs them":   {nil, mods(held), []string{"held"}, 1},
-		"twenty are shown, and all of them counted":                {nil, many, nil, 30},
+		"the deletion of a module that was Ready long ago is in progress": {nil, mods(since(time.Hour, "m", modulestatus.Deleting)), nil, 0},
+		"a deletion that waits for users' objects needs attention":        {nil, mods(held), []string{"held"}, 1},
+		"twenty are shown, and all of them counted":                       {nil, many, nil, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := troubled(c.kymas, c.modules, now)
@@ -174,7 +174,7 @@ func TestPure_WhyNot(t *testing.T) {
 		tree   *modulestatus.Node
 		want   []string
 	}{
-		"what is ready has no chain": {modulestatus.Module{Name: "m", State: modulestatus.Ready}, nil, nil},
+		"a ready module has no chain": {modulestatus.Module{Name: "m", State: modulestatus.Ready}, nil, nil},
 		"from the Kyma to the worst object": {failed, tree, []string{
 			"Kyma n/k", "Module m", "Manifest n/k-m", "Deployment x/dead", "Deployment slow",
 		}},
@@ -248,7 +248,7 @@ func TestNarrowed(t *testing.T) {
 	}
 }
 
-// TestPure_EveryErrorHasARemedy holds the reasons of docs/spec/manifest.md and the table of remedies together.
+// TestPure_EveryErrorHasARemedy checks that every reason in docs/spec/manifest.md has a remedy.
 func TestPure_EveryErrorHasARemedy(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/spec/manifest.md")
 	if err != nil {

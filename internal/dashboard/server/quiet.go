@@ -7,7 +7,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// quietly writes what net/http says of connections into the log, without what strangers sent.
+// quietly writes the messages of net/http about connections into the log: panics in full, failed connections clipped and at level 1,
+// since clients can cause them.
 type quietly struct{ to logr.Logger }
 
 // Write implements io.Writer.

@@ -21,8 +21,9 @@ import (
 
 var errMayNotList = errors.New("you may not list it")
 
-// reading is what internal/client/statusreader reads from: the shared watches, cut down to what one person may list. It remembers where
-// that was, so that the same can be shown to others with the same rights, and a part is not taken for the whole.
+// reading is the client.Reader for internal/client/statusreader: the shared watches, restricted to what one user may list. It records the
+// scopes of each list, so that the result can be shown to other users with the same permissions, and a part is not mistaken for the
+// whole.
 type reading struct {
 	client.Reader
 	watches *watches
@@ -36,7 +37,7 @@ func newReading(w *watches, u *User) *reading {
 	return &reading{watches: w, user: u, scopes: map[place]scope{}}
 }
 
-// Get reads from no stream: nothing that gathers needs it.
+// Get always fails: gathering needs lists only.
 func (*reading) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
 	return errors.New("single objects are not read from the shared watches")
 }
@@ -110,7 +111,7 @@ func (r *reading) partial() map[schema.GroupKind][]string {
 	return found
 }
 
-// narrowed corrects what was read where the user may list some namespaces only: missing objects may exist.
+// narrowed corrects inputs from a user who may list some namespaces only: missing objects may exist.
 func narrowed(in modulestatus.Inputs, partial map[schema.GroupKind][]string) modulestatus.Inputs {
 	in.Looked = slices.DeleteFunc(in.Looked, func(l modulestatus.ListedKind) bool { return l.Namespace == "" && partial[l.GroupKind] != nil })
 	for kind, namespaces := range partial {
@@ -132,7 +133,7 @@ func some(names []string, most int) string {
 	return text
 }
 
-// Unread is a kind that could not be read, as answers have it.
+// Unread is a kind that could not be read, as responses show it.
 type Unread struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`

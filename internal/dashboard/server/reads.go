@@ -1,6 +1,6 @@
 package server
 
-// routeReads registers everything that is only read. Each can be a live query.
+// routeReads registers the routes that only read. Each can be a live query.
 func (s *Server) routeReads() {
 	s.handle("GET /api/v1/overview", s.overview)
 	s.handle("GET /api/v1/kymas", s.kymas)

@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// createAll is a namespace with something of everything: Kymas in good and bad states, modules, templates, releases and events.
+// createAll creates a namespace with a bit of everything: Kymas in good and bad states, modules, templates, releases and events.
 func (s *site) createAll(name string) {
 	s.Helper()
 	s.make(namespace(name))
@@ -48,7 +48,7 @@ func (s *site) template(namespace, module, version string) client.Object {
 	return t
 }
 
-// manifest returns that of a module, in trouble.
+// manifest creates the Manifest of a module, in state Error.
 func (s *site) manifest(namespace, kyma, module string) *v1beta2.Manifest {
 	s.Helper()
 	m := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma + "-" + module, Labels: map[string]string{
@@ -179,14 +179,14 @@ func TestPagesAndFilters(t *testing.T) {
 		items int
 		total int
 	}{
-		"the first page":      {"limit=3", "k0", 3, 7},
-		"the last page":       {"limit=3&offset=6", "k6", 1, 7},
-		"beyond the end":      {"offset=100", "", 0, 7},
-		"backwards":           {"sort=-name&limit=2", "k6", 2, 7},
-		"searched":            {"search=PAGED/K3", "k3", 1, 1},
-		"two words":           {"search=k4+ready", "k4", 1, 1},
-		"a state that is not": {"state=Error", "", 0, 0},
-		"one of two states":   {"state=Error&state=Ready&limit=1", "k0", 1, 7},
+		"the first page":           {"limit=3", "k0", 3, 7},
+		"the last page":            {"limit=3&offset=6", "k6", 1, 7},
+		"beyond the end":           {"offset=100", "", 0, 7},
+		"backwards":                {"sort=-name&limit=2", "k6", 2, 7},
+		"searched":                 {"search=PAGED/K3", "k3", 1, 1},
+		"two words":                {"search=k4+ready", "k4", 1, 1},
+		"a state that no Kyma has": {"state=Error", "", 0, 0},
+		"one of two states":        {"state=Error&state=Ready&limit=1", "k0", 1, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := get[List[modulestatus.KymaLine]](s, "/api/v1/kymas?namespace=paged&"+c.query)

@@ -6,11 +6,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// remedyOf returns what a user can do about a reason, "" where there is nothing to do:
+// remedyOf returns what a user can do about a reason, "" if there is nothing to do:
 //
-//  1. for a module of a Kyma what the table of verdicts says, the line with the same reason
-//  2. what docs/spec/manifest.md says
-//  3. what follows from a reason of the view
+//  1. for a module of a Kyma, the remedy of the rule with the same reason
+//  2. for a reason of a Manifest, the remedy in docs/spec/manifest.md
+//  3. for a reason of package modulestatus, the remedy below
 func remedyOf(reason string) string {
 	for _, rule := range module.Rules() {
 		if rule.Reason == reason && reason != v1beta2.ReasonModuleError && reason != v1beta2.ReasonModuleWarning {

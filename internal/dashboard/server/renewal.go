@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// renewBefore is how long before its end a token is renewed, at most.
+	// renewBefore is how long before its expiry a token is renewed, at most.
 	renewBefore = time.Minute
-	// renewAgain is the pause before a provider that did not respond is asked again.
+	// renewAgain is the pause before the next request to a provider that did not respond.
 	renewAgain = 10 * time.Second
-	// scopeOffline asks for a refresh token.
+	// scopeOffline requests a refresh token.
 	scopeOffline = "offline_access"
 )
 
-// granted is what a provider gave for a login.
+// granted holds what a provider issued for a login.
 type granted struct {
 	// raw is the ID token, subject its user.
 	raw, subject string
 	expires      time.Time
-	// due is when the next one is had: before this one ends, and not with every request where they last for moments only.
+	// due is when the next ID token is requested: before this one expires, but not with every request if tokens are very short-lived.
 	due time.Time
-	// refresh is what the next one is had for; empty where the provider gives none.
+	// refresh is the refresh token for the next ID token; empty if the provider issues none.
 	refresh string
 }
 
-// renewal gives the ID token of one session, and gets the next one from the provider when it is about to expire. What it holds stays in
+// renewal provides the ID token of one session, and gets the next one from the provider when it is about to expire. The tokens stay in
 // memory. It is an oauth2.TokenSource.
 type renewal struct {
 	provider *provider
-	// subject is its user.
+	// subject is the user of the session.
 	subject string
-	// ended reports whether the session has, refused ends it, and note tells the log.
+	// ended reports whether the session has ended, refused ends it, and note writes to the log.
 	ended   func() bool
 	refused func()
 	note    func(why string)
@@ -48,15 +48,15 @@ type renewal struct {
 	mutex sync.Mutex
 	has   granted
 	over  bool
-	// again is when a provider that did not answer may be asked next.
+	// again is the earliest time of the next request to a provider that did not answer.
 	again time.Time
-	// loggedOut says that the user has.
+	// loggedOut reports whether the user has logged out.
 	loggedOut atomic.Bool
 }
 
 var _ oauth2.TokenSource = (*renewal)(nil)
 
-// into makes a connection use the token that is good when a request is made.
+// into returns a connection that uses, for each request, the token that is valid then.
 func (r *renewal) into(base *rest.Config) *rest.Config {
 	config := rest.AnonymousClientConfig(base)
 	config.QPS = -1
@@ -64,15 +64,15 @@ func (r *renewal) into(base *rest.Config) *rest.Config {
 	return config
 }
 
-// Token returns the ID token that is good now:
+// Token returns the ID token that is valid now:
 //
-//  1. one that is far from its end
-//  2. a new one, of the same person, while the session lasts
-//  3. where the provider refuses, the session ends: the user is no longer authenticated. It also ends with the token where what
-//     the provider gives cannot be checked
-//  4. where it says nothing, the token that there is, as long as that lasts; the provider is asked again a little later
+//  1. the current one, if it is far from its expiry
+//  2. a new one, of the same user, while the session lasts
+//  3. if the provider refuses, none: the user is no longer authenticated, and the session ends. It also ends with the token if the
+//     provider's new one cannot be verified
+//  4. if the provider does not answer, the current one until it expires; the next request follows a little later
 //
-// Errors hold nothing of what the provider said, which may be secret.
+// Errors contain nothing of the provider's answer, which may be secret.
 func (r *renewal) Token() (*oauth2.Token, error) {
 	r.mutex.Lock()
 	err := r.renew()
@@ -108,7 +108,7 @@ func (r *renewal) renew() error {
 		r.has = next
 		return nil
 	case next.refresh != "":
-		r.has.refresh = next.refresh // the one of before may be used up
+		r.has.refresh = next.refresh // the previous one may be used up
 	}
 	r.note(withoutAnswer(err))
 	if refusedBy(err) || errors.Is(err, errUnchecked) && !lasts {
@@ -122,7 +122,7 @@ func (r *renewal) renew() error {
 	return r.silent()
 }
 
-// surrender returns the refresh token away, after the last renewal: the session has ended.
+// surrender removes and returns the refresh token of a session that has ended. It waits for a renewal in progress.
 func (r *renewal) surrender() string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -137,13 +137,13 @@ func (*renewal) silent() error {
 }
 
 var (
-	// errNotTheSame is an answer to a refresh that is no renewal of this login.
+	// errNotTheSame is an answer to a refresh that does not renew this login.
 	errNotTheSame = errors.New("the provider does not renew this login: its answer has no ID token of the same person")
-	// errUnchecked is one whose signature, issuer, audience or time is wrong, or whose key could not be had just now.
+	// errUnchecked is an answer whose ID token has a wrong signature, issuer, audience or time, or whose key is not available at the moment.
 	errUnchecked = errors.New("the ID token that the provider gave in place of the last one cannot be verified")
 )
 
-// refusedBy reports whether the provider answered, and that the answer is no. A provider with trouble of its own says nothing.
+// refusedBy reports whether the provider answered and refused. An error of the provider itself is no refusal.
 func refusedBy(err error) bool {
 	if answered, is := errors.AsType[*oauth2.RetrieveError](err); is {
 		return answered.Response == nil || answered.Response.StatusCode < http.StatusInternalServerError &&
@@ -152,8 +152,8 @@ func refusedBy(err error) bool {
 	return errors.Is(err, errNotTheSame)
 }
 
-// renewed gets the next ID token. It must be of the same person, and is checked like the first one, but for the nonce, which providers
-// may leave out.
+// renewed gets the next ID token. It must belong to the same user, and is checked like the first one, except for the nonce, which
+// providers may leave out.
 func (p *provider) renewed(has granted) (granted, error) {
 	ctx, done := context.WithTimeout(context.Background(), longestAnswer)
 	defer done()
@@ -178,7 +178,7 @@ func (p *provider) renewed(has granted) (granted, error) {
 
 var errNoIDToken = errors.New("the provider gave no ID token")
 
-// verified is what a provider gave whose ID token was verified.
+// verified is what a provider issued, with an ID token that was verified.
 type verified struct {
 	granted
 	nonce string
@@ -198,8 +198,8 @@ func (p *provider) check(ctx context.Context, at *oidc.Provider, given *oauth2.T
 	return verified{granted{raw, token.Subject, token.Expiry, due, given.RefreshToken}, token.Nonce}, nil
 }
 
-// arrive returns the user of a login at the provider, and when the session ends: with the token, or, where that can be renewed, when it
-// is no longer renewed.
+// arrive returns the user of a login at the provider, and when the session ends: with the token, or, if the token can be renewed, at no
+// fixed time, but when a renewal is refused.
 func (s *Server) arrive(ctx context.Context, given granted) (*User, time.Time, error) {
 	if given.refresh == "" {
 		u, err := s.person(ctx, given.raw)
@@ -222,7 +222,7 @@ func (s *Server) arrive(ctx context.Context, given granted) (*User, time.Time, e
 	return u, time.Time{}, nil
 }
 
-// leave is called with every user whose session has ended.
+// leave handles the end of a user's session.
 func (s *Server) leave(u *User) {
 	s.watches.forget(u)
 	if u.renewal != nil {

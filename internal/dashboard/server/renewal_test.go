@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// offline returns a dashboard where ada has logged in at a provider that gives refresh tokens. Her first ID token lasts 30 minutes, the
-// next ones 90; later moves the clock by which tokens are judged.
+// offline returns a dashboard where ada has logged in at a provider that issues refresh tokens. Her first ID token lasts 30 minutes, the
+// next ones 90; later moves the clock that tokens are checked by.
 func offline(t *testing.T, change ...func(*identityProvider)) (s *site, p *identityProvider, later func(time.Duration)) {
 	t.Helper()
 	s, p = openWithProvider(t)
@@ -30,7 +30,7 @@ func offline(t *testing.T, change ...func(*identityProvider)) (s *site, p *ident
 	return s, p, func(d time.Duration) { ahead.Store(int64(d)) }
 }
 
-// reads returns a question that is asked of the API server as the user each time; the answer is the status.
+// reads sends a request that reads from the API server as the user each time, and returns the status.
 func (s *site) reads() int {
 	s.Helper()
 	u := s.somebody()
@@ -43,7 +43,7 @@ func (s *site) reads() int {
 	return s.do(http.MethodGet, "/api/v1/overview", "").status
 }
 
-// a user is the one who is logged in, nil for no one.
+// somebody returns the logged-in user, nil if there is none.
 func (s *site) somebody() *User {
 	s.server.sessions.mutex.Lock()
 	defer s.server.sessions.mutex.Unlock()
@@ -108,7 +108,7 @@ func TestRenewal_WithoutARefreshTokenTheSessionEndsWithItsToken(t *testing.T) {
 
 func TestRenewal_ARefusalEndsTheSession(t *testing.T) {
 	for sentence, change := range map[string]func(*identityProvider){
-		"the provider says no":                         func(p *identityProvider) { p.trouble = http.StatusBadRequest },
+		"the provider refuses the renewal":             func(p *identityProvider) { p.trouble = http.StatusBadRequest },
 		"the provider no longer knows the dashboard":   func(p *identityProvider) { p.trouble = http.StatusUnauthorized },
 		"the answer is of another user":                func(p *identityProvider) { p.twist = func(c map[string]any) { c["sub"] = "eve" } },
 		"the answer has no ID token":                   func(p *identityProvider) { p.twist = func(c map[string]any) { c["sub"] = "" } },

@@ -16,10 +16,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// noResource is told where a module has nothing to configure.
+// noResource is the message for a module that has nothing to configure.
 const noResource = "the module has no custom resource"
 
-// moduleResource is the custom resource of a module: as it is, as it would be made, and what its kind allows.
+// moduleResource is the custom resource of a module: the current object, the default one, and the schema of its kind.
 type moduleResource struct {
 	Object   map[string]any                   `json:"object"`
 	Default  map[string]any                   `json:"default"`
@@ -28,7 +28,7 @@ type moduleResource struct {
 	Reason   string                           `json:"reason,omitempty"`
 }
 
-// resource answers .../resource: it is read as the user who asks, in the cluster that the module is in.
+// resource answers .../resource. It reads as the requesting user, in the cluster of the module.
 func (s *Server) resource(ctx context.Context, u *User, r *http.Request) (any, error) {
 	o, err := s.named(ctx, u, r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Server) resource(ctx context.Context, u *User, r *http.Request) (any, e
 	})
 }
 
-// byDefault returns the custom resource that the template makes.
+// byDefault returns the default custom resource of the module's template.
 func (o *one) byDefault() *unstructured.Unstructured {
 	if o.module.Template == nil {
 		return nil
@@ -69,7 +69,7 @@ func (o *one) byDefault() *unstructured.Unstructured {
 	return nil
 }
 
-// read fills in what the cluster of the module says. What may not be read is said, not hidden.
+// read fills in the data from the cluster of the module. Missing permissions are reported, not hidden.
 func (is moduleResource) read(ctx context.Context, from client.Client, ref modulestatus.Ref) (moduleResource, error) {
 	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	mapping, err := from.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
@@ -114,7 +114,7 @@ func allowed(ctx context.Context, in client.Client, verb string, resource schema
 	return in.Create(ctx, review) == nil && review.Status.Allowed
 }
 
-// schemaOf returns the schema of a kind's version, nil where its definition cannot be read.
+// schemaOf returns the schema of a kind's version, nil if its definition cannot be read.
 func schemaOf(ctx context.Context, from client.Reader, mapping *meta.RESTMapping) *apiextensionsv1.JSONSchemaProps {
 	var definition apiextensionsv1.CustomResourceDefinition
 	name := mapping.Resource.Resource + "." + mapping.Resource.Group
@@ -124,7 +124,7 @@ func schemaOf(ctx context.Context, from client.Reader, mapping *meta.RESTMapping
 	return schemaIn(&definition, mapping.GroupVersionKind.Version)
 }
 
-// schemaIn returns that of one version in a definition, nil where it has none.
+// schemaIn returns the schema of one version in a definition, nil if it has none.
 func schemaIn(definition *apiextensionsv1.CustomResourceDefinition, version string) *apiextensionsv1.JSONSchemaProps {
 	for i := range definition.Spec.Versions {
 		v := &definition.Spec.Versions[i]

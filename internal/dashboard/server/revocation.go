@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// revokeWithin is how long the provider may take to revoke a refresh token, and how long the server waits for that at its end.
+	// revokeWithin is how long the provider may take to revoke a refresh token, and how long the server waits for that at shutdown.
 	revokeWithin = 5 * time.Second
-	// mostRevoking bounds how many are revoked at once.
+	// mostRevoking bounds how many tokens are revoked at once.
 	mostRevoking = 4
 )
 
-// revocations tell the provider of refresh tokens that are not needed any more (RFC 7009). No request waits for them, and one that does not
-// work out is logged: the token is forgotten here in any case.
+// revocations revokes refresh tokens at the provider when they are no longer needed (RFC 7009). No request waits for it, and a failure is
+// logged: the server forgets the token in any case.
 //
-// Many providers end everything that a user has given a client along with one refresh token. So that of a session which ended by itself,
-// or in favour of another one, is kept until the user has no other session: who works on in another browser is not logged out. Who logs
-// out has the token revoked at once.
+// Many providers revoke everything that a user has granted a client along with one refresh token. So the token of a session that ended by
+// itself, or in favour of another one, is kept until the user has no other session: a user who works on in another browser is not logged
+// out. When a user logs out, the token is revoked at once.
 type revocations struct {
 	revoke func(ctx context.Context, token string) error
 	note   func(why string)
@@ -33,10 +33,10 @@ type revocations struct {
 	slots  chan struct{}
 
 	mutex sync.Mutex
-	// living counts the sessions of a user, by subject, and left are the renewals of those that have ended before the last.
+	// living counts the sessions of each user, by subject, and left holds the renewals of sessions that ended before the last one.
 	living map[string]int
 	left   map[string][]*renewal
-	// closed reports whether nothing more is begun.
+	// closed reports whether no more revocations may start.
 	closed  bool
 	running sync.WaitGroup
 }
@@ -55,7 +55,7 @@ func (r *revocations) begin(one *renewal) {
 	r.living[one.subject]++
 }
 
-// end is for a session that has ended.
+// end revokes the token of a session that has ended, now or after the user's last session.
 func (r *revocations) end(one *renewal) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -79,14 +79,14 @@ func (r *revocations) end(one *renewal) {
 	}
 }
 
-// discard is for what was given for a login that came to nothing.
+// discard revokes the token of a login that failed.
 func (r *revocations) discard(token string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.start(func() string { return token })
 }
 
-// start revokes what surrender gives, which may take as long as a renewal; the lock is held.
+// start revokes the token that surrender returns, which may take as long as a renewal; the lock is held.
 func (r *revocations) start(surrender func() string) {
 	if r.closed {
 		return
@@ -109,7 +109,7 @@ func (r *revocations) start(surrender func() string) {
 	})
 }
 
-// settle waits for what was begun, but not for long. Nothing is begun after it.
+// settle waits for the revocations that have started, but not for long. None starts after it.
 func (r *revocations) settle() {
 	r.mutex.Lock()
 	r.closed = true
@@ -127,8 +127,8 @@ func (r *revocations) settle() {
 	}
 }
 
-// revoke asks the provider to revoke a refresh token, if it offers that. The dashboard says who it is in one of the two ways that providers
-// know, like for the token itself: those that take only the other one refuse the first.
+// revoke revokes a refresh token at the provider, if it supports that. The client authenticates in one of the two ways that providers
+// support, as it does to get the token: a provider that accepts only the second refuses the first.
 func (p *provider) revoke(ctx context.Context, token string) error {
 	at, err := p.discover(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *provider) revoke(ctx context.Context, token string) error {
 	return err
 }
 
-// post sends a form to the provider, with the client in the header or without. The answer says nothing but its status.
+// post sends a form to the provider, with or without the client's credentials in the header. Only the status of the response is used.
 func (p *provider) post(ctx context.Context, address string, form url.Values, inHeader bool) (status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {

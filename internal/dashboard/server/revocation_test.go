@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// revoke forgets a refresh token for the client that it was given to (RFC 7009).
+// revoke revokes a refresh token for the client that it was issued to (RFC 7009).
 func (p *identityProvider) revoke(w http.ResponseWriter, r *http.Request) {
 	p.mutex.Lock()
 	judge := p.revoking
@@ -26,7 +26,7 @@ func (p *identityProvider) revoke(w http.ResponseWriter, r *http.Request) {
 	p.forget(r)
 }
 
-// forget notes what is revoked.
+// forget records a revoked token.
 func (p *identityProvider) forget(r *http.Request) {
 	p.set(func() { p.revoked = append(p.revoked, r.Form.Get("token_type_hint")+" "+r.Form.Get("token")) })
 }
@@ -38,7 +38,7 @@ func (p *identityProvider) gone() (gone []string) {
 	return gone
 }
 
-// hasRevoked waits until refresh tokens are revoked, which no one else waits for.
+// hasRevoked waits until refresh tokens are revoked, which no request waits for.
 func (p *identityProvider) hasRevoked(t *testing.T, want ...string) {
 	t.Helper()
 	for i := range want {
@@ -105,9 +105,9 @@ func TestRevocation_TheEndOfTheDashboardRevokesRefreshTokens(t *testing.T) {
 
 func TestRevocation_ALoginThatComesToNothingRevokesItsRefreshToken(t *testing.T) {
 	for sentence, claims := range map[string]func(map[string]any){
-		"the ID token is of another login":                 func(c map[string]any) { c["nonce"] = "other" },
-		"the ID token is for another client":               func(c map[string]any) { c["aud"] = "other" },
-		"the cluster does not accept whom the token is of": func(c map[string]any) { c["sub"], c["groups"] = "eve", 7 },
+		"the ID token is of another login":                  func(c map[string]any) { c["nonce"] = "other" },
+		"the ID token is for another client":                func(c map[string]any) { c["aud"] = "other" },
+		"the cluster does not accept the user of the token": func(c map[string]any) { c["sub"], c["groups"] = "eve", 7 },
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, p := openWithProvider(t)
@@ -132,7 +132,7 @@ func TestRevocation_AnotherSessionKeepsItsLogin(t *testing.T) {
 	}
 	second := s.http
 	s.http = first
-	s.server.sessions.dropUser(s.mine()) // as one that ends by itself
+	s.server.sessions.dropUser(s.mine()) // like one that ends by itself
 	if gone := p.gone(); len(gone) > 0 {
 		t.Errorf("revoked too early: %v", gone)
 	}
@@ -141,7 +141,7 @@ func TestRevocation_AnotherSessionKeepsItsLogin(t *testing.T) {
 	p.hasRevoked(t, "0", "1")
 }
 
-// mine returns the one who is logged in with this browser.
+// mine returns the user who is logged in with this browser.
 func (s *site) mine() *User {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.base, http.NoBody)
@@ -200,7 +200,7 @@ func TestRevocation_HowProvidersAreAskedToRevoke(t *testing.T) {
 		logged string
 		want   []string
 	}{
-		"one that takes the secret in the form only": {change: func(p *identityProvider) {
+		"a provider that accepts the secret in the form only": {change: func(p *identityProvider) {
 			p.revoking = func(w http.ResponseWriter, r *http.Request) {
 				if _, _, header := r.BasicAuth(); header || r.Form.Get("client_id") != dashboardClient ||
 					r.Form.Get("client_secret") != dashboardSecret {
@@ -210,16 +210,16 @@ func TestRevocation_HowProvidersAreAskedToRevoke(t *testing.T) {
 				p.forget(r)
 			}
 		}, want: []string{"0"}},
-		"one that offers none": {change: func(p *identityProvider) { p.revocation = "" }},
-		"one whose address is not protected": {change: func(p *identityProvider) {
+		"a provider without revocation": {change: func(p *identityProvider) { p.revocation = "" }},
+		"a provider whose address is not https": {change: func(p *identityProvider) {
 			p.revocation = strings.Replace(p.URL, "https", "http", 1) + "/revoke"
 		}, logged: "no https address"},
-		"one in trouble": {change: func(p *identityProvider) {
+		"a provider with an error": {change: func(p *identityProvider) {
 			p.revoking = func(w http.ResponseWriter, _ *http.Request) {
 				http.Error(w, "secret details", http.StatusServiceUnavailable)
 			}
 		}, logged: "answers 503"},
-		"one that sends elsewhere": {change: func(p *identityProvider) {
+		"a provider that redirects": {change: func(p *identityProvider) {
 			p.revoking = func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Query().Has("again") {
 					p.forget(r)
@@ -246,7 +246,7 @@ func TestRevocation_HowProvidersAreAskedToRevoke(t *testing.T) {
 	}
 }
 
-// TestRevocation_ManyTokensDoNotPileUp: those that wait for a user's last session are few.
+// TestRevocation_ManyTokensDoNotPileUp: only a few wait for a user's last session.
 func TestRevocation_ManyTokensDoNotPileUp(t *testing.T) {
 	r := newRevocations(nil, func(string) {})
 	r.closed = true // nothing is sent

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// introduce reads the server's user name from the cluster. Where that fails, pages say so.
+// introduce reads the server's user name from the cluster. If that fails, pages show "unknown".
 func (s *Server) introduce(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()
@@ -20,7 +20,7 @@ func (s *Server) introduce(ctx context.Context) {
 	}
 }
 
-// followDefinitions notices kinds that come and go.
+// followDefinitions watches for kinds that are added or removed.
 func (s *Server) followDefinitions(ctx context.Context) {
 	definitions := place{GroupVersionKind: definitionKind, names: true}
 	h := hold(ctx, s.self, s.self.watcher, definitions, s.watches.definitionChanged)

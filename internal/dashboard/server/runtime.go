@@ -18,7 +18,7 @@ import (
 // mostLooked bounds how many objects of one module are read at once.
 const mostLooked = 200
 
-// runtimeOf returns a client for the cluster of a Kyma, made of what the user who asks may read.
+// runtimeOf returns a client for the cluster of a Kyma, built from what the requesting user may read.
 func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (client.Client, error) {
 	if kyma == nil || modulestatus.Here(kyma) {
 		return u.Client, nil
@@ -38,7 +38,7 @@ func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (cl
 	})
 }
 
-// objectsRead is what was read of a module's objects.
+// objectsRead is the result of reading a module's objects.
 type objectsRead struct {
 	mutex   sync.Mutex
 	objects []*unstructured.Unstructured
@@ -46,7 +46,7 @@ type objectsRead struct {
 	unread  []modulestatus.Unread
 }
 
-// looking reads some objects one by one, eight at once. One that does not exist is looked for; what cannot be read is said.
+// looking reads some objects one by one, eight at a time. An object that does not exist counts as looked for; failures are recorded.
 func looking(ctx context.Context, from client.Reader, refs []modulestatus.Ref) *objectsRead {
 	l := &objectsRead{}
 	refs = refs[:min(len(refs), mostLooked)]
@@ -80,9 +80,9 @@ func (l *objectsRead) add(ref modulestatus.Ref, o *unstructured.Unstructured, er
 	}
 }
 
-// near returns the inputs about one Kyma (nil: what has none) with the objects of a module as they are in its cluster. For a runtime the
-// person's way into it is taken; the Kyma is then treated as one whose modules are here, so that the one status model judges them. The
-// error says why the runtime cannot be seen; what the hub tells is there nevertheless.
+// near returns the inputs about one Kyma (nil: the modules without one) with the objects of a module as they are in its cluster. A
+// runtime is accessed with the user's permissions; its Kyma is then treated as a local one, so that the same status model judges it. The
+// error says why the runtime cannot be read; the data of the hub is returned nevertheless.
 func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *modulestatus.Module) (modulestatus.Inputs, error) {
 	if len(in.Kymas) != 1 && m.Kyma != "" {
 		return in, nil // the Kyma is gone
@@ -115,7 +115,7 @@ func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *m
 	return in, nil
 }
 
-// withoutObjects keeps what is known of the kinds of ours: those stay on the hub.
+// withoutObjects keeps the entries for our own kinds: those objects stay on the hub.
 func withoutObjects(all []modulestatus.ListedKind) []modulestatus.ListedKind {
 	var kept []modulestatus.ListedKind
 	for _, l := range all {
@@ -126,7 +126,7 @@ func withoutObjects(all []modulestatus.ListedKind) []modulestatus.ListedKind {
 	return kept
 }
 
-// missingFrom returns those of some objects that others do not have yet.
+// missingFrom returns the found objects that are not in have.
 func missingFrom(have, found []*unstructured.Unstructured) []*unstructured.Unstructured {
 	known := map[modulestatus.Ref]bool{}
 	for _, o := range have {
@@ -145,7 +145,7 @@ func refOf(o *unstructured.Unstructured) modulestatus.Ref {
 	return modulestatus.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// objectsOf returns the objects that a module is known to have: its inventory, its custom resource, and what runs its operator.
+// objectsOf returns the objects that a module is known to have: its custom resource and its inventory.
 func objectsOf(in *modulestatus.Inputs, m *modulestatus.Module) []modulestatus.Ref {
 	var refs []modulestatus.Ref
 	if m.Resource != nil {

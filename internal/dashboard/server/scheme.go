@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// scheme has the kinds of Kubernetes and ours.
+// scheme holds the kinds of Kubernetes and our own.
 var scheme = func() *runtime.Scheme {
 	all := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(all))
@@ -26,7 +26,7 @@ var scheme = func() *runtime.Scheme {
 	return all
 }()
 
-// mapperOf finds out what a cluster serves when that is first needed. Reviews of access need no such question.
+// mapperOf discovers what a cluster serves when that is first needed. Access reviews need no discovery.
 func mapperOf(config *rest.Config) (meta.RESTMapper, error) {
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -44,12 +44,12 @@ func mapperOf(config *rest.Config) (meta.RESTMapper, error) {
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{known, found}}, nil
 }
 
-// connect makes a client without a cache and without a rate limit.
+// connect returns a client without a cache and without a rate limit.
 func connect(config *rest.Config, mapper meta.RESTMapper) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
 }
 
-// asSomebody returns a connection like another one, with a token in place of its rights.
+// asSomebody returns a copy of a connection with a token in place of its credentials.
 func asSomebody(base *rest.Config, token string) *rest.Config {
 	config := rest.AnonymousClientConfig(base)
 	config.BearerToken = token

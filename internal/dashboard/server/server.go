@@ -27,64 +27,65 @@ type Mode string
 
 // The modes.
 const (
-	// ModeLocal is a workstation: everything is done as its user, and the code logs in.
+	// ModeLocal runs on a workstation: everything is done as its user, who logs in with the code.
 	ModeLocal Mode = "local"
-	// ModeCluster is a cluster: users log in, and everything is done as they.
+	// ModeCluster runs in a cluster: users log in, and everything is done as the logged-in user.
 	ModeCluster Mode = "cluster"
 )
 
-// streamPath is the one that is no query.
+// streamPath is the only path that cannot be a query of a stream.
 const streamPath = "/api/v1/stream"
 
-// healthPath reports that the server runs, without a login.
+// healthPath reports, without a login, that the server runs.
 const healthPath = "/healthz"
 
-// Options say what a Server is like.
+// Options configure a Server.
 type Options struct {
 	Mode Mode
 	// Config reaches the hub: as the user locally, as the dashboard's ServiceAccount in a cluster.
 	Config *rest.Config
-	// Cluster is what the hub is called on pages, such as a kubeconfig's context.
+	// Cluster is the name of the hub on pages, such as a kubeconfig's context.
 	Cluster string
-	// Version of the dashboard.
+	// Version is the version of the dashboard.
 	Version string
-	// Namespaces that are looked at where not all may be listed, beside those of Kyma.
+	// Namespaces are read, besides those of Kyma, if the user may not list all.
 	Namespaces []string
-	// Hosts that the dashboard answers to. Empty: loopback with the server's port locally, every name in a cluster.
+	// Hosts are the names that the dashboard answers to. Empty: loopback with the server's port locally, every name in a cluster.
 	Hosts []string
-	// PlainHTTP reports whether no TLS ends here and none before: cookies go without Secure. It is always so locally.
+	// PlainHTTP reports whether neither the server nor a proxy before it terminates TLS: cookies are sent without Secure, as they always are
+	// locally.
 	PlainHTTP bool
-	// OIDC is the identity provider; nil without one.
+	// OIDC is the identity provider; nil if there is none.
 	OIDC *OIDC
-	// Assets is the front end; nil without one.
+	// Assets is the front end; nil if there is none.
 	Assets fs.FS
-	// Tasks carries out what users ask for. The server runs it.
+	// Tasks carries out the operations of users. The server runs it.
 	Tasks *operations.Engine
 	Log   logr.Logger
-	// Now returns the clock, for tests.
+	// Now returns the current time; tests replace it.
 	Now func() time.Time
-	// readTimeout is how long a request may take to arrive; a minute without it.
+	// readTimeout is how long a request may take to arrive; zero means a minute.
 	readTimeout time.Duration
-	// glance is how often what no watch tells of is looked at again; the usual without it.
+	// glance is how often data that no watch covers is read again; zero means the default.
 	glance time.Duration
-	// linkCA are certificates in PEM that links of templates are trusted with, for tests.
+	// linkCA holds PEM certificates that are trusted for the links of templates, for tests.
 	linkCA []byte
 }
 
 func (o *Options) secure() bool { return o.Mode == ModeCluster && !o.PlainHTTP }
 
-// ReachFunc gives the way to the cluster of a Kyma, read as the user whose client and connection to the hub these are. A local Kyma's
-// cluster is the hub. An error says why the way is closed, most often that the access Secret may not be read.
+// ReachFunc returns a connection to the cluster of a Kyma, read with a user's client and connection to the hub. For a local Kyma, that
+// cluster is the hub. An error says why there is no access, most often because the access Secret may not be read.
 type ReachFunc func(ctx context.Context, hub client.Client, hubConfig *rest.Config, kyma *v1beta2.Kyma) (*rest.Config, error)
 
-// Server is the dashboard's server. Make it with New, and Run it once.
+// Server is the dashboard's server. Create it with New, and call Run once.
 type Server struct {
 	options  Options
 	log      logr.Logger
 	mux      *http.ServeMux
 	patterns []string
 	static   *static
-	// code lets users in locally; port is the one that the server has.
+	// code logs users in locally; port is the port of the server.
 	code, port string
 
 	self     *User
@@ -93,7 +94,7 @@ type Server struct {
 	pulse    *debouncer
 	sessions *sessions
 	provider *provider
-	// revocations are nil without a provider.
+	// revocations is nil without a provider.
 	revocations *revocations
 	attempts    *attempts
 	signers     *signers
@@ -161,7 +162,7 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-// route registers everything that is answered.
+// route registers all routes.
 func (s *Server) route() {
 	s.routeSession()
 	s.routeOIDC()
@@ -171,13 +172,13 @@ func (s *Server) route() {
 	s.routeActs()
 }
 
-// wake lets every stream look again: something has changed that no watch tells of.
+// wake makes every stream read again: something that no watch covers has changed.
 func (s *Server) wake() { s.pulse.note() }
 
 // Code returns the login code of the local mode. It belongs in the fragment of a link, which browsers never send.
 func (s *Server) Code() string { return s.code }
 
-// api answers what is below /api/v1, and says so in JSON where there is nothing.
+// api answers requests to the API, and returns errors as JSON where there is no route.
 func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	handler, pattern := s.mux.Handler(r)
 	if pattern != "" {
@@ -207,7 +208,7 @@ func (s *Server) Handler() http.Handler {
 		}
 	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == healthPath { // the kubelet asks by the pod's address
+		if r.URL.Path == healthPath { // the kubelet uses the pod's address
 			answer(w, http.StatusOK, map[string]string{"status": "ok"})
 			return
 		}

@@ -13,7 +13,7 @@ const (
 	sessionLife  = 12 * time.Hour
 	sessionIdle  = time.Hour
 	mostSessions = 1000
-	// mostOfOne bounds the sessions of one user, so that none takes those of others.
+	// mostOfOne bounds the sessions of one user, so that no user displaces those of others.
 	mostOfOne = 20
 	// mostTabs bounds the streams of one session.
 	mostTabs = 10
@@ -23,25 +23,25 @@ const (
 type session struct {
 	key  [sha256.Size]byte
 	user *User
-	// began is the hash of the token that it began with, nil where that was none or is renewed.
+	// began is the hash of the token that the session began with; nil if there was none, or if it is renewed.
 	began   *[sha256.Size]byte
 	created time.Time
-	// until is when it ends in any case.
+	// until is when the session ends in any case.
 	until time.Time
 	used  time.Time
-	// tabs are the streams that are open.
+	// tabs counts the open streams.
 	tabs atomic.Int64
-	// ended is closed when the session ends.
+	// ended is done when the session ends.
 	ended context.Context //nolint:containedctx // a session is a life, not a call
 	end   context.CancelFunc
 }
 
-// sessions are all logins. They are found by the hash of what the cookie holds, so that how long a look-up takes tells nothing.
+// sessions holds all logins. The key is the hash of the cookie's value, so that the duration of a look-up reveals nothing.
 type sessions struct {
 	mutex sync.Mutex
 	all   map[[sha256.Size]byte]*session
 	now   func() time.Time
-	// gone is told of each user whose session has ended.
+	// gone is called for each user whose session has ended.
 	gone func(*User)
 }
 
@@ -49,8 +49,8 @@ func newSessions(now func() time.Time) *sessions {
 	return &sessions{all: map[[sha256.Size]byte]*session{}, now: now, gone: func(*User) {}}
 }
 
-// start begins a session and returns what its cookie holds. Where there are too many, of this person or in all, the one that was
-// used least lately ends. A login that expires ends its session then.
+// start begins a session and returns the value of its cookie. If there are too many, of this user or in total, the least recently used
+// one ends. If the login expires, the session ends then.
 func (s *sessions) start(u *User, expires time.Time) string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -97,7 +97,7 @@ func (s *sessions) endOldest(of func(*session) bool) {
 	s.remove(oldest)
 }
 
-// find returns the session that a cookie names, nil when there is none or it has ended. Finding it counts as use.
+// find returns the session that a cookie names, nil if there is none or it has ended. Finding it counts as use.
 func (s *sessions) find(id string) *session {
 	if id == "" {
 		return nil
@@ -130,7 +130,7 @@ func (s *sessions) beganWith(token string) bool {
 	return false
 }
 
-// touch says that a session is in use.
+// touch marks a session as used.
 func (s *sessions) touch(one *session) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -161,7 +161,7 @@ func (s *sessions) dropUser(u *User) {
 	}
 }
 
-// sweep ends what has ended; the lock is held.
+// sweep ends the sessions that are over; the lock is held.
 func (s *sessions) sweep(now time.Time) {
 	for key, one := range s.all {
 		if one.over(now) {
@@ -180,7 +180,7 @@ func (s *sessions) remove(key [sha256.Size]byte) {
 	s.gone(one.user)
 }
 
-// tidy ends what has ended, until the context ends; then it ends everything.
+// tidy ends sessions that are over, until the context ends; then it ends all of them.
 func (s *sessions) tidy(ctx context.Context) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()
@@ -201,8 +201,8 @@ func (s *sessions) tidy(ctx context.Context) {
 	}
 }
 
-// cookieName returns that of the session's cookie. With the prefix a browser takes it over TLS only, and for this very host. Cookies know
-// no ports: without the port in its name two dashboards on one machine would take each other's.
+// cookieName returns the name of the session's cookie. With the prefix, a browser accepts it over TLS only, and for this very host.
+// Cookies ignore ports: without the port in the name, two dashboards on one machine would overwrite each other's.
 func (s *Server) cookieName() string { return s.cookie("kyma-session") }
 
 func (s *Server) cookie(name string) string {
@@ -222,7 +222,7 @@ func (s *Server) setCookie(w http.ResponseWriter, id string, age time.Duration) 
 	})
 }
 
-// endSession ends the session of a request, which may be a query of a stream, and takes its cookie away.
+// endSession ends the session of a request, which may be a query of a stream, and deletes its cookie.
 func (s *Server) endSession(w http.ResponseWriter, r *http.Request) {
 	if one := sessionOf(r.Context()); one != nil {
 		if one.user.renewal != nil {
@@ -236,7 +236,7 @@ func (s *Server) endSession(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// withSession finds who is asking.
+// withSession adds the session and its user to the context of a request.
 func (s *Server) withSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cookie, err := r.Cookie(s.cookieName()); err == nil {
@@ -251,7 +251,7 @@ func (s *Server) withSession(next http.Handler) http.Handler {
 // as returns a context with the user of a request.
 func as(ctx context.Context, u *User) context.Context { return context.WithValue(ctx, keyUser, u) }
 
-// userOf is who asks, nil for a stranger.
+// userOf returns the user of a request, nil if no user is logged in.
 func userOf(ctx context.Context) *User {
 	u, _ := ctx.Value(keyUser).(*User)
 	return u

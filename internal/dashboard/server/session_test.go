@@ -93,10 +93,10 @@ func TestSession_ManyFailedLoginsAreSlowedDown(t *testing.T) {
 	if last != http.StatusTooManyRequests {
 		t.Errorf("the fifteenth guess got %d", last)
 	}
-	s.enter() // who has the code is let in nevertheless
+	s.enter() // a user with the code can still log in
 }
 
-// TestSession_TheRightTokenIsLetInWhileOthersGuess, by a real API server's keys.
+// TestSession_TheRightTokenIsLetInWhileOthersGuess checks this with the keys of a real API server.
 func TestSession_TheRightTokenIsLetInWhileOthersGuess(t *testing.T) {
 	s := open(t, ModeCluster)
 	s.server.attempts.failures.SetLimit(rate.Every(time.Hour))
@@ -169,24 +169,24 @@ func TestSession_WhoIsLetThrough(t *testing.T) {
 		"loopback by its name":                     {local, ask("GET", "/api/v1/session", "localhost:8080"), 200},
 		"loopback in IPv6":                         {local, ask("GET", "/api/v1/session", "[::1]:8080"), 200},
 		"another port":                             {local, ask("GET", "/api/v1/session", "127.0.0.1:8081"), 421},
-		"a name that a user lets lead here":        {local, ask("GET", "/api/v1/session", "evil.example.com:8080"), 421},
-		"a name that begins as ours":               {local, ask("GET", "/", "localhost.evil.com:8080"), 421},
+		"a foreign name that leads here":           {local, ask("GET", "/api/v1/session", "evil.example.com:8080"), 421},
+		"a name that begins like ours":             {local, ask("GET", "/", "localhost.evil.com:8080"), 421},
 		"no port":                                  {local, ask("GET", "/", "localhost"), 421},
 		"the public name":                          {cluster, ask("GET", "/api/v1/session", "kyma.example.com"), 200},
 		"another name in a cluster":                {cluster, ask("GET", "/api/v1/session", "10.0.0.1:8443"), 421},
-		"the kubelet asks by address":              {cluster, ask("GET", "/healthz", "10.0.0.1:8443"), 200},
+		"the kubelet uses the address":             {cluster, ask("GET", "/healthz", "10.0.0.1:8443"), 200},
 		"a form of another site":                   {local, logIn("Sec-Fetch-Site", "cross-site"), 403},
 		"another origin, of an old browser":        {local, logIn("Origin", "http://evil.example.com"), 403},
 		"a page on another port of this machine":   {local, logIn("Origin", "http://127.0.0.1:9999"), 403},
 		"a body that a form can send":              {local, ask("POST", "/api/v1/session", "127.0.0.1:8080", "Content-Type", "text/plain"), 415},
 		"our own page":                             {local, logIn("Origin", "http://127.0.0.1:8080", "Sec-Fetch-Site", "same-origin"), 401},
 		"a link on another site only reads a page": {local, ask("GET", "/", "127.0.0.1:8080", "Sec-Fetch-Site", "cross-site"), 200},
-		"a path of the API that there is not":      {local, ask("GET", "/api/v1/nothing", "127.0.0.1:8080"), 404},
-		"a method that there is not":               {local, ask("DELETE", "/api/v1/overview", "127.0.0.1:8080"), 405},
+		"an unknown path of the API":               {local, ask("GET", "/api/v1/nothing", "127.0.0.1:8080"), 404},
+		"an unknown method":                        {local, ask("DELETE", "/api/v1/overview", "127.0.0.1:8080"), 405},
 		"a page is not posted to":                  {local, ask("POST", "/", "127.0.0.1:8080", asJSON...), 405},
 		"a route of the front end":                 {local, ask("GET", "/kymas/a/b", "127.0.0.1:8080"), 200},
 		"a route with a name that has dots":        {local, ask("GET", "/kymas/a/b.c", "127.0.0.1:8080"), 200},
-		"a file that there is not":                 {local, ask("GET", "/assets/none.js", "127.0.0.1:8080"), 404},
+		"a file that does not exist":               {local, ask("GET", "/assets/none.js", "127.0.0.1:8080"), 404},
 		"a path that climbs":                       {local, ask("GET", "/assets/../../etc/passwd", "127.0.0.1:8080"), 200}, // the page
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestSessionsEnd(t *testing.T) {
 		alive   bool
 	}{
 		"one that is used lives":                   {time.Time{}, []time.Duration{59 * time.Minute, 59 * time.Minute}, true},
-		"one that no one uses for an hour ends":    {time.Time{}, []time.Duration{61 * time.Minute}, false},
+		"one that is unused for an hour ends":      {time.Time{}, []time.Duration{61 * time.Minute}, false},
 		"after twelve hours it ends in any case":   {time.Time{}, slices.Repeat([]time.Duration{50 * time.Minute}, 15), false},
 		"it ends with its login":                   {begin.Add(10 * time.Minute), []time.Duration{11 * time.Minute}, false},
 		"a login that lasts longer changes little": {begin.Add(24 * time.Hour), slices.Repeat([]time.Duration{50 * time.Minute}, 15), false},

@@ -39,7 +39,7 @@ type healthStatus struct {
 	Message string             `json:"message,omitempty"`
 }
 
-// checked is what users are told about their rights: what, and the right behind it.
+// checked lists the permissions that users see, each with its description.
 var checked = []struct{ what, verb, group, resource, namespace string }{
 	{"Kymas of all namespaces", "list", ownGroup, "kymas", ""},
 	{"Manifests of all namespaces", "list", ownGroup, "manifests", ""},

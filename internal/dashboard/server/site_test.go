@@ -29,7 +29,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// site is a dashboard that runs, and a browser in front of it.
+// site is a running dashboard, and a browser in front of it.
 type site struct {
 	*testing.T
 	server *Server
@@ -39,7 +39,7 @@ type site struct {
 	logs   *lines
 }
 
-// lines are the log of a site.
+// lines holds the log of a site.
 type lines struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -66,7 +66,7 @@ var frontEnd = fstest.MapFS{
 	"assets/picture-1.bin": {Data: []byte{3}},
 }
 
-// open starts a dashboard; change may say more about it.
+// open starts a dashboard; change may adapt its options.
 func open(t *testing.T, mode Mode, change ...func(*Options)) *site {
 	t.Helper()
 	apiserver.Need(t)
@@ -109,7 +109,7 @@ func open(t *testing.T, mode Mode, change ...func(*Options)) *site {
 	return s
 }
 
-// browser is one without cookies.
+// browser replaces the browser by one without cookies.
 func (s *site) browser() {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *site) browser() {
 	}}
 }
 
-// reply is what came back.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
@@ -162,7 +162,7 @@ func (s *site) do(method, path, body string, change ...func(*http.Request)) repl
 	return reply{response.StatusCode, response.Header, text}
 }
 
-// get reads an answer of status 200.
+// get reads a response of status 200.
 func get[T any](s *site, path string) T {
 	s.Helper()
 	var into T
@@ -202,7 +202,7 @@ func (s *site) make(objects ...client.Object) {
 	}
 }
 
-// token makes a ServiceAccount and a token of it. With a namespace it may read there, with "*" everywhere, with "" nowhere.
+// token creates a ServiceAccount and a token for it. With a namespace it may read there, with "*" everywhere, with "" nowhere.
 func (s *site) token(name, where string) string {
 	s.Helper()
 	account := account(name)
@@ -230,7 +230,7 @@ func account(name string) *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 }
 
-// reader returns a user who may look at Kymas and modules.
+// reader returns a role that may read Kymas and modules.
 func reader() *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "dashboard-reader"}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{ownGroup}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}},
@@ -242,7 +242,7 @@ func namespace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// kyma makes one with modules of a channel, and says how it stands.
+// kyma creates a Kyma with modules, and sets its status.
 func (s *site) kyma(namespace, name string, state v1beta2.State, modules ...string) *v1beta2.Kyma {
 	s.Helper()
 	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1beta2.KymaSpec{Channel: "regular"}}
@@ -264,7 +264,7 @@ func (s *site) kyma(namespace, name string, state v1beta2.State, modules ...stri
 	return kyma
 }
 
-// eventually waits until something holds.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
@@ -283,7 +283,7 @@ func eventually(t *testing.T, within time.Duration, what string, holds func() bo
 
 func escaped(text string) string { return url.QueryEscape(text) }
 
-// definitionOf returns a definition of a kind.
+// definitionOf returns the definition of a kind.
 func definitionOf(plural, kind string) client.Object {
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": plural + ".example.com"},

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// mostSeen bounds how many sets of rights are kept at once.
+// mostSeen bounds how many snapshots, one for each set of permissions, are kept at once.
 const mostSeen = 64
 
 // snapshot holds the modules for all users with the same permissions. It must not be changed.
@@ -85,7 +85,7 @@ func (s *Server) computed(ctx context.Context, u *User, beat uint64) (*snapshot,
 	return nil, nil
 }
 
-// keep puts what was computed first, and lets go of what is of an older beat.
+// keep puts a snapshot first, and drops those of older beats.
 func (s *Server) keep(made *snapshot) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -98,7 +98,7 @@ func (s *Server) keep(made *snapshot) {
 	s.kept = all
 }
 
-// newSeen computes everything that pages show of what was gathered.
+// newSeen computes everything that pages show from the inputs.
 func newSeen(in modulestatus.Inputs) *snapshot {
 	picture := modulestatus.PictureOf(in)
 	s := &snapshot{
@@ -133,7 +133,7 @@ func textOfModule(m *modulestatus.Module) string {
 	}, " "))
 }
 
-// around returns the inputs for one Kyma and its modules alone; without a Kyma, for what is installed without one.
+// around returns the inputs for one Kyma and its modules alone; without a Kyma, those for modules installed without one.
 func (s *snapshot) around(kyma modulestatus.Key) modulestatus.Inputs {
 	in := s.in
 	in.Kymas, in.Manifests = nil, nil
@@ -158,7 +158,7 @@ func (s *snapshot) around(kyma modulestatus.Key) modulestatus.Inputs {
 	return in
 }
 
-// module returns that of a Kyma (or, where that is empty, one without a Kyma), a requested one before a mandatory one.
+// module returns a module of a Kyma, or one without a Kyma if that is empty. A requested module takes precedence over a mandatory one.
 func (s *snapshot) module(kyma, name string) *modulestatus.Module {
 	var found *modulestatus.Module
 	for i := range s.modules {
@@ -169,7 +169,7 @@ func (s *snapshot) module(kyma, name string) *modulestatus.Module {
 	return found
 }
 
-// offer returns that of a module, in a namespace if there is one there.
+// offer returns the offer of a module, from the given namespace if it is there.
 func (s *snapshot) offer(namespace, name string) *modulestatus.Offer {
 	var found *modulestatus.Offer
 	for i := range s.offers {

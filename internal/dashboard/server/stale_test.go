@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// line is a telephone line that can be cut.
+// line is a network line that can be cut.
 type line struct {
 	mutex sync.Mutex
 	dead  bool

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// noncePlaceholder is what index.html has where the nonce goes.
+// noncePlaceholder stands for the nonce in index.html.
 const noncePlaceholder = "__NONCE__"
 
-// The icon that the page names, and the address where browsers look for one beside an answer that names none, as those of the API.
+// The icon that the page names, and the path that browsers request for responses that name none, such as those of the API.
 const (
 	iconFile   = "favicon.svg"
 	iconSought = "favicon.ico"
 )
 
-// file is one file of the front end, packed where that makes it smaller.
+// file is one file of the front end, compressed if that makes it smaller.
 type file struct {
 	kind         string
 	data, packed []byte
@@ -61,7 +61,7 @@ func fileOf(name string, data []byte) file {
 		f.kind = "application/octet-stream"
 	}
 	var packed bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one that exists
+	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
 	_, _ = writer.Write(data)
 	if err := writer.Close(); err == nil && packed.Len() < len(data)*9/10 {
 		f.packed = packed.Bytes()
@@ -69,7 +69,7 @@ func fileOf(name string, data []byte) file {
 	return f
 }
 
-// serve answers with a file of the front end, and with its page for every other path: the page knows its own routes.
+// serve answers with a file of the front end, and with its page for every other path: the page has routes of its own.
 func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 	if f, is := s.files[name]; is {
@@ -89,13 +89,13 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(bytes.ReplaceAll(s.index, []byte(noncePlaceholder), []byte(nonce)))
 }
 
-// isFile reports whether a path means a file of the front end, there or not: what is in its folder, and what has an ending beside it. Names
-// of Kymas and modules, which may have dots, stand deeper.
+// isFile reports whether a path means a file of the front end, existing or not: anything in its folder, and a name with an extension
+// beside it. Names of Kymas and modules, which may contain dots, are deeper in the path.
 func isFile(name string) bool {
 	return strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/") && path.Ext(name) != ""
 }
 
-// serve answers with the file. What has a hash in its name never changes.
+// serve answers with the file. A file with a hash in its name never changes.
 func (f *file) serve(w http.ResponseWriter, r *http.Request, hashed bool) {
 	header := w.Header()
 	header.Set("Content-Type", f.kind)

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// A browser that shows an answer of the API asks for the address that icons have had for ever, since nothing there names another.
+// A browser that shows a response of the API requests the well-known path of icons, since the response names no other.
 func TestStatic_TheIconOfAnAnswerThatNamesNone(t *testing.T) {
 	for name, test := range map[string]struct {
 		assets fstest.MapFS

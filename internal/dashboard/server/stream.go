@@ -16,15 +16,15 @@ import (
 const (
 	mostQueries = 8
 	mostLive    = 2000
-	// breath is how often a stream says that it lives.
+	// breath is the interval of the keep-alive messages of a stream.
 	breath = 25 * time.Second
-	// glance is how often what no watch tells of is looked at again, such as objects in runtimes.
+	// glance is how often data that no watch covers is read again, such as objects in runtimes.
 	glance = 5 * time.Second
-	// longestWrite is how long a reader may take to take something.
+	// longestWrite is how long a client may take to accept a message.
 	longestWrite = 10 * time.Second
 )
 
-// live is one event stream: some queries, and what they answered last.
+// live is one event stream: some queries and their last results.
 type live struct {
 	server  *Server
 	user    *User
@@ -37,11 +37,11 @@ type query struct {
 	url    *url.URL
 	last   []byte
 	status int
-	// beyond reports whether the answer holds what no watch tells of.
+	// beyond reports whether the answer holds data that no watch covers.
 	beyond bool
 }
 
-// result is what a stream sends.
+// result is one message of a stream.
 type result struct {
 	Query  int             `json:"q"`
 	Status int             `json:"status"`
@@ -78,7 +78,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	l.run(r.Context(), one)
 }
 
-// queriesOf reads the queries: paths of our own, which every logged-in user could get one by one.
+// queriesOf parses the queries: paths of this server that every logged-in user could request one by one.
 func queriesOf(texts []string) ([]query, error) {
 	if len(texts) == 0 || len(texts) > mostQueries {
 		return nil, fail(http.StatusBadRequest, WhyInvalid, "a stream has 1 to %d queries, not %d: pass each as q=", mostQueries, len(texts))
@@ -94,7 +94,7 @@ func queriesOf(texts []string) ([]query, error) {
 	return all, nil
 }
 
-// run sends results until the session, the reader or the server ends.
+// run sends results until the session ends, the client leaves or the server stops.
 func (l *live) run(ctx context.Context, one *session) {
 	breathing, glancing := time.NewTicker(breath), time.NewTicker(cmp.Or(l.server.options.glance, glance))
 	defer breathing.Stop()
@@ -122,7 +122,7 @@ func (l *live) run(ctx context.Context, one *session) {
 	}
 }
 
-// look answers some queries again, and sends what differs from the last time. An answer of 401 has ended the session.
+// look runs some queries again, and sends the results that have changed. A result with status 401 has ended the session.
 func (l *live) look(ctx context.Context, which func(*query) bool) bool {
 	for i := range l.queries {
 		q := &l.queries[i]
@@ -153,7 +153,7 @@ func (l *live) write(text string) bool {
 	return l.control.Flush() == nil
 }
 
-// ask answers a query as if it had been a request.
+// ask answers a query as if it were a request.
 func (l *live) ask(ctx context.Context, q *query) (status int, body []byte) {
 	var beyond atomic.Bool
 	ctx = context.WithValue(as(ctx, l.user), keyBeyond, &beyond)
@@ -169,24 +169,24 @@ func (l *live) ask(ctx context.Context, q *query) (status int, body []byte) {
 	return kept.status, bytes.TrimSpace(kept.body.Bytes())
 }
 
-// beyond marks an answer that holds what no watch tells of: streams look at it again from time to time.
+// beyond marks an answer that holds data that no watch covers: streams read it again from time to time.
 func beyond(ctx context.Context) {
 	if mark, is := ctx.Value(keyBeyond).(*atomic.Bool); is {
 		mark.Store(true)
 	}
 }
 
-// kept is an answer in memory.
+// kept is a response in memory.
 type kept struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-// Header implements http.ResponseWriter, as do the next ones.
+// Header implements http.ResponseWriter, as do the next two methods.
 func (k *kept) Header() http.Header { return k.header }
 
-// Write keeps what is answered.
+// Write keeps the body.
 func (k *kept) Write(data []byte) (int, error) { return k.body.Write(data) }
 
 // WriteHeader keeps the status.

@@ -90,7 +90,7 @@ func linesOf(t *testing.T, m message) List[modulestatus.KymaLine] {
 	return list
 }
 
-// stateIn returns that of the first Kyma of a result; "" when there is none.
+// stateIn returns the state of the first Kyma in a result; "" if there is none.
 func stateIn(t *testing.T, m message) modulestatus.State {
 	t.Helper()
 	if list := linesOf(t, m); m.Status == http.StatusOK && len(list.Items) > 0 {
@@ -99,7 +99,7 @@ func stateIn(t *testing.T, m message) modulestatus.State {
 	return ""
 }
 
-// The two seconds that users may have to wait are held in a browser, by web/browser; here it counts that a change arrives.
+// The limit of two seconds that users may have to wait is checked in a browser, by web/browser; this test checks that a change arrives.
 func TestStream_AChangeReachesAStream(t *testing.T) {
 	s := open(t, ModeLocal)
 	s.make(namespace("live"))

@@ -13,25 +13,25 @@ import (
 
 // User is a logged-in user. Requests with Config and Client are made as this user.
 type User struct {
-	// Name and Groups are what the cluster calls the user.
+	// Name and Groups are those that the cluster reports.
 	Name   string
 	Groups []string
 	// Config and Client reach the hub as the user. They hold the token: never print them.
 	Config *rest.Config
 	Client client.Client
 
-	// watcher is Client, which can watch, too.
+	// watcher is Client with support for watches.
 	watcher client.WithWatch
 
-	// renewal is what the login is renewed by, nil where it is not.
+	// renewal renews the login; nil if it is not renewed.
 	renewal *renewal
 
-	// ended says that the session has, and that nothing is to begin any more with its rights.
+	// ended reports whether the session has ended, after which nothing may start with its permissions.
 	ended atomic.Bool
 
 	mutex  sync.Mutex
 	rights map[authorizationv1.ResourceAttributes]right
-	// memories are what was read for the user lately; see recalled.
+	// memories holds what was read for the user recently; see recalled.
 	memories map[string]*memory
 }
 
@@ -46,13 +46,13 @@ type right struct {
 	until   time.Time
 }
 
-// rightsLast is how long an answer about access is believed.
+// rightsLast is how long the result of an access review is reused.
 const rightsLast = 60 * time.Second
 
-// mostRights bounds what is remembered about a user.
+// mostRights bounds how many access reviews are remembered for a user.
 const mostRights = 10_000
 
-// May reports whether the user may do something: SelfSubjectAccessReview, remembered for a minute.
+// May reports whether the user may do something, by a SelfSubjectAccessReview that is remembered for a minute.
 func (u *User) May(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
 	u.mutex.Lock()
 	known, is := u.rights[what]
@@ -75,7 +75,7 @@ func (u *User) May(ctx context.Context, what authorizationv1.ResourceAttributes)
 	return review.Status.Allowed, nil
 }
 
-// may is May for a button: what cannot be found out is not allowed.
+// may is May for a button: a failed review counts as not allowed.
 func (u *User) may(ctx context.Context, verb, group, resource, namespace, name string) bool {
 	allowed, err := u.May(ctx, authorizationv1.ResourceAttributes{
 		Verb: verb, Group: group, Resource: resource, Namespace: namespace, Name: name,

@@ -24,13 +24,13 @@ const (
 	mostStreams = 300
 	// mostNamespaces bounds the access reviews for a user without cluster-wide permission.
 	mostNamespaces = 200
-	// unknownLasts is how long a kind that the cluster does not serve is believed not to be there, unless a definition changes.
+	// unknownLasts is how long a kind that the cluster does not serve is treated as missing, unless a definition changes.
 	unknownLasts = 30 * time.Second
 	// firstList is how long to wait for the first list of a kind.
 	firstList = 10 * time.Second
 )
 
-// watches are the streams that all readers share.
+// watches holds the streams that all readers share.
 type watches struct {
 	life   context.Context //nolint:containedctx // streams live as long as the server, not as long as the request that began them
 	mapper meta.RESTMapper
@@ -47,7 +47,7 @@ type watches struct {
 
 func refusal(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
-// resource returns what the cluster calls a kind. A kind that it does not serve is remembered: finding out costs requests.
+// resource returns the resource of a kind. A kind that the cluster does not serve is remembered: discovery costs requests.
 func (w *watches) resource(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 	w.mutex.Lock()
 	since, is := w.unknown[kind.GroupKind()]
@@ -67,7 +67,7 @@ func (w *watches) resource(kind schema.GroupVersionKind) (schema.GroupVersionRes
 	return mapping.Resource, nil
 }
 
-// definitionChanged forgets which kinds there are not.
+// definitionChanged forgets which kinds were missing.
 func (w *watches) definitionChanged() {
 	w.mutex.Lock()
 	clear(w.unknown)
@@ -75,12 +75,12 @@ func (w *watches) definitionChanged() {
 	w.changed()
 }
 
-// list returns all objects of a kind that the user may list, in one namespace or, where that is empty, in all:
+// list returns all objects of a kind that the user may list, in one namespace or, if that is empty, in all:
 //
-//  1. where the user may list none of it, that is the error
-//  2. what the server watches for all users is restricted to what this user may list
-//  3. everything else, and what the server itself turns out not to be allowed, is watched with the permissions of the first user, in
-//     the namespaces that are theirs
+//  1. if the user may list none of them, that is the error
+//  2. objects that the server watches for all users are filtered by what this user may list
+//  3. all other kinds, and those that the server itself may not list, are watched with the permissions of the first user, in the
+//     namespaces that this user may list
 func (w *watches) list(ctx context.Context, u *User, at place) ([]client.Object, scope, error) {
 	ctx, done := context.WithTimeout(ctx, firstList)
 	defer done()
@@ -118,7 +118,7 @@ func (w *watches) list(ctx context.Context, u *User, at place) ([]client.Object,
 	return all, may, nil
 }
 
-// within returns those of some objects that are in a namespace (empty: in any) and in the scope.
+// within returns the objects that are in a namespace (empty: in any) and in the scope.
 func within(objects []client.Object, namespace string, may scope) []client.Object {
 	if namespace == "" && may.all {
 		return objects
@@ -128,8 +128,8 @@ func within(objects []client.Object, namespace string, may scope) []client.Objec
 	})
 }
 
-// read returns what a stream holds. One that is refused belongs to a user who has lost the permission, and is restarted with the current
-// one.
+// read returns the objects of a stream. A stream that is refused belongs to a user who has lost the permission, and is restarted with the
+// permissions of the current one.
 func (w *watches) read(ctx context.Context, u *User, at place) ([]client.Object, error) {
 	for again := true; ; again = false {
 		h, err := w.stream(u, at)
@@ -147,7 +147,7 @@ func (w *watches) read(ctx context.Context, u *User, at place) ([]client.Object,
 	}
 }
 
-// stream returns the stream of a place, and starts it with the user's permissions where there is none.
+// stream returns the stream of a place, and starts it with the user's permissions if there is none.
 func (w *watches) stream(u *User, at place) (*watchStore, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -165,8 +165,8 @@ func (w *watches) stream(u *User, at place) (*watchStore, error) {
 	return h, nil
 }
 
-// stale returns the kinds of some places without new events, so that what is shown of them may be old. The streams are shared:
-// one of a namespace that the user may not list is not named, since nothing was read of it, and it may exist for others alone.
+// stale returns the kinds whose streams receive no new events, so that their objects may be outdated. The streams are shared: one of a
+// namespace that the user may not list is not named, since nothing was read from it, and other users may have started it.
 func (w *watches) stale(scopes map[place]scope) []Unread {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -217,7 +217,7 @@ func (w *watches) forget(u *User) {
 		return
 	}
 	w.mutex.Lock()
-	u.ended.Store(true) // under the lock, under which streams begin
+	u.ended.Store(true) // under the lock that streams start under
 	ended := 0
 	for at, h := range w.streams {
 		if h.owner == u {

@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// watchStore holds the objects of one watch stream. All readers share them, so they are never changed: an event puts another
-// object in its place.
+// watchStore holds the objects of one watch stream. All readers share them, so they are never changed: an event puts another object in
+// place of the old one.
 type watchStore struct {
 	stop    context.CancelFunc
 	owner   *User
@@ -31,12 +31,12 @@ type watchStore struct {
 	objects map[client.ObjectKey]client.Object
 	// per counts the objects of each namespace.
 	per map[string]int
-	// listed reports whether there was a list.
+	// listed reports whether a list has succeeded.
 	listed bool
 	err    error
 	// since is when the trouble began.
 	since time.Time
-	// synced is closed when there is something to say: the first list, or why there is none.
+	// synced is closed after the first list, or when it fails.
 	synced chan struct{}
 	once   sync.Once
 }
@@ -45,11 +45,11 @@ type watchStore struct {
 type place struct {
 	schema.GroupVersionKind
 	namespace, labels string
-	// names reports whether metadata is enough.
+	// names reports whether the metadata suffices.
 	names bool
 }
 
-// final reports whether what was read before counts no more: it may not be read, or the kind is gone.
+// final reports whether an error invalidates what was read before: it may not be read, or the kind is gone.
 func final(err error) bool {
 	return refusal(err) || meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
 }
@@ -74,7 +74,7 @@ func hold(ctx context.Context, owner *User, from client.WithWatch, at place, cha
 				return nil, err
 			}
 			stream, err := from.Watch(ctx, list, at.options(options))
-			if options.SendInitialEvents == nil { // without, a list is tried next, which tells
+			if options.SendInitialEvents == nil { // otherwise a list follows, which reports the error
 				h.note(err)
 			}
 			return stream, err
@@ -91,7 +91,7 @@ func (p place) options(options metav1.ListOptions) *client.ListOptions {
 	return &client.ListOptions{Namespace: p.namespace, Raw: &options}
 }
 
-// list returns an empty list of the kind: typed where we know the type.
+// list returns an empty list of the kind, typed if the scheme has the type.
 func (p place) list() (client.ObjectList, error) {
 	kind := p.GroupVersion().WithKind(p.Kind + "List")
 	if p.names {
@@ -111,7 +111,7 @@ func (p place) list() (client.ObjectList, error) {
 	return list, nil
 }
 
-// note remembers how the last call went. An error that comes after the first list changes nothing of what is held, but is known.
+// note records the result of the last call. An error after the first list leaves the objects in place, but is reported.
 func (h *watchStore) note(err error) {
 	if errors.Is(err, context.Canceled) {
 		return
@@ -131,7 +131,7 @@ func (h *watchStore) note(err error) {
 	}
 }
 
-// trouble returns why nothing new is heard, and since when; nil where all is well.
+// trouble returns why no new events arrive, and since when; nil if they do.
 func (h *watchStore) trouble() (time.Time, error) {
 	h.mutex.RLock()
 	defer h.mutex.RUnlock()
@@ -155,7 +155,7 @@ func (h *watchStore) reset(size int) {
 	h.objects, h.per = make(map[client.ObjectKey]client.Object, size), map[string]int{}
 }
 
-// Add implements cache.ReflectorStore, as do the next ones.
+// Add implements cache.ReflectorStore.
 func (h *watchStore) Add(object any) error {
 	h.mutex.Lock()
 	h.put(object)
@@ -203,8 +203,8 @@ func (h *watchStore) Replace(objects []any, _ string) error {
 // Resync implements cache.ReflectorStore; there is nothing to do.
 func (h *watchStore) Resync() error { return nil }
 
-// all waits for the first list and returns what is held. An error counts where nothing was ever read, or where the cluster says no: then
-// what was read before is no longer this person's to see.
+// all waits for the first list and returns the objects. An error counts if nothing was ever read, or if the cluster refuses: then the
+// user may no longer see what was read before.
 func (h *watchStore) all(ctx context.Context) ([]client.Object, error) {
 	if err := h.wait(ctx); err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (h *watchStore) all(ctx context.Context) ([]client.Object, error) {
 	return objects, nil
 }
 
-// namespaces returns those that have an object.
+// namespaces returns the namespaces that have an object.
 func (h *watchStore) namespaces(ctx context.Context) ([]string, error) {
 	if err := h.wait(ctx); err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (h *watchStore) namespaces(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(h.per)), nil
 }
 
-// wait waits for the first list, and says why there is none.
+// wait waits for the first list, and returns why there is none.
 func (h *watchStore) wait(ctx context.Context) error {
 	select {
 	case <-h.synced:

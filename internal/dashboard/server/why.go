@@ -21,12 +21,12 @@ type Why struct {
 // mostCulprits bounds how many objects a chain ends with.
 const mostCulprits = 5
 
-// whyNot returns why a module is not ready, from the Kyma down to the objects; empty for one that is as it was requested:
+// whyNot returns why a module is not ready, from the Kyma down to the objects; empty for a ready module:
 //
-//  1. the Kyma, as far as it is not ready
-//  2. the module: its installation, and where that says nothing its custom resource
-//  3. what installs it, when that says something else
-//  4. the objects below it that are in trouble, the worst first
+//  1. the Kyma, if it is not ready
+//  2. the module: its installation, or its custom resource if the installation has no message
+//  3. its Manifest, if it is not ready
+//  4. the objects below it that are in trouble, worst first
 func whyNot(in *modulestatus.Inputs, kymas []modulestatus.KymaLine, m *modulestatus.Module, tree *modulestatus.Node) []Why {
 	chain := []Why{}
 	if m.State == modulestatus.Ready {
@@ -56,7 +56,7 @@ func whyNot(in *modulestatus.Inputs, kymas []modulestatus.KymaLine, m *modulesta
 	return append(chain, culprits(tree)...)
 }
 
-// culprits returns the objects of a tree that are not ready, the worst first.
+// culprits returns the objects of a tree that are not ready, worst first.
 func culprits(tree *modulestatus.Node) []Why {
 	if tree == nil {
 		return nil
@@ -64,7 +64,7 @@ func culprits(tree *modulestatus.Node) []Why {
 	var all []Why
 	for i := range tree.Children {
 		n := &tree.Children[i]
-		silent := n.State == "" || n.Reason == modulestatus.WhyNotObserved // nothing here tells of it
+		silent := n.State == "" || n.Reason == modulestatus.WhyNotObserved // its state is not visible here
 		if silent || n.State == modulestatus.Ready || n.State == modulestatus.NotConfigured || n.State == modulestatus.Unmanaged {
 			continue
 		}

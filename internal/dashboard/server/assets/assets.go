@@ -12,7 +12,7 @@ import (
 //go:embed all:dist
 var files embed.FS
 
-// Files returns those of the page: index.html, favicon.svg and, below assets/, everything else, with a hash in each name.
+// Files returns the files of the page: index.html, favicon.svg and, below assets/, everything else, with a hash in each name.
 func Files() fs.FS {
 	dist, err := fs.Sub(files, "dist")
 	if err != nil {

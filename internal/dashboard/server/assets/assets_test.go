@@ -69,7 +69,7 @@ func TestAssets_NothingComesFromElsewhere(t *testing.T) {
 	}
 }
 
-// Files below assets/ are kept by browsers for ever, so each has a hash in its name; index.html names only files that are there.
+// Browsers keep files below assets/ forever, so each has a hash in its name; index.html names only files that are there.
 func TestNames(t *testing.T) {
 	hashed := regexp.MustCompile(`-[A-Za-z0-9_-]{8}\.(?:js|css|svg|woff2)$`)
 	entries, err := fs.ReadDir(assets.Files(), "assets")
