@@ -42,7 +42,7 @@ func TestPlain_ATemplateDoesNotTurnOffTLS(t *testing.T) {
 		"in capitals":               {strings.Replace(registry.URL, "http", "HTTP", 1), directinstall.Access{}, false},
 		"the address has no scheme": {host, directinstall.Access{}, false},
 		"a flag allows it":          {host, directinstall.Access{PlainHTTP: true}, true},
-		"the registries file allows it, and the address has http": {registry.URL, directinstall.Access{Policy: func(asked string) content.HostPolicy {
+		"the registries file and the address have http": {registry.URL, directinstall.Access{Policy: func(asked string) content.HostPolicy {
 			return content.HostPolicy{PlainHTTP: asked == host}
 		}}, true},
 	} {
