@@ -52,7 +52,7 @@ func TestDirectModules(t *testing.T) {
 			in.Releases = nil
 			in.Templates[0].Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}
 		}, want{typ: Manageable}},
-		"without permission to list releases, the type in the record counts": {direct(func(d *Direct) { d.Type = Manageable }), ready, func(in *Inputs) {
+		"with unreadable releases the type in the record counts": {direct(func(d *Direct) { d.Type = Manageable }), ready, func(in *Inputs) {
 			in.Releases, in.Unread = nil, []Unread{{GroupKind: ownKind(kindRelease), Forbidden: true}}
 		}, want{typ: Manageable}},
 		"with a channel, its version counts": {
@@ -69,15 +69,15 @@ func TestDirectModules(t *testing.T) {
 			direct(func(d *Direct) { d.Complete, d.Version, d.Before = false, "1.1.0", "0.9.0" }), ready, nil,
 			want{phase: Upgrading, message: "kyma upgrade", version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"a failure has its message":         {direct(func(d *Direct) { d.Trouble = "quota" }), ready, nil, want{state: Error, phase: Failed, message: "quota"}},
-		"a deletion is a deletion":          {direct(func(d *Direct) { d.Deleting = true }), ready, nil, want{state: Deleting, phase: Removing}},
-		"a damaged record is unknown":       {direct(func(d *Direct) { d.Unreadable = "no JSON" }), ready, nil, want{state: Unknown, phase: Obscure, module: Unknown}},
-		"an operator that does not exist":   {direct(), ready[1:], nil, want{state: Error, phase: Failed, reason: WhyManagerMissing}},
-		"an operator that may not be read":  {direct(), ready[1:], func(in *Inputs) { in.Looked = in.Looked[:1] }, want{state: Ready, phase: Installed}},
-		"an operator that starts":           {direct(), []*unstructured.Unstructured{deployment("x:1", waits)}, nil, want{state: Processing, phase: Installing}},
-		"an operator that is stuck":         {direct(), []*unstructured.Unstructured{deployment("x:1", broken)}, nil, want{state: Error, phase: Failed, message: "stuck"}},
-		"an operator that is being deleted": {direct(), []*unstructured.Unstructured{deployment("x:1", goes)}, nil, want{state: Deleting, phase: Removing}},
-		"without inventory no progress":     {direct(func(d *Direct) { d.Complete, d.Inventory = false, nil }), nil, nil, want{phase: Installing}},
+		"a failure has its message":       {direct(func(d *Direct) { d.Trouble = "quota" }), ready, nil, want{state: Error, phase: Failed, message: "quota"}},
+		"a deletion is a deletion":        {direct(func(d *Direct) { d.Deleting = true }), ready, nil, want{state: Deleting, phase: Removing}},
+		"a damaged record is unknown":     {direct(func(d *Direct) { d.Unreadable = "no JSON" }), ready, nil, want{state: Unknown, phase: Obscure, module: Unknown}},
+		"an operator that does not exist": {direct(), ready[1:], nil, want{state: Error, phase: Failed, reason: WhyManagerMissing}},
+		"an unreadable operator":          {direct(), ready[1:], func(in *Inputs) { in.Looked = in.Looked[:1] }, want{state: Ready, phase: Installed}},
+		"an operator that starts":         {direct(), []*unstructured.Unstructured{deployment("x:1", waits)}, nil, want{state: Processing, phase: Installing}},
+		"an operator that is stuck":       {direct(), []*unstructured.Unstructured{deployment("x:1", broken)}, nil, want{state: Error, phase: Failed, message: "stuck"}},
+		"an operator during deletion":     {direct(), []*unstructured.Unstructured{deployment("x:1", goes)}, nil, want{state: Deleting, phase: Removing}},
+		"without inventory no progress":   {direct(func(d *Direct) { d.Complete, d.Inventory = false, nil }), nil, nil, want{phase: Installing}},
 		"a template that is gone makes it orphaned": {direct(), ready, func(in *Inputs) {
 			in.Templates, in.Looked = nil, append(in.Looked, ListedKind{GroupKind: ownKind(kindTemplate)})
 		}, want{state: Warning, phase: Orphaned, reason: WhyTemplateGone}},

@@ -331,14 +331,14 @@ func TestVersionsWithoutManifest(t *testing.T) {
 		change func(*Inputs)
 		want   string
 	}{
-		"the version is that of the Kyma's status":               {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
-		"the version is that of a settled Manifest":              {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
-		"during a change it is that of the operator":             {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
-		"with a Manifest and no template, too":                   {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
-		"without a manager it is unknown":                        {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},
-		"without a manager in the template it is unknown":        {func(in *Inputs) { underWay(in); in.Templates[0].Spec.Manager = nil }, "/1.0.0/1.0.0"},
-		"a module that is not requested has no policy":           {func(in *Inputs) { in.Kymas[0].Spec.Modules = nil }, "1.0.0//"},
-		"a Manifest has the policy of one that is being removed": {func(in *Inputs) { underWay(in); in.Kymas[0].Spec.Modules = nil }, "0.9.0//"},
+		"the version in the status of the Kyma":        {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
+		"the version of a settled Manifest":            {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
+		"the version of the operator during a change":  {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
+		"with a Manifest and no template, too":         {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
+		"unknown without a manager":                    {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},
+		"unknown without a manager in the template":    {func(in *Inputs) { underWay(in); in.Templates[0].Spec.Manager = nil }, "/1.0.0/1.0.0"},
+		"a module that is not requested has no policy": {func(in *Inputs) { in.Kymas[0].Spec.Modules = nil }, "1.0.0//"},
+		"the Manifest has the policy during a removal": {func(in *Inputs) { underWay(in); in.Kymas[0].Spec.Modules = nil }, "0.9.0//"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := seen([]v1beta2.Kyma{remoteKyma(local)}, deployment("x:0.9.0"))
