@@ -8,14 +8,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Again returns the source to ask again for a module that came from one before; kept are the sources of the cluster. The module that is
-// installed must be no worse vouched for after it than before it:
+// Again returns the source to query again for an installed module that came from a source; kept are the sources in the cluster. The new
+// source must not be verified less strictly than the previous one:
 //
-//  1. A source that was kept under a name must be kept under it still, at the same address. What it asks for now counts.
-//  2. One without a name is the one that is kept at its address, one that is vouched for before others.
-//  3. Otherwise it is asked as it was then, with the digest and the key that were requested, and is not older than it was then. Not where
-//     keptOnly is set, because the record is another party's, and not a namespace, which is one of another cluster.
-//  4. One that was vouched for and is not any more is refused.
+//  1. A named source must still exist under its name, at the same address. Its current settings count.
+//  2. A source without a name is the one with its address, preferably one with a digest or a key.
+//  3. Otherwise it is queried as before, with the requested digest and key, and must not be older than before. This does not apply if
+//     keptOnly is set, since the record is another party's, nor to a namespace, which is in another cluster.
+//  4. A source that had a digest or a key and no longer has one is refused.
 func Again(before Source, kept []Source, keptOnly bool) (Source, error) {
 	named := before.Name != ""
 	before.Name = cmp.Or(before.Name, "unnamed")

@@ -18,34 +18,34 @@ func TestAgain(t *testing.T) {
 		want     Source
 		refused  string
 	}{
-		"a kept source is asked as it is kept now": {
+		"a kept source is queried with its current settings": {
 			before: Source{Name: "ours", URL: here, Digest: digest}, kept: []Source{{Name: "ours", URL: here, Digest: other}},
 			want: Source{Name: "ours", URL: here, Digest: other},
 		},
-		"a source that is gone is not asked, though its address is known": {
+		"a removed source is not queried, although its address is known": {
 			before: Source{Name: "ours", URL: here}, refused: "not kept there any more",
 		},
-		"another source of its name is another one": {
+		"another address under its name is another source": {
 			before: Source{Name: "ours", URL: here}, kept: []Source{{Name: "ours", URL: there}}, refused: "not kept there any more",
 		},
-		"another name at its address is another one": {
+		"another name at its address is another source": {
 			before: Source{Name: "ours", URL: here}, kept: []Source{{Name: "theirs", URL: here}}, refused: "not kept there any more",
 		},
-		"what no one kept is asked as it was then": {
+		"a source that was never kept is queried as before": {
 			before: Source{URL: here, Digest: digest}, kept: []Source{{Name: "ours", URL: there}},
 			want: Source{Kind: HTTPS, URL: here, Digest: digest},
 		},
-		"what a user keeps by now counts, the one that is vouched for before others": {
+		"a source that is kept by now counts, preferably one with a digest": {
 			before: Source{URL: here}, kept: []Source{{Name: "a", URL: here}, {Name: "b", URL: here, Digest: digest}},
 			want: Source{Name: "b", URL: here, Digest: digest},
 		},
-		"what a runtime says of addresses is asked only where it is kept": {before: Source{URL: here}, keptOnly: true, refused: "no source that is kept"},
-		"a namespace is one of the cluster that the source was kept in":   {before: Source{URL: "cluster://shelf"}, refused: "no source that is kept"},
-		"no one vouches any more": {
+		"an address from a runtime's record is queried only if it is kept": {before: Source{URL: here}, keptOnly: true, refused: "no source that is kept"},
+		"a namespace is in the cluster of the source":                      {before: Source{URL: "cluster://shelf"}, refused: "no source that is kept"},
+		"without a digest or a key any more": {
 			before: Source{Name: "ours", URL: here, Digest: digest}, kept: []Source{{Name: "ours", URL: here}}, refused: "asks for neither",
 		},
-		"an address that makes no sense is not asked": {before: Source{URL: "http://example.com/x"}, refused: "makes no sense"},
-		"a key that is none":                          {before: Source{URL: here, Key: "none"}, refused: "makes no sense"},
+		"an invalid address is not queried": {before: Source{URL: "http://example.com/x"}, refused: "makes no sense"},
+		"a key that is none":                {before: Source{URL: here, Key: "none"}, refused: "makes no sense"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Again(c.before, c.kept, c.keptOnly)

@@ -15,33 +15,33 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// BuildOptions are what a catalog says of itself.
+// BuildOptions are the annotations of a catalog.
 type BuildOptions struct {
-	// Source is the address that the catalog will have; it is noted on everything in it. Empty notes nothing.
+	// Source is the address that the catalog will have, written to every object; empty writes nothing.
 	Source string
-	// Updated is the day of the catalog; zero notes nothing, so that the same folder gives the same bytes on every day.
+	// Updated is the day of the catalog; zero writes nothing, so that the same folder gives the same bytes on every day.
 	Updated time.Time
-	// Version and Expires say how fresh it is, see Freshness; zero notes nothing.
+	// Version and Expires limit how long the catalog is used, see Freshness; zero writes nothing.
 	Version int64
 	Expires time.Time
 }
 
-// Built is a catalog as it is published.
+// Built is a catalog in its published forms.
 type Built struct {
-	// YAML and JSON hold the same: documents, and an array.
+	// YAML and JSON have the same content: documents, and an array.
 	YAML, JSON []byte
-	// Catalog is what both parse to.
+	// Collection is the parsed catalog.
 	Collection Catalog
 }
 
 // heading is the first line of all-modules.yaml.
 const heading = "# Made by kyma catalog build: change the files below modules instead.\n"
 
-// Build makes a catalog of a folder. The same folder and options give the same bytes on every machine:
+// Build makes a catalog from a folder. The same folder and options give the same bytes on every machine:
 //
-//  1. Modules come by name, their releases first, then their versions from old to new; fields come by name.
-//  2. Everything in the files is kept, but for namespaces and what an older build has noted.
-//  3. What cannot be read is an error, and so is a catalog that Parse would refuse. Lint says what else is wrong.
+//  1. Modules are sorted by name, their releases first, then their versions from old to new; fields are sorted by name.
+//  2. Everything in the files is kept, except namespaces and the annotations of an earlier build.
+//  3. A file that cannot be read is an error, and so is a catalog that Parse would refuse. Lint reports other problems.
 func Build(files fs.FS, options BuildOptions) (Built, error) {
 	if options.Source != "" {
 		if kind, err := kindOf(options.Source); err != nil || kind == Cluster {
@@ -63,12 +63,12 @@ func Build(files fs.FS, options BuildOptions) (Built, error) {
 	return encode(objects)
 }
 
-// compareEntries returns the order of a catalog.
+// compareEntries compares entries by their order in a catalog.
 func compareEntries(a, b *entry) int {
 	return cmp.Or(cmp.Compare(a.module(), b.module()), compareVersions(a.version(), b.version()), cmp.Compare(a.file, b.file))
 }
 
-// module returns the one that an item is about, and version the one of a template; releases have none, and come first.
+// module returns the module of an item, and version the version of a template; releases have none, and come first.
 func (i *item) module() string {
 	if i.release != nil {
 		return i.release.Name
@@ -83,7 +83,7 @@ func (i *item) version() string {
 	return VersionOf(i.template)
 }
 
-// published returns an object as a catalog has it.
+// published returns an object as it is in the catalog.
 func (o BuildOptions) published(object *unstructured.Unstructured) *unstructured.Unstructured {
 	made := object.DeepCopy()
 	unstructured.RemoveNestedField(made.Object, "metadata", "namespace")
@@ -110,10 +110,11 @@ func (o BuildOptions) published(object *unstructured.Unstructured) *unstructured
 	return made
 }
 
-// writtenNotes are written when a catalog is built or taken from: in a folder they say nothing.
+// writtenNotes are the annotations that are written when a catalog is built or a template is taken from it; in a folder they have no
+// meaning.
 var writtenNotes = []string{AnnotationSource, AnnotationUpdated, AnnotationOrigin, AnnotationVersion, AnnotationExpires}
 
-// encode writes objects in both forms, and reads them again.
+// encode encodes objects in both forms, and parses them again.
 func encode(objects []*unstructured.Unstructured) (Built, error) {
 	var text bytes.Buffer
 	text.WriteString(heading)

@@ -18,7 +18,7 @@ func TestBuild_TheSameFolderGivesTheSameBytes(t *testing.T) {
 	first := built(t, wholeFolder())
 	for range 20 {
 		again := fstest.MapFS{}
-		names := slices.Collect(maps.Keys(wholeFolder())) // in another order each time
+		names := slices.Collect(maps.Keys(wholeFolder())) // in random order
 		for _, name := range names {
 			again[name] = wholeFolder()[name]
 			again[name].ModTime = time.Now()

@@ -10,35 +10,35 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// The files that a catalog is published as; both hold the same.
+// The files in which a catalog is published; both have the same content.
 const (
 	FileYAML = "all-modules.yaml"
 	FileJSON = "all-modules.json"
 )
 
-// What a catalog notes on everything in it.
+// Annotations of the objects of a catalog.
 const (
 	// AnnotationSource is the address of the catalog that a template came from.
 	AnnotationSource = "source"
-	// AnnotationOrigin is how a template of a cluster was taken out of its catalog: modulestatus.AnnotationOrigin. No catalog has it.
+	// AnnotationOrigin is modulestatus.AnnotationOrigin: how a template in a cluster was taken from its catalog. Catalogs do not have it.
 	AnnotationOrigin = v1beta2.OperatorPrefix + "catalog-origin"
-	// AnnotationUpdated is the day on which the catalog was made.
+	// AnnotationUpdated is the day on which the catalog was built.
 	AnnotationUpdated = "lastUpdated"
 )
 
 // LinkManifest is the name of the link to a module's objects.
 const LinkManifest = "rawManifest"
 
-// annotationVersion is where templates of before have their version.
+// annotationVersion has the version in older templates.
 const annotationVersion = v1beta2.OperatorPrefix + "module-version"
 
-// Catalog is what a catalog offers, in the order of its file.
+// Catalog is the content of a catalog, in the order of its file.
 type Catalog struct {
 	Templates []v1beta2.ModuleTemplate
 	Releases  []v1beta2.ModuleReleaseMeta
-	// Freshness is what the catalog says of itself: its objects do not say it any more.
+	// Freshness is the version and expiry of the catalog; they are removed from its objects.
 	Freshness Freshness
-	// Warning is what Fetch found out that a user should know who uses the catalog; empty where there is nothing.
+	// Warning is a message of Fetch for the users of the catalog; empty if there is none.
 	Warning string
 }
 
@@ -51,7 +51,7 @@ type Module struct {
 	New bool `json:"new"`
 }
 
-// Modules returns those of the catalog, by name. known are the templates of a cluster, which say what is new there.
+// Modules returns the modules of the catalog, sorted by name. known are the templates of a cluster, which determine what is new there.
 func (c Catalog) Modules(known ...v1beta2.ModuleTemplate) []Module {
 	there := map[string]bool{}
 	for i := range known {
@@ -71,17 +71,17 @@ func (c Catalog) Modules(known ...v1beta2.ModuleTemplate) []Module {
 	return all
 }
 
-// ModuleOf returns the module that a template describes; older ones say it by a label.
+// ModuleOf returns the module that a template describes; older templates name it in a label.
 func ModuleOf(template *v1beta2.ModuleTemplate) string {
 	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName])
 }
 
-// VersionOf returns the version that a template describes; older ones say it by an annotation.
+// VersionOf returns the version that a template describes; older templates have it in an annotation.
 func VersionOf(template *v1beta2.ModuleTemplate) string {
 	return cmp.Or(template.Spec.Version, template.Annotations[annotationVersion])
 }
 
-// linkOf returns the link to the module's objects, and its field; "" when there is none.
+// linkOf returns the link to the module's objects, and its index; "" and -1 when there is none.
 func linkOf(template *v1beta2.ModuleTemplate) (link string, index int) {
 	for i, named := range template.Spec.Resources {
 		if named.Name == LinkManifest || named.Name == "raw-manifest" {
@@ -91,7 +91,7 @@ func linkOf(template *v1beta2.ModuleTemplate) (link string, index int) {
 	return "", -1
 }
 
-// compareVersions orders versions; what is none is below all, and ordered as text.
+// compareVersions orders versions; an invalid one is below all others, and ordered as text.
 func compareVersions(a, b string) int {
 	left, leftErr := semver.NewVersion(a)
 	right, rightErr := semver.NewVersion(b)

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// What one object of a catalog may have. An API server takes 1.5 MiB, and users see all of these texts.
+// Limits for one object of a catalog. An API server accepts 1.5 MiB, and users see all of these texts.
 const (
 	maxObject = 1 << 20
 	maxName   = 253
@@ -19,20 +19,20 @@ const (
 )
 
 var (
-	// moduleName and moduleVersion are what the definition of ModuleTemplates takes.
+	// moduleName and moduleVersion are the formats that the definition of ModuleTemplates accepts.
 	moduleName    = regexp.MustCompile(`^[a-z]{3,}(-[a-z]{3,})*$`)
 	moduleVersion = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?$`)
-	// looseName is what a module's name is at the very least: it becomes part of names, addresses and labels.
+	// looseName is the minimum format of a module's name, since it becomes part of names, addresses and labels.
 	looseName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 )
 
-// The lengths that the definition of ModuleTemplates takes.
+// The maximum lengths in the definition of ModuleTemplates.
 const (
 	maxModule  = 64
 	maxVersion = 32
 )
 
-// check returns why an item cannot be used at all. seen has what was read before.
+// check returns why an item cannot be used at all. seen has the items that were checked before.
 func (i *item) check(seen map[string]string) error {
 	text, err := json.Marshal(i.object.Object)
 	switch {
@@ -70,7 +70,7 @@ func (i *item) checkTemplate(seen map[string]string) error {
 	return checkTexts(&i.template.Spec)
 }
 
-// once refuses what was there before.
+// once refuses a duplicate.
 func once(seen map[string]string, what, name, field string) error {
 	if before, again := seen[what]; again {
 		return wrong(field, "%s is described by %s already: keep one of them", what, short(before))
@@ -79,7 +79,7 @@ func once(seen map[string]string, what, name, field string) error {
 	return nil
 }
 
-// checkTexts bounds what users get to see.
+// checkTexts limits the texts that users see.
 func checkTexts(spec *v1beta2.ModuleTemplateSpec) error {
 	bounded := func(field string, named []v1beta2.Named) error {
 		if len(named) > maxNamed {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Control checks every dialled address for clients that fetch what a catalog links to: by the same rules as for catalogs
-// themselves. It is a net.Dialer's ControlContext.
+// Control checks every dialled address, for clients that fetch what a catalog links to. The rules are those for catalogs themselves. The
+// result is a net.Dialer's ControlContext.
 func Control(allowPrivate bool) func(ctx context.Context, network, address string, c syscall.RawConn) error {
 	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
@@ -20,7 +20,7 @@ func Control(allowPrivate bool) func(ctx context.Context, network, address strin
 	}
 }
 
-// Undialled returns why an address was not dialled, without the address, which callers must not learn; nil for every other error.
+// Undialled returns why an address was not dialled, without the address, which must not be disclosed to callers; nil for every other error.
 func Undialled(err error) error {
 	if refused, ok := errors.AsType[*addressError](err); ok {
 		return refused

@@ -19,8 +19,7 @@ type addressError struct {
 	never   bool
 }
 
-// Error implements error. An address that the caller gave is no secret; one that a name resolved to is, and
-// is left out.
+// Error implements error. It omits the address: one that a name resolved to must not be disclosed.
 func (e *addressError) Error() string {
 	if e.never {
 		return "it leads to an address that no catalog is read from (link-local, multicast, unspecified or a cloud's " +
@@ -30,8 +29,8 @@ func (e *addressError) Error() string {
 		"--allow-private-catalogs"
 }
 
-// refuse returns why an address is not dialled; nil when it is. Public ones are, those of private networks and this machine if that is
-// allowed, and all others never: the metadata services of clouds are there.
+// refuse returns why an address is not dialled; nil if it is. Public addresses are dialled, and those of private networks and this machine
+// if that is allowed. All others never are: the metadata services of clouds are among them.
 func refuse(address netip.Addr, allowPrivate bool) error {
 	switch egress.ClassOf(address) {
 	case egress.Public:
@@ -46,12 +45,12 @@ func refuse(address netip.Addr, allowPrivate bool) error {
 	return &addressError{address, true}
 }
 
-// guarded returns a transport that looks at every address that it dials, after names were resolved: for the first request, for redirects
-// and for the token service of a registry alike.
+// guarded returns a transport that checks every address that it dials, after name resolution: for the first request, for redirects and for
+// the token service of a registry alike.
 //
-// No proxy of the environment is ever used: it resolves names and dials for us, so that the only address which is looked at would be its
-// own, and what is never dialled, such as the metadata service of a cloud, would be a matter of what the proxy allows. pkg/content does the
-// same wherever addresses are looked at.
+// It never uses a proxy of the environment. A proxy resolves names and dials by itself, so only the proxy's own address would be checked,
+// and it could reach addresses that must never be dialled, such as the metadata service of a cloud. pkg/content does the same wherever
+// addresses are checked.
 func guarded(allowPrivate bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: Control(allowPrivate)}
 	return &http.Transport{
@@ -60,7 +59,7 @@ func guarded(allowPrivate bool) *http.Transport {
 	}
 }
 
-// explained returns an error of a request its reason, and takes addresses out of it that may be secret.
+// explained gives an error of a request its reason, and removes addresses that may be secret.
 func explained(where string, err error) error {
 	if refused, ok := errors.AsType[*addressError](err); ok {
 		return invalid("%s: %w", where, refused)
@@ -75,8 +74,8 @@ func explained(where string, err error) error {
 	return fail(content.ReasonRegistryUnreachable, "%s cannot be read now: %w", where, plain)
 }
 
-// withoutAddresses returns why the network failed. Go's texts name the addresses of this pod and of its
-// resolver, which must not be disclosed.
+// withoutAddresses returns why the network failed. Go's texts name the addresses of this pod and of its resolver, which must not be
+// disclosed.
 func withoutAddresses(err error) error {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		if lookup.IsNotFound {
@@ -90,7 +89,7 @@ func withoutAddresses(err error) error {
 	return err
 }
 
-// explainedAnswer is explained for what a registry says.
+// explainedAnswer is explained for the error of a registry.
 func explainedAnswer(where string, err error) error {
 	if _, refused := errors.AsType[*addressError](err); refused {
 		return explained(where, err)

@@ -19,29 +19,29 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// ExportOptions select what is exported.
+// ExportOptions select the modules to export.
 type ExportOptions struct {
-	// Namespace to look in; empty means all.
+	// Namespace to read; empty means all.
 	Namespace string
 	// Modules by name; none means all.
 	Modules []string
-	// Releases exports the ModuleReleaseMetas too, which make modules of the catalog manageable where they are stored.
+	// Releases also exports the ModuleReleaseMetas, which make modules of the catalog manageable in a cluster that has them.
 	Releases bool
 }
 
-// Exported is a catalog's folder made of what a cluster offers.
+// Exported is a catalog's folder, made from the modules of a cluster.
 type Exported struct {
-	// Files by their path in the folder.
+	// Files of the folder, with their paths.
 	Files []content.File
-	// Skipped says what was left out, and why.
+	// Skipped lists what was skipped, and why.
 	Skipped []string
 }
 
-// Export makes a catalog's folder of the ModuleTemplates of a cluster, which Lint and Build read.
+// Export makes a catalog's folder, which Lint and Build read, from the ModuleTemplates of a cluster.
 //
-//  1. What the cluster, kubectl and the lifecycle manager have written is left out, and so is what a build writes.
-//  2. A template without a module or a version is skipped, and so are versions that no definition of today takes.
-//  3. One version of a module in two namespaces is an error: it is unknown which one is meant.
+//  1. Fields that the cluster, kubectl, the lifecycle manager or a build writes are omitted.
+//  2. A template without a module or a version is skipped, and so is a version that the current definition does not accept.
+//  3. The same version of a module in two namespaces is an error, since it is ambiguous.
 func Export(ctx context.Context, cluster client.Reader, options ExportOptions) (Exported, error) {
 	found, err := read(ctx, cluster, options.Namespace)
 	if err != nil {
@@ -91,14 +91,14 @@ func Export(ctx context.Context, cluster client.Reader, options ExportOptions) (
 	return made, nil
 }
 
-// exported returns an object without what belongs to its cluster.
+// exported returns an object without the fields that belong to its cluster.
 func exported(object client.Object, kind string) ([]byte, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
 	fields := map[string]any{}
-	if err := utiljson.Unmarshal(text, &fields); err != nil { // which keeps large numbers as they are
+	if err := utiljson.Unmarshal(text, &fields); err != nil { // keeps large numbers unchanged
 		return nil, err
 	}
 	made := &unstructured.Unstructured{Object: map[string]any{"spec": fields["spec"]}}
@@ -127,16 +127,16 @@ func exported(object client.Object, kind string) ([]byte, error) {
 	return yaml.Marshal(made.Object)
 }
 
-// forUpstream leaves away what is said by saying nothing, and gives upstream's definition the descriptor that it asks for.
+// forUpstream removes fields with default values, and adds the descriptor that upstream's definition requires.
 func forUpstream(template *unstructured.Unstructured) {
 	if readiness, _, _ := unstructured.NestedString(template.Object, "spec", "readiness"); readiness == string(v1beta2.ReadinessWorkloads) {
 		unstructured.RemoveNestedField(template.Object, "spec", "readiness")
 	}
 	unstructured.RemoveNestedField(template.Object, "spec", "channel")
-	_ = unstructured.SetNestedMap(template.Object, map[string]any{}, "spec", "descriptor") // spec is a map: it was encoded from one
+	_ = unstructured.SetNestedMap(template.Object, map[string]any{}, "spec", "descriptor") // cannot fail: spec was decoded as a map
 }
 
-// read returns the templates and releases of a namespace, or of all.
+// read returns the templates and releases of a namespace, or of all namespaces.
 func read(ctx context.Context, cluster client.Reader, namespace string) (Catalog, error) {
 	var templates v1beta2.ModuleTemplateList
 	var releases v1beta2.ModuleReleaseMetaList

@@ -14,19 +14,19 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Limits say how far a fetch may go, and with what. The zero value reads public addresses without credentials.
+// Limits restrict a fetch, and have its credentials. The zero value reads public addresses without credentials.
 type Limits struct {
-	// Bytes is how large the catalog may be; 0 means MaxBytes, which is the most.
+	// Bytes is the maximum size of the catalog; 0 means MaxBytes, which is also the upper limit.
 	Bytes int64
-	// Time is how long it may take in all; 0 means a minute.
+	// Time is the total time limit; 0 means a minute.
 	Time time.Duration
-	// AllowPrivate lets addresses of private networks and of this machine be read.
+	// AllowPrivate allows addresses of private networks and of this machine.
 	AllowPrivate bool
-	// Registries has logins, certificates and what else is special about hosts. Its transport is not used.
+	// Registries has logins, certificates and other settings of hosts. Its transport is not used.
 	Registries content.Registries
-	// Cluster is what sources of kind cluster are read from, with the permissions of the caller. Without it there are none.
+	// Cluster reads sources of kind cluster, with the permissions of the caller. Without it they cannot be read.
 	Cluster client.Reader
-	// Now returns the clock that tells which catalogs have expired; nil is that of this machine.
+	// Now returns the current time for checking the expiry of catalogs; nil means the clock of this machine.
 	Now func() time.Time
 }
 
@@ -44,19 +44,19 @@ func (l Limits) bytes() int64 {
 	return l.Bytes
 }
 
-// fetched is a catalog as it was served.
+// fetched is a catalog as the server sent it.
 type fetched struct {
 	data   []byte
 	digest string
 }
 
-// Fetch reads a catalog, and tells the digest that it has now.
+// Fetch reads a catalog, and returns its current digest.
 //
-//  1. The source is judged first: an address that makes no sense is not asked.
-//  2. Every address that is dialled is looked at, those that redirects lead to as well. See Limits.AllowPrivate.
-//  3. What is served is counted, and compared with the digest and with the signature that the source asks for, before it is parsed.
-//  4. What it says of its age is compared with the clock and with the version that was seen of the source, see Freshness.
-//  5. The digest is that of the file, or of the manifest of an artifact. A namespace of the cluster has none.
+//  1. The source is validated first: no request is sent to an invalid address.
+//  2. Every dialled address is checked, also those of redirects. See Limits.AllowPrivate.
+//  3. The size is limited, and the source's digest and signature are verified, before the content is parsed.
+//  4. The expiry is compared with the clock, and the version with the one that was seen of the source, see Freshness.
+//  5. The returned digest is that of the file, or of the manifest of an artifact. A namespace of the cluster has none.
 func Fetch(ctx context.Context, source Source, limits Limits) (Catalog, string, error) {
 	source.Name = cmp.Or(source.Name, "unnamed")
 	source, err := source.Complete()
@@ -94,7 +94,7 @@ func Fetch(ctx context.Context, source Source, limits Limits) (Catalog, string, 
 	return found, got.digest, nil
 }
 
-// expect compares a digest with the one that the source asks for.
+// expect compares a digest with the one that the source requires.
 func (s Source) expect(digest string) error {
 	if s.Digest == "" || s.Digest == digest {
 		return nil

@@ -41,7 +41,7 @@ func ca(server *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
 
-// near are limits that reach a server of this machine.
+// near returns limits that allow a server on this machine.
 func near(server *httptest.Server) Limits {
 	return Limits{AllowPrivate: true, Time: 30 * time.Second, Registries: content.Registries{
 		Policy: func(string) content.HostPolicy { return content.HostPolicy{CA: ca(server)} },
@@ -123,21 +123,21 @@ func TestFetch_WhatTheWebServesWrongly(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, digest, reason, says string
 	}{
-		"what is there":                     {"/ok", "", "", ""},
-		"a redirect to it":                  {"/moved", "", "", ""},
-		"another digest":                    {"/ok", digestOf(nil), content.ReasonDigestMismatch, "it was changed"},
-		"a page to sign in":                 {"/html", "", content.ReasonContentInvalid, "/html: document 1"},
-		"nothing":                           {"/none", "", content.ReasonContentNotFound, "404"},
-		"what is refused":                   {"/secret", "", content.ReasonRegistryUnauthorized, "403"},
-		"a server in trouble":               {"/broken", "", content.ReasonRegistryUnreachable, "502"},
-		"an answer that breaks off":         {"/half", "", content.ReasonRegistryUnreachable, "broke off"},
-		"an answer without end":             {"/endless", "", content.ReasonContentTooLarge, "more than"},
-		"an answer that is packed":          {"/gzip", "", content.ReasonContentInvalid, "UTF-8"},
-		"a circle":                          {"/around", "", content.ReasonSourceInvalid, "more than 5 times"},
-		"a redirect to nothing":             {"/lost", "", content.ReasonContentNotFound, "404"},
-		"a redirect without encryption":     {"/plain", "", content.ReasonSourceInvalid, "without encryption"},
-		"a redirect to a file":              {"/file", "", content.ReasonSourceInvalid, "without encryption"},
-		"a redirect to the cloud's secrets": {"/cloud", "", content.ReasonSourceInvalid, "no catalog is read from"},
+		"what is there":                      {"/ok", "", "", ""},
+		"a redirect to the catalog":          {"/moved", "", "", ""},
+		"another digest":                     {"/ok", digestOf(nil), content.ReasonDigestMismatch, "it was changed"},
+		"a page to sign in":                  {"/html", "", content.ReasonContentInvalid, "/html: document 1"},
+		"nothing":                            {"/none", "", content.ReasonContentNotFound, "404"},
+		"what is refused":                    {"/secret", "", content.ReasonRegistryUnauthorized, "403"},
+		"a server in trouble":                {"/broken", "", content.ReasonRegistryUnreachable, "502"},
+		"an answer that breaks off":          {"/half", "", content.ReasonRegistryUnreachable, "broke off"},
+		"an endless response":                {"/endless", "", content.ReasonContentTooLarge, "more than"},
+		"a compressed response":              {"/gzip", "", content.ReasonContentInvalid, "UTF-8"},
+		"a redirect loop":                    {"/around", "", content.ReasonSourceInvalid, "more than 5 times"},
+		"a redirect to nothing":              {"/lost", "", content.ReasonContentNotFound, "404"},
+		"a redirect without encryption":      {"/plain", "", content.ReasonSourceInvalid, "without encryption"},
+		"a redirect to a file":               {"/file", "", content.ReasonSourceInvalid, "without encryption"},
+		"a redirect to the metadata service": {"/cloud", "", content.ReasonSourceInvalid, "no catalog is read from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			limits := near(s.Server)
@@ -153,7 +153,7 @@ func TestFetch_WhatTheWebServesWrongly(t *testing.T) {
 	}
 }
 
-// endless writes until the reader has gone.
+// endless writes until the client closes the connection.
 func endless(ctx context.Context, w io.Writer) {
 	block := []byte(strings.Repeat("# more\n", 4096))
 	for ctx.Err() == nil {
@@ -247,7 +247,7 @@ func TestSourcesThatMakeNoSense(t *testing.T) {
 		"a fragment":                  {Source{Name: "a", URL: "https://example.com/x#secret"}, "fragment"},
 		"no host":                     {Source{Name: "a", URL: "https:///x"}, "host"},
 		"a line break":                {Source{Name: "a", URL: "https://example.com/\nHost: x"}, "control characters"},
-		"an address without end":      {Source{Name: "a", URL: "https://example.com/" + strings.Repeat("x", maxText)}, "longer"},
+		"an endless address":          {Source{Name: "a", URL: "https://example.com/" + strings.Repeat("x", maxText)}, "longer"},
 		"an image without a tag":      {Source{Name: "a", URL: "oci://example.com/x"}, "tag"},
 		"an image without a registry": {Source{Name: "a", URL: "oci://x:1"}, "registry"},
 		"a namespace that is none":    {Source{Name: "a", URL: "cluster://A"}, "no namespace"},
@@ -295,7 +295,7 @@ func TestLinksAreReadOnce(t *testing.T) {
 func TestFetch_ASlowServerIsLeftAlone(t *testing.T) {
 	s := newSite(t, func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
-		panic(http.ErrAbortHandler) // or a client that gives up may read an empty answer
+		panic(http.ErrAbortHandler) // or a client that gives up may read an empty response
 	})
 	limits := near(s.Server)
 	limits.Time = 50 * time.Millisecond

@@ -64,7 +64,7 @@ func replaced(text string, change ...string) string {
 	return text
 }
 
-// manifestOf returns what notes' link leads to.
+// manifestOf returns the target of the link in notes.
 func manifestOf(version string, change ...string) string {
 	return replaced(`apiVersion: v1
 kind: Namespace
@@ -127,7 +127,7 @@ spec:
   - {channel: regular, version: 1.0.0}
 `
 
-// wholeFolder has two versions and a release.
+// wholeFolder returns a folder with two versions and a release.
 func wholeFolder() fstest.MapFS {
 	return folderOf("modules/notes/notes-1.0.0.yaml", notes("1.0.0"), "modules/notes/notes-1.1.0.yaml", notes("1.1.0"),
 		"modules/notes/notes.yaml", release, "modules/notes/README.md", "# Notes\n", "README.md", "# Catalog\n")

@@ -13,34 +13,34 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// Root is the folder in which the folders of the modules are.
+// Root is the folder with the folders of the modules.
 const Root = "modules"
 
 const (
 	// maxFiles is how many files a catalog's folder may have.
 	maxFiles = 10_000
-	// yamlEnd is what files of a catalog end in.
+	// yamlEnd is the extension of a catalog's files.
 	yamlEnd = ".yaml"
 )
 
-// entry is one file of a catalog's folder, or one object of a catalog that was fetched.
+// entry is one file of a catalog's folder, or one object of a fetched catalog.
 type entry struct {
 	*item
 
-	// file is its path, or the name of the object where there is no file.
+	// file is its path, or the name of the object if there is no file.
 	file string
 	data []byte
-	// loose reports whether there is no file: names of files are not judged.
+	// loose reports whether there is no file: then names of files are not checked.
 	loose bool
 }
 
-// stray is a file that is none of the catalog's, or one that cannot be read.
+// stray is a file that does not belong to the catalog, or that cannot be read.
 type stray struct {
 	file, rule, message, fix string
 	line                     int
 }
 
-// walk reads the folder of a catalog. Files whose name begins with a dot are not looked at, and neither is what is beside modules.
+// walk reads the folder of a catalog. It ignores files whose name begins with a dot, and everything beside the folder modules.
 func walk(files fs.FS) (entries []*entry, strays []stray, err error) {
 	if info, err := fs.Stat(files, Root); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("there is no folder %s: a catalog has %s/NAME/NAME-VERSION.yaml for each version of each module", Root, Root)
@@ -72,7 +72,7 @@ func walk(files fs.FS) (entries []*entry, strays []stray, err error) {
 	return entries, strays, err
 }
 
-// readEntry reads one file. Both results are nil for what users may put beside the templates of a module.
+// readEntry reads one file. Both results are nil for additional files that a module may have.
 func readEntry(files fs.FS, name string, file fs.DirEntry) (*entry, *stray) {
 	depth := strings.Count(name, "/")
 	switch {
@@ -101,14 +101,14 @@ func readEntry(files fs.FS, name string, file fs.DirEntry) (*entry, *stray) {
 	return decoded(name, data, objects[0])
 }
 
-// decoded makes an entry of the object of a file.
+// decoded converts the object of a file to an entry.
 func decoded(name string, data []byte, object *unstructured.Unstructured) (*entry, *stray) {
 	one, err := decode(object)
 	if err == nil {
 		err = one.check(map[string]string{})
 	}
 	if missing, ok := errors.AsType[*fieldError](err); ok && one != nil && strings.Contains(missing.message, "is missing") {
-		err = nil // there is a rule for it
+		err = nil // another rule reports it
 	}
 	if err == nil {
 		return &entry{item: one, file: name, data: data}, nil
@@ -127,7 +127,7 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // read only: nothing can be lost
+	defer file.Close() // only read, so no data can be lost
 	data, err := io.ReadAll(io.LimitReader(file, maxObject+1))
 	if err == nil && len(data) > maxObject {
 		err = fmt.Errorf("has more than %d bytes", maxObject)

@@ -10,43 +10,44 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// What a catalog notes on everything in it of how fresh it is. It stands inside of the file, and so under its digest and its signature;
-// readers that do not know it see annotations.
+// Annotations with the version and the expiry of a catalog, on all of its objects. They are in the file, and therefore covered by its
+// digest and its signature; readers that do not support them see only annotations.
 const (
-	// AnnotationVersion is the version of the catalog: a number that is higher in each catalog than in the one before.
+	// AnnotationVersion is the version of the catalog: a number that increases with each catalog.
 	AnnotationVersion = v1beta2.OperatorPrefix + "catalog-version"
-	// AnnotationExpires is the moment from which the catalog is not used any more, as RFC 3339 writes it.
+	// AnnotationExpires is the time from which the catalog is no longer used, in RFC 3339.
 	AnnotationExpires = v1beta2.OperatorPrefix + "catalog-expires"
 )
 
-// Why a catalog is refused that is signed and whole: reasons of an error of content, and of no condition.
+// Reasons for the refusal of a catalog with a valid signature: they are reasons of content errors, and of no condition.
 const (
-	// WhyExpired: the catalog says that it has ended.
+	// WhyExpired: the catalog has expired.
 	WhyExpired = "CatalogExpired"
-	// WhyOutdated: a newer one was seen of the source, or the source asks for a version and an expiry and there is none.
+	// WhyOutdated: a newer catalog of the source was seen, or the source requires a version and an expiry that the catalog does not have.
 	WhyOutdated = "CatalogOutdated"
 )
 
 // MaxVersion is the highest version that a catalog may have.
 const MaxVersion = 999_999_999_999_999_999
 
-// expiresSoon is how long before its end a catalog is warned of.
+// expiresSoon is how long before the expiry of a catalog a warning begins.
 const expiresSoon = 7 * 24 * time.Hour
 
-// Freshness is what a catalog says of itself.
+// Freshness is the version and expiry of a catalog.
 type Freshness struct {
-	// Version is higher than in all catalogs before; 0 says nothing.
+	// Version is higher than in all previous catalogs; 0 means none.
 	Version int64
-	// Expires is when it has ended; zero says nothing.
+	// Expires is the time from which the catalog is no longer used; zero means none.
 	Expires time.Time
-	// Address is the one that it was built for; empty where it says neither version nor expiry, which addresses of before are not held to.
+	// Address is the address that it was built for; empty if the catalog has neither version nor expiry, since the addresses in older catalogs
+	// are not enforced.
 	Address string
 }
 
-// versionPattern is a version as it is noted: a number from 1 on that an int64 holds.
+// versionPattern is the format of a version: a number of at least 1 that fits in an int64.
 var versionPattern = regexp.MustCompile(`^[1-9][0-9]{0,17}$`)
 
-// parseVersion reads the version of a catalog; 0 where there is none.
+// parseVersion parses the version of a catalog; 0 if there is none.
 func parseVersion(text string) (version int64, ok bool) {
 	if text == "" {
 		return 0, true
@@ -58,10 +59,10 @@ func parseVersion(text string) (version int64, ok bool) {
 	return version, err == nil
 }
 
-// noted is what one object says of the catalog that it is in.
+// noted are the annotations of an object about its catalog.
 type noted struct{ version, expires, address string }
 
-// notedOn reads the annotations of an object.
+// notedOn returns the annotations of an object about its catalog.
 func notedOn(annotations map[string]string) noted {
 	n := noted{version: annotations[AnnotationVersion], expires: annotations[AnnotationExpires]}
 	if n != (noted{}) {
@@ -70,7 +71,7 @@ func notedOn(annotations map[string]string) noted {
 	return n
 }
 
-// freshness returns what an object says, read.
+// freshness parses the annotations.
 func (n noted) freshness() (Freshness, error) {
 	version, ok := parseVersion(n.version)
 	if !ok {
@@ -89,7 +90,7 @@ func (n noted) freshness() (Freshness, error) {
 	return said, nil
 }
 
-// taken takes what an object says of its catalog off it: it is said of the whole, and all objects must say the same.
+// taken removes the annotations about the catalog from an object: they apply to the whole, and must be the same on all objects.
 func (n noted) taken(annotations map[string]string) error {
 	if notedOn(annotations) != n {
 		return wrong("metadata.annotations", "say another version, expiry or address of the catalog than the objects before: "+
@@ -100,12 +101,12 @@ func (n noted) taken(annotations map[string]string) error {
 	return nil
 }
 
-// judge returns why a catalog that says that of itself is not used now, or what a user should know who uses it:
+// judge returns why a catalog with this freshness is refused now, or a warning for the users of the catalog:
 //
-//  1. What is requested by its digest was chosen: its age is told, and refuses nothing.
-//  2. One that has ended is refused, signed or not: a copy of it may be served for ever.
-//  3. Signed ones are held to what they say: not below the version that was seen of the source, and built for its address.
-//  4. One that says no version is below all that do. Where none was seen it is used, with a warning, unless the source asks for more.
+//  1. A catalog that is requested by its digest was chosen deliberately: an expiry is only a warning.
+//  2. An expired catalog is refused, signed or not: a copy of it may be served forever.
+//  3. A signed catalog must not be below the version that was seen of the source, and must be built for the source's address.
+//  4. A catalog without a version is below all others. If no version was seen, it is used with a warning, unless the source requires more.
 func (f Freshness) judge(source Source, now time.Time) (warning string, err error) {
 	over := !f.Expires.IsZero() && !now.Before(f.Expires)
 	if source.pinned() {
@@ -137,7 +138,7 @@ func (f Freshness) judge(source Source, now time.Time) (warning string, err erro
 	return "", nil
 }
 
-// outdated refuses a signed catalog that is older than one that was seen, or another one of the same signer.
+// outdated refuses a signed catalog that is older than one seen before, or a different catalog of the same signer.
 func (f Freshness) outdated(source Source) error {
 	const anew = "To begin anew with it, remove the source and add it again, or pull the module again where no source is kept"
 	switch {
@@ -154,7 +155,7 @@ func (f Freshness) outdated(source Source) error {
 	return nil
 }
 
-// twin returns what the addresses of the two files of one catalog have in common.
+// twin returns the common part of the addresses of the two files of a catalog.
 func twin(address string) string {
 	for _, name := range []string{FileYAML, FileJSON} {
 		if folder, is := strings.CutSuffix(address, "/"+name); is {
@@ -164,7 +165,7 @@ func twin(address string) string {
 	return address
 }
 
-// missing returns what a catalog does not say, in words.
+// missing returns the missing parts for a message.
 func (f Freshness) missing() string {
 	switch {
 	case f.Version == 0 && f.Expires.IsZero():
@@ -177,7 +178,7 @@ func (f Freshness) missing() string {
 	return ""
 }
 
-// called returns the version in a sentence, where there is one.
+// called returns the version for a message, if there is one.
 func (f Freshness) called() string {
 	if f.Version == 0 {
 		return ""
@@ -185,10 +186,10 @@ func (f Freshness) called() string {
 	return " (version " + strconv.FormatInt(f.Version, 10) + ")"
 }
 
-// day returns a moment in a sentence.
+// day returns a time for a message.
 func day(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// Seen returns the version of a catalog that was read from the source, as far as it counts; 0 where it does not.
+// Seen returns the version of a catalog that was read from the source, if it counts; otherwise 0.
 func (s Source) Seen(found Catalog) int64 {
 	if !s.Remembers() {
 		return 0
@@ -196,7 +197,7 @@ func (s Source) Seen(found Catalog) int64 {
 	return found.Freshness.Version
 }
 
-// pinned reports whether a source asks for one catalog and no other, by its digest.
+// pinned reports whether a source accepts only one particular catalog, by its digest.
 func (s Source) pinned() bool {
 	if s.Digest != "" {
 		return true
@@ -205,6 +206,6 @@ func (s Source) pinned() bool {
 	return s.Kind == OCI && err == nil && image.Digest != ""
 }
 
-// Remembers reports whether the version of a catalog counts for the source: where a key vouches for it, and no digest is requested.
-// Elsewhere its server could raise the version, so that the right one is refused from then on.
+// Remembers reports whether the version of a catalog counts for the source: only if a key is required and no digest. Without a key, the
+// server could raise the version, so that the right catalog would be refused from then on.
 func (s Source) Remembers() bool { return s.Key != "" && !s.pinned() }

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// noon is the clock of these tests.
+// noon is the current time in these tests.
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 const catalogAddress = "https://example.com/all-modules.yaml"
@@ -34,36 +34,36 @@ func TestFreshness_HowFreshACatalogIs(t *testing.T) {
 		source        Source
 		reason, words string // of the warning, where there is no reason
 	}{
-		"unsigned, and says nothing":                 {Freshness{}, plain, "", ""},
-		"unsigned, and expired":                      {Freshness{Version: 7, Expires: past}, plain, WhyExpired, "expired on 2026-06-01T11:59:59Z"},
-		"unsigned, and an older one was seen":        {Freshness{Version: 1, Expires: year}, plain, "", ""},
-		"signed, with both":                          {Freshness{Version: 7, Expires: year}, signed, "", ""},
-		"signed, with both, which are asked for":     {Freshness{Version: 7, Expires: year}, strict, "", ""},
-		"signed, and expired":                        {Freshness{Version: 7, Expires: past}, signed, WhyExpired, "Ask who publishes it"},
-		"signed, and expires now":                    {Freshness{Version: 7, Expires: noon}, signed, WhyExpired, "(version 7)"},
-		"signed, and expires in a moment":            {Freshness{Version: 7, Expires: noon.Add(time.Second)}, signed, "", "expires on 2026-06-01T12:00:01Z"},
-		"signed, and expires in eight days":          {Freshness{Version: 7, Expires: noon.AddDate(0, 0, 8)}, signed, "", ""},
-		"signed, and says nothing":                   {Freshness{}, signed, "", "no version and no expiry"},
-		"signed, and says nothing of what is wanted": {Freshness{}, strict, WhyOutdated, "kyma catalog build --key"},
-		"signed, without an end":                     {Freshness{Version: 7}, signed, "", "no expiry"},
-		"signed, without an end, which is wanted":    {Freshness{Version: 7}, strict, WhyOutdated, "no expiry"},
-		"signed, without a version":                  {Freshness{Expires: year}, signed, "", "no version"},
-		"the one that was seen":                      {Freshness{Version: 7, Expires: year}, seen, "", ""},
-		"a newer one than was seen":                  {Freshness{Version: 8, Expires: year}, seen, "", ""},
-		"an older one than was seen":                 {Freshness{Version: 6, Expires: year}, seen, WhyOutdated, "is version 6, and version 7 of it was seen"},
-		"one of before, though versions were seen":   {Freshness{}, seen, WhyOutdated, "says no version, and version 7"},
-		"an old one that is asked for by digest":     {Freshness{Version: 6, Expires: year}, with(func(s *Source) { s.Version, s.Digest = 7, digest }), "", ""},
-		"one that is over and asked for by digest":   {Freshness{Expires: past}, with(func(s *Source) { s.Digest = digest }), "", "its digest is pinned"},
-		"one that is over, at an address of a digest": {
+		"unsigned, without both":                       {Freshness{}, plain, "", ""},
+		"unsigned, and expired":                        {Freshness{Version: 7, Expires: past}, plain, WhyExpired, "expired on 2026-06-01T11:59:59Z"},
+		"unsigned, with an older one seen":             {Freshness{Version: 1, Expires: year}, plain, "", ""},
+		"signed, with both":                            {Freshness{Version: 7, Expires: year}, signed, "", ""},
+		"signed, with both, which are required":        {Freshness{Version: 7, Expires: year}, strict, "", ""},
+		"signed, and expired":                          {Freshness{Version: 7, Expires: past}, signed, WhyExpired, "Ask who publishes it"},
+		"signed, and expires now":                      {Freshness{Version: 7, Expires: noon}, signed, WhyExpired, "(version 7)"},
+		"signed, and expires in a moment":              {Freshness{Version: 7, Expires: noon.Add(time.Second)}, signed, "", "expires on 2026-06-01T12:00:01Z"},
+		"signed, and expires in eight days":            {Freshness{Version: 7, Expires: noon.AddDate(0, 0, 8)}, signed, "", ""},
+		"signed, and says nothing":                     {Freshness{}, signed, "", "no version and no expiry"},
+		"signed, without both, which are required":     {Freshness{}, strict, WhyOutdated, "kyma catalog build --key"},
+		"signed, without an end":                       {Freshness{Version: 7}, signed, "", "no expiry"},
+		"signed, without an expiry, which is required": {Freshness{Version: 7}, strict, WhyOutdated, "no expiry"},
+		"signed, without a version":                    {Freshness{Expires: year}, signed, "", "no version"},
+		"the version that was seen":                    {Freshness{Version: 7, Expires: year}, seen, "", ""},
+		"a newer one than seen":                        {Freshness{Version: 8, Expires: year}, seen, "", ""},
+		"an older one than seen":                       {Freshness{Version: 6, Expires: year}, seen, WhyOutdated, "is version 6, and version 7 of it was seen"},
+		"one without a version, though one was seen":   {Freshness{}, seen, WhyOutdated, "says no version, and version 7"},
+		"an old one that is requested by digest":       {Freshness{Version: 6, Expires: year}, with(func(s *Source) { s.Version, s.Digest = 7, digest }), "", ""},
+		"an expired one that is requested by digest":   {Freshness{Expires: past}, with(func(s *Source) { s.Digest = digest }), "", "its digest is pinned"},
+		"an expired one, at an address with a digest": {
 			Freshness{Expires: past}, Source{Kind: OCI, URL: "oci://example.com/x@" + digest, Key: key}, "", "its digest is pinned",
 		},
-		"built for its address":            {Freshness{Version: 1, Expires: year, Address: catalogAddress}, signed, "", ""},
-		"built for the other file of it":   {Freshness{Version: 1, Expires: year, Address: "https://example.com/all-modules.json"}, signed, "", ""},
-		"built for a registry":             {Freshness{Version: 1, Expires: year, Address: "oci://example.com/x:1"}, signed, "", ""},
-		"another one of the same signer":   {Freshness{Version: 9, Expires: year, Address: "https://example.com/beta/all-modules.yaml"}, signed, v1beta2.ReasonSignatureInvalid, "built for https://example.com/beta/"},
-		"the same name on another host":    {Freshness{Version: 9, Expires: year, Address: "https://example.org/all-modules.yaml"}, signed, v1beta2.ReasonSignatureInvalid, "--source"},
-		"a copy of it, asked by digest":    {Freshness{Version: 9, Address: "https://example.org/x"}, with(func(s *Source) { s.Digest = digest }), "", ""},
-		"a copy of one that is not signed": {Freshness{Version: 9, Expires: year, Address: "https://example.org/x"}, plain, "", ""},
+		"built for its address":              {Freshness{Version: 1, Expires: year, Address: catalogAddress}, signed, "", ""},
+		"built for its other file":           {Freshness{Version: 1, Expires: year, Address: "https://example.com/all-modules.json"}, signed, "", ""},
+		"built for a registry":               {Freshness{Version: 1, Expires: year, Address: "oci://example.com/x:1"}, signed, "", ""},
+		"a different one of the same signer": {Freshness{Version: 9, Expires: year, Address: "https://example.com/beta/all-modules.yaml"}, signed, v1beta2.ReasonSignatureInvalid, "built for https://example.com/beta/"},
+		"the same name on another host":      {Freshness{Version: 9, Expires: year, Address: "https://example.org/all-modules.yaml"}, signed, v1beta2.ReasonSignatureInvalid, "--source"},
+		"a copy of it, requested by digest":  {Freshness{Version: 9, Address: "https://example.org/x"}, with(func(s *Source) { s.Digest = digest }), "", ""},
+		"a copy of one that is not signed":   {Freshness{Version: 9, Expires: year, Address: "https://example.org/x"}, plain, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			warning, err := c.said.judge(c.source, noon)
@@ -93,7 +93,7 @@ func dated(t *testing.T, version int64, expires time.Time) Built {
 	return made
 }
 
-// TestFreshness_WhatIsServedIsHeldToItsAge on the web and in a registry, as YAML and as JSON: what is said stands under the signature.
+// TestFreshness_WhatIsServedIsHeldToItsAge covers files on the web, as YAML and as JSON: the signature covers their version and expiry.
 func TestFreshness_WhatIsServedIsHeldToItsAge(t *testing.T) {
 	key := testKeys(t)["ECDSA"]
 	files := map[string]string{}
@@ -164,7 +164,7 @@ func TestFreshness_AnArtifactIsHeldToItsAge(t *testing.T) {
 	}
 }
 
-// TestFreshness_WhatACatalogSaysOfItself is said by every object in the file, and by none that was read.
+// TestFreshness_WhatACatalogSaysOfItself: every object in the file has the version and the expiry, and no parsed object has them.
 func TestFreshness_WhatACatalogSaysOfItself(t *testing.T) {
 	made, err := Build(wholeFolder(), BuildOptions{Source: catalogAddress, Version: 7, Expires: noon})
 	if err != nil {
@@ -203,7 +203,7 @@ func TestFreshness_WhatACatalogSaysWrongly(t *testing.T) {
 		"a negative version":        {strings.ReplaceAll(dated, `"7"`, `"-7"`), "no version of a catalog"},
 		"a version with zeros":      {strings.ReplaceAll(dated, `"7"`, `"007"`), "no version of a catalog"},
 		"a version that is no text": {strings.ReplaceAll(dated, `"7"`, `7`), "put it in quotes"},
-		"a day without a time":      {strings.ReplaceAll(dated, "2026-06-01T12:00:00Z", "2026-06-01x"), "no moment"},
+		"a date without a time":     {strings.ReplaceAll(dated, "2026-06-01T12:00:00Z", "2026-06-01x"), "no moment"},
 		"an expiry that is no text": {strings.ReplaceAll(whole, "  annotations:\n", "  annotations:\n    "+AnnotationExpires+": {}\n"), "put it in quotes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestFreshness_WhatACatalogSaysWrongly(t *testing.T) {
 	}
 }
 
-// FuzzFreshness: whatever stands in the annotations, a catalog that is taken says a version from 1 on or none, and writes what it was.
+// FuzzFreshness: for any annotations, an accepted catalog has a version of at least 1 or none, and formats it as it was.
 func FuzzFreshness(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"7", "2026-06-01T12:00:00Z"}, {"", ""}, {"0", "never"}, {"-1", "2026-06-01"}, {"999999999999999999", "9999-12-31T23:59:59+14:00"},

@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// template judges one template by itself.
+// template checks one template by itself.
 func (l *linter) template(e *entry) {
 	l.identity(e)
 	l.links(e)
@@ -29,7 +29,7 @@ func (l *linter) template(e *entry) {
 	}
 }
 
-// identity judges names and version.
+// identity checks names and version.
 func (l *linter) identity(e *entry) {
 	spec := &e.template.Spec
 	module, version := spec.ModuleName, spec.Version
@@ -62,7 +62,7 @@ func (l *linter) identity(e *entry) {
 	l.fileName(e, module, want+yamlEnd)
 }
 
-// fileName compares a file and its folder with what is in it.
+// fileName compares the names of a file and its folder with the content.
 func (l *linter) fileName(e *entry, folder, file string) {
 	if e.loose {
 		return
@@ -76,7 +76,7 @@ func (l *linter) fileName(e *entry, folder, file string) {
 	}
 }
 
-// links judges where the template leads to.
+// links checks the links of the template.
 func (l *linter) links(e *entry) {
 	spec := &e.template.Spec
 	link, _ := linkOf(e.template)
@@ -102,7 +102,7 @@ func (l *linter) links(e *entry) {
 	}
 }
 
-// link judges one link, and tells whether it can be followed.
+// link checks one link, and reports whether it can be followed.
 func (l *linter) link(e *entry, field, link string) bool {
 	parsed, err := url.Parse(link)
 	const fix = "write a link that begins with https://"
@@ -123,10 +123,10 @@ func (l *linter) link(e *entry, field, link string) bool {
 	return false
 }
 
-// movingParts are parts of paths whose content moves on.
+// movingParts are parts of paths whose content changes.
 var movingParts = []string{"main", "master", "latest", "HEAD", "nightly", "edge", "develop"}
 
-// moving warns of links to a branch, or to what is the latest.
+// moving warns of links to a branch or to the latest release.
 func (l *linter) moving(e *entry, field, link string) {
 	parsed, err := url.Parse(link)
 	if err != nil {
@@ -141,7 +141,7 @@ func (l *linter) moving(e *entry, field, link string) {
 	}
 }
 
-// texts judges what users get to read.
+// texts checks the texts for users.
 func (l *linter) texts(e *entry) {
 	info := e.template.Spec.Info
 	if info == nil {
@@ -167,7 +167,7 @@ func (l *linter) texts(e *entry) {
 	}
 }
 
-// labels judges labels and annotations that tools go by, and fields that have no effect.
+// labels checks labels and annotations that tools use, and fields that have no effect.
 func (l *linter) labels(e *entry) {
 	t := e.template
 	if label := t.Labels[v1beta2.LabelModuleName]; label != t.Spec.ModuleName {
@@ -191,7 +191,7 @@ func (l *linter) labels(e *entry) {
 	}
 }
 
-// together judges all entries.
+// together checks all entries for conflicts between them.
 func (l *linter) together() {
 	versions, icons := map[string]*entry{}, map[string]*entry{}
 	for _, e := range l.entries {
@@ -213,7 +213,7 @@ func (l *linter) together() {
 	}
 }
 
-// icons warns of icons that are another module's.
+// icons warns of icons that another module uses.
 func (l *linter) icons(e *entry, module string, icons map[string]*entry) {
 	if e.template.Spec.Info == nil {
 		return
@@ -229,7 +229,7 @@ func (l *linter) icons(e *entry, module string, icons map[string]*entry) {
 	}
 }
 
-// release judges the channels of a module.
+// release checks the channels of a module.
 func (l *linter) release(e *entry, versions map[string]*entry) {
 	name := e.release.Name
 	l.fileName(e, name, name+yamlEnd)

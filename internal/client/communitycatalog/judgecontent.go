@@ -15,21 +15,21 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// What findings of modulelint are about, in place of files: they are turned into fields of the template.
+// The subjects of findings of modulelint, in place of files; they are mapped to fields of the template.
 const (
 	aboutConfig   = "\x00config"
 	aboutResource = "\x00resource"
 )
 
-// content judges what the link rawManifest leads to.
+// content checks the target of the link rawManifest.
 //
-//  1. It is there, and has the digest that the template names.
-//  2. It is YAML with objects, and its images, definitions and manager are what modulelint asks of a module.
-//  3. The default custom resource fits its definition, and has the scope that the template tells.
+//  1. It exists, and has the digest that the template names.
+//  2. It is YAML with objects, and its images, definitions and manager satisfy modulelint.
+//  3. The default custom resource matches its definition, and has the scope that the template names.
 func (l *linter) content(ctx context.Context, e *entry) {
 	link, at := linkOf(e.template)
 	if at < 0 || !strings.HasPrefix(link, "https://") {
-		return // said already
+		return // reported already
 	}
 	field := fmt.Sprintf("spec.resources[%d].link", at)
 	data, err := l.options.Content(ctx, link)
@@ -61,7 +61,7 @@ func (l *linter) content(ctx context.Context, e *entry) {
 	l.module(e, link, data)
 }
 
-// module hands the content over to modulelint.
+// module passes the content to modulelint.
 func (l *linter) module(e *entry, link string, data []byte) {
 	spec := &e.template.Spec
 	config := &moduleconfig.Config{File: aboutConfig, Name: ModuleOf(e.template), Version: VersionOf(e.template)}
@@ -87,7 +87,7 @@ func (l *linter) module(e *entry, link string, data []byte) {
 	}
 }
 
-// taken is a finding of modulelint in the words of a template. What is wrong in the manifest itself is told of the link.
+// taken converts a finding of modulelint to one of the template. A problem in the manifest itself is reported for the link.
 func (l *linter) taken(e *entry, link string, found diagnostics.Finding) {
 	_, at := linkOf(e.template)
 	field := fmt.Sprintf("spec.resources[%d].link", at)

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
 )
 
-// data judges the default custom resource, as far as it tells by itself.
+// data checks the default custom resource by itself.
 func (l *linter) data(e *entry) {
 	data := e.template.Spec.Data
 	if data == nil {
@@ -40,7 +40,7 @@ func (l *linter) data(e *entry) {
 	}
 }
 
-// images warns of images in the default custom resource that name no version. Only fields that are called image are images.
+// images warns of images in the default custom resource that name no version. Only fields whose name ends in image are images.
 func (l *linter) images(e *entry, field string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -59,7 +59,7 @@ func (l *linter) images(e *entry, field string, value any) {
 	}
 }
 
-// unpinned reports whether a reference has a tag that moves on.
+// unpinned reports whether a reference has a tag that changes.
 func unpinned(image string) bool {
 	if strings.Contains(image, "@") {
 		return false
@@ -68,7 +68,7 @@ func unpinned(image string) bool {
 	return tag == "latest" || tag == "main"
 }
 
-// clusterScoped returns what definitions say of a kind; known is false when none is of it.
+// clusterScoped returns the scope of a kind by its definition; known is false when there is none.
 func clusterScoped(objects []*unstructured.Unstructured, of *unstructured.Unstructured) (scoped, known bool) {
 	kind := of.GroupVersionKind()
 	for _, object := range objects {

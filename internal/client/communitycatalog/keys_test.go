@@ -34,7 +34,7 @@ func (k testKey) sign(t *testing.T, text []byte) []byte {
 	return signature
 }
 
-// testKeys are one of each kind.
+// testKeys returns one key of each kind.
 func testKeys(t *testing.T) map[string]testKey {
 	t.Helper()
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -76,12 +76,12 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"a public key":      {curve.public, ""},
-		"a short key":       {publicPEM(t, &weak.PublicKey), "1024 bits"},
-		"a private key":     {string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})), "no public key"},
-		"two keys":          {curve.public + curve.public, "the one block"},
-		"no key":            {"hello", "no public key"},
-		"a key that is cut": {strings.Replace(curve.public, "M", "", 1), "no public key"},
+		"a public key":    {curve.public, ""},
+		"a short key":     {publicPEM(t, &weak.PublicKey), "1024 bits"},
+		"a private key":   {string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})), "no public key"},
+		"two keys":        {curve.public + curve.public, "the one block"},
+		"no key":          {"hello", "no public key"},
+		"a truncated key": {strings.Replace(curve.public, "M", "", 1), "no public key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := publicKey(c.text)

@@ -11,27 +11,27 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// Options select what is judged.
+// Options select the checks.
 type Options struct {
 	// Rules by name; none means all.
 	Rules []string
-	// Content reads what a link leads to. Without it no link is followed, and nothing is said of the objects of modules.
+	// Content reads the target of a link. Without it no link is followed, and the objects of modules are not checked.
 	Content func(ctx context.Context, link string) ([]byte, error)
 }
 
-// linter gathers findings.
+// linter collects findings.
 type linter struct {
 	options  Options
 	entries  []*entry
 	findings []diagnostics.Finding
 }
 
-// Lint judges the folder of a catalog, and returns what is wrong in the order of [diagnostics.Sort].
+// Lint checks the folder of a catalog, and returns its problems in the order of [diagnostics.Sort].
 //
-//  1. Files that do not belong there or cannot be read are a finding each, and the others are judged.
-//  2. Each template is judged by itself: names, version, links, texts, labels, default custom resource.
-//  3. All of them are judged together: versions that are there twice, icons that several modules share, channels that lead nowhere.
-//  4. What the links lead to is judged last, if there is something to read it with.
+//  1. A file that does not belong there or cannot be read is a finding; the others are still checked.
+//  2. Each template is checked by itself: names, version, links, texts, labels, default custom resource.
+//  3. All templates are checked together: duplicate versions, icons that several modules share, channels without a template.
+//  4. The targets of the links are checked last, if Options.Content is set.
 func Lint(ctx context.Context, files fs.FS, options Options) []diagnostics.Finding {
 	entries, strays, err := walk(files)
 	l := &linter{options: options, entries: entries}
@@ -49,7 +49,7 @@ func Lint(ctx context.Context, files fs.FS, options Options) []diagnostics.Findi
 	return diagnostics.Sort(diagnostics.Select(l.findings, options.Rules))
 }
 
-// Check judges a catalog that was read, by the same rules but for those of files. A finding's file is the name of the object.
+// Check checks a parsed catalog, by the same rules except those about files. A finding's file is the name of the object.
 func Check(ctx context.Context, c Catalog, options Options) []diagnostics.Finding {
 	l := &linter{options: options}
 	for i := range c.Templates {
@@ -64,7 +64,7 @@ func Check(ctx context.Context, c Catalog, options Options) []diagnostics.Findin
 	return diagnostics.Sort(diagnostics.Select(l.findings, options.Rules))
 }
 
-// loose returns a typed object as fields. What cannot be converted has none: rules that ask for fields find nothing to say.
+// loose returns a typed object as fields. An object that cannot be converted has no fields, and rules about fields find nothing.
 func loose(object any) *unstructured.Unstructured {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -103,7 +103,7 @@ func (l *linter) add(f diagnostics.Finding) {
 	}
 }
 
-// err notes what is wrong with a field, warn what could be better.
+// err adds an error for a field, warn a warning.
 func (l *linter) err(e *entry, rule, field, message, fix string) {
 	l.note(e, diagnostics.Error, rule, field, message, fix)
 }
@@ -114,7 +114,7 @@ func (l *linter) warn(e *entry, rule, field, message, fix string) {
 
 func (l *linter) note(e *entry, severity diagnostics.Severity, rule, field, message, fix string) {
 	if !l.selects(rule) {
-		return // where it stands takes a while to find
+		return // the position takes a while to find
 	}
 	var at position
 	if !e.loose {

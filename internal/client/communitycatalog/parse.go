@@ -17,24 +17,25 @@ import (
 )
 
 const (
-	// MaxBytes is how large a catalog may be. That of the Kyma project has some 60 KiB, and text that is made to be costly takes 70 times
-	// its size while it is parsed, in a dashboard that many users use.
+	// MaxBytes is the maximum size of a catalog. That of the Kyma project has about 60 KiB. Hostile text takes up to 70 times its size in
+	// memory while it is parsed, in a dashboard with many users.
 	MaxBytes = 4 << 20
-	// MaxObjects is how many templates and releases it may have.
+	// MaxObjects is how many templates and releases a catalog may have.
 	MaxObjects = 2_000
 
 	kindTemplate = "ModuleTemplate"
 	kindRelease  = "ModuleReleaseMeta"
 )
 
-// Parse reads a catalog: YAML documents, or a JSON array, or lists of either. What cannot be read is an error that names document, line,
-// object and field; what could be better is for Check to say.
+// Parse reads a catalog: YAML documents, or a JSON array, or lists of either. The error names document, line, object and field. Check
+// reports possible improvements.
 //
-//  1. The whole has at most MaxBytes and MaxObjects, and a YAML document no more than an object may have. One catalog is parsed at a time.
+//  1. The catalog has at most MaxBytes and MaxObjects, and no YAML document is larger than an object may be. Only one catalog is parsed at
+//     a time.
 //  2. Every object is a ModuleTemplate or a ModuleReleaseMeta. Other objects are refused, since they would be ignored silently.
-//  3. Every template says its module and its version, and no version of a module is there twice.
-//  4. Texts that users get to see are short, and links are no longer than a browser takes.
-//  5. What the objects say of the version and the expiry of the catalog is the same, and becomes its Freshness.
+//  3. Every template names its module and its version, and no version of a module occurs twice.
+//  4. Texts that users see are short, and links are no longer than a browser accepts.
+//  5. All objects have the same version and expiry of the catalog, which become its Freshness.
 func Parse(data []byte) (Catalog, error) {
 	parsing.Lock()
 	defer parsing.Unlock()
@@ -68,16 +69,16 @@ func Parse(data []byte) (Catalog, error) {
 	return found, nil
 }
 
-// parsing bounds what hostile catalogs cost: what one of them takes, not what all do together.
+// parsing limits the cost of hostile catalogs to that of one at a time.
 var parsing sync.Mutex
 
-// objectsOf returns the objects of a catalog. A JSON array, which is what all-modules.json is, is read as a list.
+// objectsOf returns the objects of a catalog. A JSON array, as in all-modules.json, is read as a list.
 func objectsOf(data []byte) ([]*unstructured.Unstructured, error) {
 	if len(data) > MaxBytes {
 		return nil, fail(content.ReasonContentTooLarge, "the catalog has more than %d bytes", MaxBytes)
 	}
 	if array := bytes.TrimSpace(data); bytes.HasPrefix(array, []byte("[")) && json.Valid(array) {
-		// On one line, so that lines are counted as in the file.
+		// On one line, so that line numbers match the file.
 		data = fmt.Appendf(nil, `{"apiVersion":"v1","kind":"List","items":%s}`, data)
 	}
 	if !isJSON(data) && longest(data) > maxObject {
@@ -101,7 +102,7 @@ func isJSON(data []byte) bool {
 	return (bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("["))) && json.Valid(text)
 }
 
-// longest returns how long the longest YAML document is: a line of three dashes and nothing, or a comment, ends one.
+// longest returns the length of the longest YAML document. A line with three dashes and nothing else, or only a comment, ends a document.
 func longest(data []byte) int {
 	most, length := 0, 0
 	for line := range bytes.Lines(data) {
@@ -120,11 +121,11 @@ type item struct {
 	object   *unstructured.Unstructured
 	template *v1beta2.ModuleTemplate
 	release  *v1beta2.ModuleReleaseMeta
-	// unknown are what says of fields that there are not.
+	// unknown are messages about unknown fields.
 	unknown []string
 }
 
-// annotations returns those of the template or the release.
+// annotations returns the annotations of the template or the release.
 func (i *item) annotations() map[string]string {
 	if i.release != nil {
 		return i.release.Annotations
@@ -132,7 +133,7 @@ func (i *item) annotations() map[string]string {
 	return i.template.Annotations
 }
 
-// fieldError is what is wrong with one field.
+// fieldError is a problem of one field.
 type fieldError struct{ field, message string }
 
 // Error implements error.
@@ -147,7 +148,7 @@ func wrong(field, format string, args ...any) error {
 	return &fieldError{field, fmt.Sprintf(format, args...)}
 }
 
-// decode makes an item of an object.
+// decode converts an object to an item.
 func decode(object *unstructured.Unstructured) (*item, error) {
 	kind := object.GroupVersionKind()
 	one := &item{object: object}
@@ -183,7 +184,7 @@ func decode(object *unstructured.Unstructured) (*item, error) {
 	return one, nil
 }
 
-// plainType returns the word that users use for a Go type.
+// plainType returns the users' word for a Go type.
 func plainType(kind string) string {
 	switch kind {
 	case "string":
@@ -198,14 +199,14 @@ func plainType(kind string) string {
 	return kind
 }
 
-// located returns where an object of a catalog stands that something is wrong with.
+// located adds the position of an object in the catalog to its error.
 func located(data []byte, object *unstructured.Unstructured, err error) error {
 	field := ""
 	if of, ok := errors.AsType[*fieldError](err); ok {
 		field = of.field
 	}
 	var at position
-	if len(data) <= maxObject || !isJSON(data) { // an array is one document, which is only looked through when it is small
+	if len(data) <= maxObject || !isJSON(data) { // an array is one document, which is only searched when it is small
 		at = place(data, object.GetKind(), object.GetName(), field)
 	}
 	name := fmt.Sprintf("%s %s", short(object.GetKind()), short(object.GetName()))
@@ -220,7 +221,7 @@ func fail(reason, format string, args ...any) error {
 	return &content.Error{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// short is foreign text in a message: one line, and not much of it.
+// short shortens foreign text for a message, to one line.
 func short(text string) string {
 	const most = 120
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")

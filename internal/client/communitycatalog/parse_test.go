@@ -83,8 +83,8 @@ func TestParse_WhatCannotBeRead(t *testing.T) {
 		"no YAML":                     {notes("1.0.0") + "---\na: [", []string{"document 2", "line"}},
 		"another kind":                {notes("1.0.0") + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", []string{"document 2 (line 43)", "Secret s", "kind: a catalog holds"}},
 		"an array with another kind":  {`[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}]`, []string{"document 1", "ConfigMap c", "kind"}},
-		"an array that breaks off":    {`[{"apiVersion":"v1"`, []string{"document 1"}},
-		"a version of the API of old": {notes("1.0.0", "/v1beta2", "/v1alpha1"), []string{"apiVersion", "v1beta2"}},
+		"an incomplete array":         {`[{"apiVersion":"v1"`, []string{"document 1"}},
+		"an old version of the API":   {notes("1.0.0", "/v1beta2", "/v1alpha1"), []string{"apiVersion", "v1beta2"}},
 		"no module":                   {notes("1.0.0", "  moduleName: notes\n", "", "operator.kyma-project.io/module-name", "x"), []string{"ModuleTemplate notes-1.0.0", "spec.moduleName", "is missing"}},
 		"no version":                  {notes("1.0.0", "  version: 1.0.0\n", ""), []string{"spec.version", "is missing"}},
 		"a version that is none":      {notes("1.0.0", "version: 1.0.0", "version: one"), []string{"line 12", "spec.version", `"one"`}},
@@ -95,9 +95,9 @@ func TestParse_WhatCannotBeRead(t *testing.T) {
 		},
 		"a hostile name of a module": {notes("1.0.0", "moduleName: notes", `moduleName: "<script>"`), []string{"spec.moduleName", "no name of a module"}},
 		"a version twice":            {notes("1.0.0") + "---\n" + notes("1.0.0", "name: notes-1.0.0", "name: other"), []string{"document 2", "other", "is described by notes-1.0.0 already"}},
-		"one name for two":           {notes("1.0.0") + "---\n" + notes("1.0.0", "hello", "bye"), []string{"declared differently"}},
-		"a link without end":         {notes("1.0.0", "https://example.com/notes/icon.svg", "https://example.com/"+strings.Repeat("x", maxText)), []string{"spec.info.icons[0]", "characters"}},
-		"links without end":          {notes("1.0.0", "  resources:\n", "  resources:\n"+many), []string{"spec.resources", "66 entries"}},
+		"two objects with one name":  {notes("1.0.0") + "---\n" + notes("1.0.0", "hello", "bye"), []string{"declared differently"}},
+		"an endless link":            {notes("1.0.0", "https://example.com/notes/icon.svg", "https://example.com/"+strings.Repeat("x", maxText)), []string{"spec.info.icons[0]", "characters"}},
+		"too many links":             {notes("1.0.0", "  resources:\n", "  resources:\n"+many), []string{"spec.resources", "66 entries"}},
 		"an object that is too large": {
 			notes("1.0.0", "text: hello", "text: "+strings.Repeat("x", maxObject)), []string{"1048576 bytes"},
 		},
@@ -140,7 +140,7 @@ func TestCapsOfParse(t *testing.T) {
 	}
 }
 
-// FuzzParse holds what every reader of a catalog relies on: no panic, short errors, names that are names.
+// FuzzParse checks what every reader of a catalog relies on: no panic, short errors, valid names.
 func FuzzParse(f *testing.F) {
 	made := built(f, wholeFolder())
 	for _, seed := range []string{

@@ -8,16 +8,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// position is a position in a file; zero where it is unknown.
+// position is a position in a file; zero if it is unknown.
 type position struct{ document, line, column int }
 
-// place returns where a field of an object stands, or its nearest parent. It is asked only when there is something to say.
+// place returns the position of a field of an object, or of its nearest parent. It is called only for findings and errors.
 func place(data []byte, kind, name, field string) position {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for number := 1; ; number++ {
 		var document yaml.Node
 		if err := decoder.Decode(&document); err != nil {
-			return position{} // what is behind has no place
+			return position{} // the rest of the file has no position
 		}
 		if len(document.Content) != 1 {
 			number--
@@ -30,7 +30,7 @@ func place(data []byte, kind, name, field string) position {
 	}
 }
 
-// named returns the object with that kind and name: the node, or one of the list that it is.
+// named returns the object with that kind and name: the node itself, or one in its list.
 func named(node *yaml.Node, kind, name string) *yaml.Node {
 	if node.Kind == yaml.SequenceNode {
 		for _, one := range node.Content {

@@ -19,8 +19,8 @@ const (
 	mediaJSON = "application/json"
 )
 
-// Push publishes a catalog as an artifact of a registry, which Fetch reads, and tells its digest. The same catalog has the same digest at
-// any time; pushing it again changes nothing, and a tag that names another one is moved. address is oci://HOST/PATH:TAG.
+// Push publishes a catalog as an artifact in a registry, which Fetch reads, and returns its digest. The same catalog always has the same
+// digest; pushing it again changes nothing, and a tag of another catalog is moved. address is oci://HOST/PATH:TAG.
 func Push(ctx context.Context, address string, catalog Built, limits Limits) (pushed string, err error) {
 	image, err := content.ParseImage(strings.TrimPrefix(address, "oci://"))
 	switch {

@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// ArtifactType is that of a catalog in a registry.
+	// ArtifactType is the type of a catalog in a registry.
 	ArtifactType = "application/vnd.kyma-project.module-catalog.v1"
-	// maxManifest is what registries accept as a manifest.
+	// maxManifest is the largest manifest that registries accept.
 	maxManifest = 4 << 20
 	// maxLayers is more than any catalog has.
 	maxLayers = 16
-	// annotationSignature is where cosign puts a signature: on the layer that holds what was signed.
+	// annotationSignature is where cosign stores a signature: on the layer with the signed text.
 	annotationSignature = "dev.cosignproject.cosign/signature"
 )
 
@@ -37,7 +37,7 @@ type registryRepository struct {
 	where string
 }
 
-// openRegistry returns the repository of an image, and what ends its connections.
+// openRegistry returns the repository of an image, and a function that closes its connections.
 func openRegistry(image content.Image, limits Limits) (*registryRepository, func(), error) {
 	transport := guarded(limits.AllowPrivate)
 	registries := limits.Registries
@@ -112,8 +112,8 @@ func (a *registryRepository) manifest(ctx context.Context, described ocispec.Des
 
 // catalog returns the file in an artifact:
 //
-//  1. the layer that is called all-modules.yaml or all-modules.json, as `oras push` calls them,
-//  2. else the only layer: the file itself, or a tar archive with one of the two in it.
+//  1. the layer with the title all-modules.yaml or all-modules.json, as `oras push` sets it,
+//  2. or else the only layer: the file itself, or a tar archive with one of the two files.
 func (a *registryRepository) catalog(ctx context.Context, manifest ocispec.Manifest, most int64) ([]byte, error) {
 	layer := manifest.Layers[0]
 	for _, name := range []string{FileJSON, FileYAML} {
@@ -153,14 +153,14 @@ func (a *registryRepository) layer(ctx context.Context, layer ocispec.Descriptor
 	return data, nil
 }
 
-// isArchive looks for gzip, and for the mark of a tar header.
+// isArchive reports whether data is gzip or begins with a tar header.
 func isArchive(data []byte) bool {
 	const mark, at = "ustar", 257
 	gzipped := len(data) > 1 && data[0] == 0x1f && data[1] == 0x8b
 	return gzipped || len(data) > at+len(mark) && string(data[at:at+len(mark)]) == mark
 }
 
-// unpacked returns the catalog in an archive, or in a file that is compressed.
+// unpacked returns the catalog in an archive or a compressed file.
 func unpacked(digest string, data []byte, most int64) (text []byte, err error) {
 	dir, err := os.MkdirTemp("", "kyma-catalog-")
 	if err != nil {
@@ -185,8 +185,8 @@ func unpacked(digest string, data []byte, most int64) (text []byte, err error) {
 	return nil, fail(content.ReasonContentInvalid, "there is neither %s nor %s in the archive", FileYAML, FileJSON)
 }
 
-// signed looks for a signature that cosign has put beside an artifact: of the tag that the digest makes, any layer will do that is of this
-// repository. One that the same key has made for another repository says nothing about what is offered here.
+// signed looks for a signature that cosign stored beside an artifact, with a tag derived from the digest: any layer that is valid for this
+// repository suffices. A signature of the same key for another repository does not count for this one.
 func (a *registryRepository) signed(ctx context.Context, digest string, key crypto.PublicKey) error {
 	tag := signatureTag(digest)
 	described, err := a.Resolve(ctx, tag)

@@ -38,7 +38,7 @@ type layered struct {
 	annotations map[string]string
 }
 
-// pushed puts an artifact into a registry as other tools do, and gives its digest.
+// pushed pushes an artifact to a registry as other tools do, and returns its digest.
 func pushed(t *testing.T, address string, limits Limits, layers ...layered) string {
 	t.Helper()
 	image, err := content.ParseImage(address)
@@ -128,8 +128,8 @@ func TestArtifactsOfOtherTools(t *testing.T) {
 		"no layer":                    {nil, content.ReasonContentInvalid, "no artifact with layers"},
 		"a layer that is too large":   {[]layered{{"a/b", large, titled("all-modules.yaml")}}, content.ReasonContentTooLarge, "accepted"},
 		"something else":              {[]layered{{"a/b", []byte("hello"), nil}}, content.ReasonContentInvalid, "document 1"},
-		"gzip that is none":           {[]layered{{"a/b", []byte{0x1f, 0x8b, 0, 0}, nil}}, content.ReasonContentInvalid, "gzip"},
-		"more layers than anyone has": {make([]layered, 17), content.ReasonContentTooLarge, "17 layers"},
+		"invalid gzip":                {[]layered{{"a/b", []byte{0x1f, 0x8b, 0, 0}, nil}}, content.ReasonContentInvalid, "gzip"},
+		"too many layers":             {make([]layered, 17), content.ReasonContentTooLarge, "17 layers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range c.layers {
@@ -157,7 +157,7 @@ func TestArtifactsOfOtherTools(t *testing.T) {
 	}
 }
 
-// cosign puts a signature beside an artifact, as cosign sign does with the repository as its identity.
+// cosign stores a signature beside an artifact, as cosign sign does with the repository as its identity.
 func cosign(t *testing.T, repository, identity, digest, says string, key testKey, limits Limits) {
 	t.Helper()
 	text := fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":%q},"image":{"docker-manifest-digest":%q},`+
@@ -177,15 +177,15 @@ func TestSignedArtifacts(t *testing.T) {
 		sign   func(repository, digest string)
 		reason string
 	}{
-		"by our key":                          {func(r, d string) { cosign(t, r, r, d, d, ours, limits) }, ""},
-		"by no one":                           {func(string, string) {}, v1beta2.ReasonSignatureMissing},
-		"by another key":                      {func(r, d string) { cosign(t, r, r, d, d, theirs, limits) }, v1beta2.ReasonSignatureInvalid},
-		"of another artifact":                 {func(r, d string) { cosign(t, r, r, d, digestOf(nil), ours, limits) }, v1beta2.ReasonSignatureInvalid},
-		"of our key for another repository":   {func(r, d string) { cosign(t, r, host+"/beta", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
-		"of our key for another registry":     {func(r, d string) { cosign(t, r, "example.com/by-our-key", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
-		"of our key for another tag":          {func(r, d string) { cosign(t, r, r+":2", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
-		"of our key for its tag":              {func(r, d string) { cosign(t, r, r+":1", d, d, ours, limits) }, ""},
-		"of our key for nothing that is said": {func(r, d string) { cosign(t, r, "", d, d, ours, limits) }, ""},
+		"by our key":                        {func(r, d string) { cosign(t, r, r, d, d, ours, limits) }, ""},
+		"without a signature":               {func(string, string) {}, v1beta2.ReasonSignatureMissing},
+		"by another key":                    {func(r, d string) { cosign(t, r, r, d, d, theirs, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of another artifact":               {func(r, d string) { cosign(t, r, r, d, digestOf(nil), ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for another repository": {func(r, d string) { cosign(t, r, host+"/beta", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for another registry":   {func(r, d string) { cosign(t, r, "example.com/by-our-key", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for another tag":        {func(r, d string) { cosign(t, r, r+":2", d, d, ours, limits) }, v1beta2.ReasonSignatureInvalid},
+		"of our key for its tag":            {func(r, d string) { cosign(t, r, r+":1", d, d, ours, limits) }, ""},
+		"of our key without an identity":    {func(r, d string) { cosign(t, r, "", d, d, ours, limits) }, ""},
 		"with something else ": {func(r, d string) {
 			pushed(t, r+":"+strings.Replace(d, ":", "-", 1)+".sig", limits, layered{"a/b", []byte("x"), nil})
 		}, v1beta2.ReasonSignatureInvalid},
@@ -214,7 +214,7 @@ func TestRegistry_ATokenServiceIsGuardedToo(t *testing.T) {
 	limits := near(server)
 	limits.Time = 20 * time.Second
 	_, _, err := Fetch(t.Context(), Source{URL: "oci://" + strings.TrimPrefix(server.URL, "https://") + "/x:1"}, limits)
-	// The library of registries refuses it before the dialler does; who refuses it is the same to us.
+	// The registry library refuses it before the dialler does; either refusal is fine.
 	if err == nil || !strings.Contains(err.Error(), "link-local") {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ const (
 	RuleRelease       = "release"
 )
 
-// Rules returns what each rule stands for, those of the content of modules included.
+// Rules returns all rules with their texts, including those for the content of modules.
 func Rules() []diagnostics.Rule {
 	own := []diagnostics.Rule{
 		{Name: RuleLayout, Text: "A catalog's folder has modules/NAME/NAME-VERSION.yaml for each version, and nothing else below modules."},

@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// noting is how often a version is tried to be kept while others write the same source.
+// noting limits how often storing a version is retried while other clients write the same source.
 var noting = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
 
-// Saw keeps the version of a catalog that was read from a source, where it counts and is higher than all before. Where others write at the
-// same time the highest stays; a source that is another one by now, or gone, is left alone.
+// Saw stores the version of a catalog that was read from a source, if it counts and is higher than all before. Among concurrent writers,
+// the highest version wins; a source that was changed or removed in the meantime is left alone.
 func (s SourceStore) Saw(ctx context.Context, source Source, found Catalog) error {
 	version := source.Seen(found)
 	if s.DryRun || version <= source.Version {
@@ -34,10 +34,10 @@ func (s SourceStore) Saw(ctx context.Context, source Source, found Catalog) erro
 	})
 }
 
-// asks reports whether two sources ask for the same catalog of the same signer.
+// asks reports whether two sources request the same catalog of the same signer.
 func (s Source) asks(other Source) bool { return s.URL == other.URL && s.Key == other.Key }
 
-// Same reports whether two sources ask for the same, in the same way.
+// Same reports whether two sources request the same catalog, in the same way.
 func (s Source) Same(other Source) bool {
 	return s.asks(other) && s.Digest == other.Digest && s.RequireFreshness == other.RequireFreshness
 }

@@ -58,13 +58,13 @@ func TestSeen_WhatWasSeenOfASource(t *testing.T) {
 	saw(source, 9, 9)
 	other := source
 	other.URL = "https://example.org/all-modules.yaml"
-	saw(other, 99, 9) // which was read before the source became this one
+	saw(other, 99, 9) // it was read before the source was changed to this one
 	other = source
 	other.Digest = digestOf(nil)
-	saw(other, 99, 9) // asked for by digest
+	saw(other, 99, 9) // requested by digest
 	other = source
 	other.Key = ""
-	saw(other, 99, 9) // no key vouches for its version
+	saw(other, 99, 9) // no key secures its version
 	if err := (SourceStore{Client: c, Namespace: namespace, DryRun: true}).Saw(t.Context(), source, version(99)); err != nil {
 		t.Error(err)
 	}
@@ -103,7 +103,7 @@ func TestSeen_WhatWasSeenOfASource(t *testing.T) {
 	}
 }
 
-// TestSeen_ManySeeASourceAtOnce: in whichever order they come, the highest version stays.
+// TestSeen_ManySeeASourceAtOnce: regardless of the order, the highest version remains.
 func TestSeen_ManySeeASourceAtOnce(t *testing.T) {
 	c, namespace := admin(t)
 	shelf := SourceStore{Client: c, Namespace: namespace}
@@ -145,7 +145,7 @@ func readerOf(t *testing.T, admin client.Client, namespace string) client.Client
 	return asUser(t, "reader")
 }
 
-// asUser returns a client of a user, who may do what was allowed to that name.
+// asUser returns a client that impersonates a user.
 func asUser(t *testing.T, name string) client.Client {
 	t.Helper()
 	config, err := apiserver.Start()
@@ -161,7 +161,7 @@ func asUser(t *testing.T, name string) client.Client {
 	return made
 }
 
-// TestSeen_AReaderIsHeldToWhatOthersSaw, though what it sees itself it may not write.
+// TestSeen_AReaderIsHeldToWhatOthersSaw: the version that others saw counts for a reader, who may not write the one that it sees itself.
 func TestSeen_AReaderIsHeldToWhatOthersSaw(t *testing.T) {
 	c, namespace := admin(t)
 	key := testKeys(t)["ECDSA"]

@@ -21,11 +21,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// mediaStatement is that of what cosign signs of an artifact.
+// mediaStatement is the media type of the text that cosign signs for an artifact.
 const mediaStatement = "application/vnd.dev.cosign.simplesigning.v1+json"
 
-// Sign signs a text as openssl and cosign do: over its SHA-256, by RSA of PKCS #1 v1.5, in base64. The same text and key give the same
-// bytes.
+// Sign signs a text as openssl and cosign do: its SHA-256, with RSA PKCS #1 v1.5, in base64. The same text and key give the same bytes.
 func Sign(key *rsa.PrivateKey, text []byte) (string, error) {
 	sum := sha256.Sum256(text)
 	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
@@ -35,8 +34,8 @@ func Sign(key *rsa.PrivateKey, text []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(signature), nil
 }
 
-// PushSignature signs a catalog that was pushed to address and has the digest: beside it, where cosign puts signatures too. Those of others
-// stay, and what is signed by the key already is not signed again.
+// PushSignature signs the catalog with this digest that was pushed to address, and stores the signature where cosign does. Other signatures
+// are kept, and a catalog that the key has already signed is not signed again.
 func PushSignature(ctx context.Context, address, pushed string, key *rsa.PrivateKey, limits Limits) error {
 	image, err := content.ParseImage(strings.TrimPrefix(address, "oci://"))
 	if err != nil {
@@ -79,7 +78,7 @@ func PushSignature(ctx context.Context, address, pushed string, key *rsa.Private
 	return to.tag(ctx, tag, append(layers, layer))
 }
 
-// signatures returns the layers that are tagged as signatures already.
+// signatures returns the layers of the existing signatures.
 func (a *registryRepository) signatures(ctx context.Context, tag string) ([]ocispec.Descriptor, error) {
 	described, err := a.Resolve(ctx, tag)
 	switch {
@@ -92,7 +91,7 @@ func (a *registryRepository) signatures(ctx context.Context, tag string) ([]ocis
 	return manifest.Layers, err
 }
 
-// tag pushes the image that cosign expects signatures to be in.
+// tag pushes the image in which cosign expects signatures.
 func (a *registryRepository) tag(ctx context.Context, tag string, layers []ocispec.Descriptor) error {
 	config := ocispec.Image{RootFS: ocispec.RootFS{Type: "layers"}}
 	for _, layer := range layers {

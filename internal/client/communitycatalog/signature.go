@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// SignatureSuffix is what the address of a signature ends in, behind that of the file.
+	// SignatureSuffix is appended to the address of a file for its signature.
 	SignatureSuffix = ".sig"
-	// maxSignature is far above every signature.
+	// maxSignature is far above the size of any signature.
 	maxSignature = 64 << 10
-	// minBits is the least that an RSA key must have.
+	// minBits is the minimum length of an RSA key.
 	minBits = 2048
 )
 
-// publicKey reads a public key: ECDSA, RSA or Ed25519, in PEM.
+// publicKey parses a public key: ECDSA, RSA or Ed25519, in PEM.
 func publicKey(text string) (crypto.PublicKey, error) {
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != "PUBLIC KEY" || len(bytes.TrimSpace(rest)) > 0 {
@@ -50,8 +50,8 @@ func publicKey(text string) (crypto.PublicKey, error) {
 	return nil, invalid("the key is of a kind that is not known here: give one of ECDSA, RSA or Ed25519")
 }
 
-// verified reports whether a signature is of that key and that text, as cosign and openssl make them: over the SHA-256 of the text, with
-// Ed25519 over the text itself. It may be written in base64.
+// verified reports whether a signature was made with that key for that text, as cosign and openssl do: for its SHA-256, or with Ed25519 for
+// the text itself. It may be encoded in base64.
 func verified(key crypto.PublicKey, text, signature []byte) bool {
 	if decoded, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(signature))); err == nil {
 		signature = decoded
@@ -69,7 +69,7 @@ func verified(key crypto.PublicKey, text, signature []byte) bool {
 	return false
 }
 
-// statement is what cosign signs of an artifact.
+// statement is the text that cosign signs for an artifact.
 type statement struct {
 	Critical struct {
 		Identity struct {
@@ -82,27 +82,27 @@ type statement struct {
 	} `json:"critical"`
 }
 
-// signedType is how it says what it is.
+// signedType is the type in a statement.
 const signedType = "cosign container image signature"
 
-// signatureTag returns where signatures of the artifact with that digest are.
+// signatureTag returns the tag of the signatures of the artifact with that digest.
 func signatureTag(digest string) string {
 	return strings.Replace(digest, ":", "-", 1) + SignatureSuffix
 }
 
-// states reports whether a signed text speaks of the artifact with that digest, and by which reference.
+// states reports whether a signed text is for the artifact with that digest, and returns its reference.
 func states(text []byte, digest string) (identity string, is bool) {
 	var said statement
 	err := json.Unmarshal(text, &said)
 	return said.Critical.Identity.Reference, err == nil && said.Critical.Type == signedType && said.Critical.Image.Digest == digest
 }
 
-// identifies reports whether the docker-reference of a signature is of the image that was requested. cosign itself leaves that to others:
+// identifies reports whether the docker-reference of a signature matches the requested image. cosign itself does not check that:
 //
-//  1. An empty one says nothing, and was written by old versions of cosign: what else is signed counts.
+//  1. An empty one, which old versions of cosign wrote, matches any image: the other signed fields count.
 //  2. cosign writes the repository; index.docker.io is docker.io.
-//  3. One with a tag (cosign sign --sign-container-identity, podman) is of that tag, unless a digest was requested.
-//  4. One with a digest is of that digest.
+//  3. One with a tag (cosign sign --sign-container-identity, podman) matches only that tag, unless a digest was requested.
+//  4. One with a digest matches only that digest.
 func identifies(identity string, image content.Image, digest string) bool {
 	if identity == "" {
 		return true

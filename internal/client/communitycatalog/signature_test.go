@@ -15,23 +15,23 @@ func TestSignature_WhatASignatureIdentifies(t *testing.T) {
 		identity, asked string
 		want            bool
 	}{
-		"the repository, as cosign writes it":    {"ghcr.io/example/catalog", "ghcr.io/example/catalog:latest", true},
-		"nothing, as old versions of cosign did": {"", "ghcr.io/example/catalog:latest", true},
-		"another repository":                     {"ghcr.io/example/beta", "ghcr.io/example/catalog:latest", false},
-		"a repository below it":                  {"ghcr.io/example/catalog/beta", "ghcr.io/example/catalog:latest", false},
-		"another registry":                       {"quay.io/example/catalog", "ghcr.io/example/catalog:latest", false},
-		"another port":                           {"ghcr.io:444/example/catalog", "ghcr.io:443/example/catalog:latest", false},
-		"its host in capitals":                   {"GHCR.io/example/catalog", "ghcr.io/example/catalog:latest", true},
-		"Docker Hub, as cosign calls it":         {"index.docker.io/example/catalog", "docker.io/example/catalog:latest", true},
-		"an official image of Docker Hub":        {"index.docker.io/library/catalog", "docker.io/library/catalog:latest", true},
-		"its tag":                                {"ghcr.io/example/catalog:latest", "ghcr.io/example/catalog:latest", true},
-		"another tag":                            {"ghcr.io/example/catalog:beta", "ghcr.io/example/catalog:latest", false},
-		"a tag, and a digest is asked for":       {"ghcr.io/example/catalog:beta", "ghcr.io/example/catalog@" + digest, true},
-		"a tag, and both are asked for":          {"ghcr.io/example/catalog:beta", "ghcr.io/example/catalog:latest@" + digest, true},
-		"its digest":                             {"ghcr.io/example/catalog@" + digest, "ghcr.io/example/catalog:latest", true},
-		"another digest":                         {"ghcr.io/example/catalog@" + other, "ghcr.io/example/catalog:latest", false},
-		"no reference at all":                    {"https://ghcr.io/example/catalog", "ghcr.io/example/catalog:latest", false},
-		"a space":                                {" ", "ghcr.io/example/catalog:latest", false},
+		"the repository, as cosign writes it":     {"ghcr.io/example/catalog", "ghcr.io/example/catalog:latest", true},
+		"nothing, as with old versions of cosign": {"", "ghcr.io/example/catalog:latest", true},
+		"another repository":                      {"ghcr.io/example/beta", "ghcr.io/example/catalog:latest", false},
+		"a repository below it":                   {"ghcr.io/example/catalog/beta", "ghcr.io/example/catalog:latest", false},
+		"another registry":                        {"quay.io/example/catalog", "ghcr.io/example/catalog:latest", false},
+		"another port":                            {"ghcr.io:444/example/catalog", "ghcr.io:443/example/catalog:latest", false},
+		"its host in capitals":                    {"GHCR.io/example/catalog", "ghcr.io/example/catalog:latest", true},
+		"Docker Hub, as cosign calls it":          {"index.docker.io/example/catalog", "docker.io/example/catalog:latest", true},
+		"an official image of Docker Hub":         {"index.docker.io/library/catalog", "docker.io/library/catalog:latest", true},
+		"its tag":                                 {"ghcr.io/example/catalog:latest", "ghcr.io/example/catalog:latest", true},
+		"another tag":                             {"ghcr.io/example/catalog:beta", "ghcr.io/example/catalog:latest", false},
+		"a tag, and a digest is requested":        {"ghcr.io/example/catalog:beta", "ghcr.io/example/catalog@" + digest, true},
+		"a tag, and both are requested":           {"ghcr.io/example/catalog:beta", "ghcr.io/example/catalog:latest@" + digest, true},
+		"its digest":                              {"ghcr.io/example/catalog@" + digest, "ghcr.io/example/catalog:latest", true},
+		"another digest":                          {"ghcr.io/example/catalog@" + other, "ghcr.io/example/catalog:latest", false},
+		"an invalid reference":                    {"https://ghcr.io/example/catalog", "ghcr.io/example/catalog:latest", false},
+		"a space":                                 {" ", "ghcr.io/example/catalog:latest", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			image, err := content.ParseImage(c.asked)
@@ -45,7 +45,7 @@ func TestSignature_WhatASignatureIdentifies(t *testing.T) {
 	}
 }
 
-// TestSignature_ASignatureSaysWhatItIsOf: pushed elsewhere with all that is beside it, by a user without the key, it does not count.
+// TestSignature_ASignatureSaysWhatItIsOf: a signature that a user without the key copies to another repository does not count there.
 func TestSignature_ASignatureSaysWhatItIsOf(t *testing.T) {
 	server, host := newRegistry(t)
 	limits, key := near(server), testKeys(t)["RSA"]
@@ -60,7 +60,7 @@ func TestSignature_ASignatureSaysWhatItIsOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if repository == "stable" { // what lies beside beta is copied
+		if repository == "stable" { // the signature beside beta is copied
 			cosign(t, host+"/stable", host+"/beta", digest, digest, key, limits)
 			_, _, err := Fetch(t.Context(), Source{URL: address, Key: key.public}, limits)
 			if err == nil || !strings.Contains(err.Error(), "was made for "+host+"/beta") || !strings.Contains(err.Error(), "--sign-container-identity") {
@@ -76,7 +76,7 @@ func TestSignature_ASignatureSaysWhatItIsOf(t *testing.T) {
 	}
 }
 
-// FuzzStatement: what is signed is text of a registry. Nothing in it is taken for another repository or digest.
+// FuzzStatement: the signed text comes from a registry. Nothing in it is mistaken for another repository or digest.
 func FuzzStatement(f *testing.F) {
 	digest := digestOf(nil)
 	for _, identity := range []string{"", "ghcr.io/example/catalog", "ghcr.io/example/catalog:1", "ghcr.io/example/catalog@" + digest, "a@b@c", "[::1]/x", "\x00"} {

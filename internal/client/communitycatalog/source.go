@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Kind is where a catalog is kept.
+// Kind is the kind of place that a catalog is read from.
 type Kind string
 
 // The kinds.
@@ -29,35 +29,36 @@ type Source struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	Kind Kind   `json:"kind"`
-	// Digest that the catalog must have: of the file, or of the artifact's manifest. Empty takes any.
+	// Digest that the catalog must have: that of the file, or of the artifact's manifest. Empty accepts any.
 	Digest string `json:"digest,omitempty"`
-	// Key is a public key in PEM that the catalog must be signed with. Empty asks for no signature.
+	// Key is a public key in PEM with which the catalog's signature must be verified. Empty requires no signature.
 	Key string `json:"key,omitempty"`
-	// RequireFreshness refuses a catalog that is signed and says neither version nor expiry, or only one of them. It needs a key.
+	// RequireFreshness refuses a signed catalog that does not have both a version and an expiry. It requires a key.
 	RequireFreshness bool `json:"requireFreshness,omitempty"`
-	// Version is the highest version of the catalog that was seen with that address and key; older ones are refused. 0 has seen none.
+	// Version is the highest version of the catalog that was seen with that address and key; older ones are refused. 0 means none.
 	Version int64 `json:"version,omitempty"`
-	// Checked is when the source was last tried, and Error why that failed; Read is when it was last read, and Modules how many it
-	// had then.
+	// Checked is when the source was last tried, and Error why that failed; Read is when it was last read successfully, and Modules how many
+	// modules it had then.
 	Checked *time.Time `json:"checked,omitempty"`
 	Read    *time.Time `json:"read,omitempty"`
 	Modules int        `json:"modules"`
 	Error   string     `json:"error,omitempty"`
 }
 
-// maxSourceName leaves room for what stands before it in the name of a ConfigMap.
+// maxSourceName leaves room for the prefix in the name of a ConfigMap.
 const maxSourceName = 40
 
-// digestPattern is a digest as this package writes it.
+// digestPattern is the format of a digest in this package.
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Pinned reports whether the source's content is pinned by a digest or a signature.
+// Pinned reports whether a digest or a signature secures the source's content.
 func (s Source) Pinned() bool { return s.Digest != "" || s.Key != "" }
 
-// noteAgain is how long an outcome counts as noted. Pages of the dashboard read a source at each visit, and looking should not write.
+// noteAgain is how long an outcome is not stored again. Pages of the dashboard read a source at each visit, and reading should not cause
+// writes.
 const noteAgain = time.Minute
 
-// Noted reports whether the source tells this outcome of reading it already, by a check that was not long before now.
+// Noted reports whether this outcome of reading the source is stored already, by a check shortly before now.
 func (s Source) Noted(modules int, trouble error, now time.Time) bool {
 	if s.Checked == nil || now.Sub(*s.Checked).Abs() >= noteAgain || s.Error != troubleText(trouble) {
 		return false
@@ -65,7 +66,7 @@ func (s Source) Noted(modules int, trouble error, now time.Time) bool {
 	return trouble != nil || s.Modules == modules
 }
 
-// troubleText returns what is kept of why a source could not be read; empty where it could.
+// troubleText returns the stored text of a read error; empty if there is none.
 func troubleText(trouble error) string {
 	if trouble == nil {
 		return ""
@@ -74,12 +75,12 @@ func troubleText(trouble error) string {
 	return string(text[:min(len(text), maxTrouble)])
 }
 
-// Complete fills in the kind and says what is wrong with a source, before anything is asked or stored.
+// Complete fills in the kind and validates a source, before any request is sent or anything is stored.
 //
-//  1. The name is that of a DNS label, with at most 40 characters.
+//  1. The name is a DNS label with at most 40 characters.
 //  2. The address is https://, oci:// or cluster://. It has no login, no query and no fragment: every reader of the source would see them.
 //  3. The digest is one of SHA-256, and the key a public key.
-//  4. A version and an expiry are requested only where a key vouches for them, and no digest keeps the catalog as it is.
+//  4. A version and an expiry can be required only with a key, and without a digest that pins the catalog.
 func (s Source) Complete() (Source, error) {
 	if len(s.Name) > maxSourceName || len(validation.IsDNS1123Label(s.Name)) > 0 {
 		return s, invalid("%q is no name for a source: use up to %d lower-case letters and digits with dashes between them",
@@ -111,7 +112,7 @@ func (s Source) Complete() (Source, error) {
 	return s, nil
 }
 
-// kindOf judges an address.
+// kindOf validates an address, and returns its kind.
 func kindOf(address string) (Kind, error) {
 	if len(address) > maxText || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return "", invalid("the address is longer than %d characters, or has spaces or control characters in it", maxText)
@@ -136,7 +137,7 @@ func kindOf(address string) (Kind, error) {
 	return "", invalid("the address of a catalog begins with https://, oci:// or cluster://")
 }
 
-// webAddress reads the address of a web server. What is wrong is said without what may be secret.
+// webAddress parses the address of a web server. Errors omit parts that may be secret.
 func webAddress(text string) (*url.URL, error) {
 	address, err := url.Parse(text)
 	switch {

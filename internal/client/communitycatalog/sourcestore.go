@@ -17,13 +17,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// LabelSource is on every ConfigMap that holds a source; its value is the name of the source.
+// LabelSource is on every ConfigMap with a source; its value is the name of the source.
 const LabelSource = v1beta2.OperatorPrefix + "catalog-source"
 
 const (
-	// sourcePrefix is what names of such ConfigMaps begin with.
+	// sourcePrefix is the prefix of the names of these ConfigMaps.
 	sourcePrefix = "catalog-source-"
-	// maxTrouble is how much is kept of why a source could not be read.
+	// maxTrouble is the maximum length of a stored read error.
 	maxTrouble = 1024
 )
 
@@ -40,16 +40,16 @@ const (
 	keyFresh   = "requireFreshness"
 )
 
-// SourceStore keeps sources as ConfigMaps, with the rights of its client.
+// SourceStore stores sources as ConfigMaps, with the permissions of its client.
 type SourceStore struct {
 	Client client.Client
-	// Namespace is Home's.
+	// Namespace of the ConfigMaps, see Home.
 	Namespace string
-	// DryRun lets the API server check a change, and changes nothing.
+	// DryRun lets the API server validate a change without storing it.
 	DryRun bool
 }
 
-// Home returns where the sources of a cluster are: the namespace of the hub where there is one, else that of modules.
+// Home returns the namespace of a cluster's sources: that of the hub if it exists, or else that of modules.
 func Home(ctx context.Context, cluster client.Reader) (string, error) {
 	var forbidden error
 	for _, name := range []string{v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace} {
@@ -58,7 +58,7 @@ func Home(ctx context.Context, cluster client.Reader) (string, error) {
 		case err == nil:
 			return name, nil
 		case apierrors.IsForbidden(err):
-			// Who may not look at namespaces may still use this one: what it is requested tells.
+			// A user who may not read namespaces may still use this one, which a list request shows.
 			var sources corev1.ConfigMapList
 			err := cluster.List(ctx, &sources, client.InNamespace(name), client.HasLabels{LabelSource}, client.Limit(1))
 			if err == nil {
@@ -76,7 +76,7 @@ func Home(ctx context.Context, cluster client.Reader) (string, error) {
 		v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace)
 }
 
-// List returns all sources by name. One with an invalid ConfigMap is listed with an Error.
+// List returns all sources, sorted by name. One with an invalid ConfigMap is listed with an Error.
 func (s SourceStore) List(ctx context.Context) ([]Source, error) {
 	var stored corev1.ConfigMapList
 	if err := s.Client.List(ctx, &stored, client.InNamespace(s.Namespace), client.HasLabels{LabelSource}); err != nil {
@@ -90,7 +90,7 @@ func (s SourceStore) List(ctx context.Context) ([]Source, error) {
 	return all, nil
 }
 
-// Get returns one source. One that there is not is a NotFound of the API server's kind.
+// Get returns one source. For one that does not exist, the error is NotFound, as from the API server.
 func (s SourceStore) Get(ctx context.Context, name string) (Source, error) {
 	there, err := s.get(ctx, name)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s SourceStore) Get(ctx context.Context, name string) (Source, error) {
 	return sourceOf(there), nil
 }
 
-// Add stores a new source. One of its name is AlreadyExists, unless it is the same or replace is set.
+// Add stores a new source. The error is AlreadyExists if there is another one of that name, unless replace is set.
 func (s SourceStore) Add(ctx context.Context, source Source, replace bool) error {
 	source, err := source.Complete()
 	if err != nil {
@@ -125,16 +125,16 @@ func (s SourceStore) Add(ctx context.Context, source Source, replace bool) error
 	case !replace:
 		return apierrors.NewAlreadyExists(sourceResource, source.Name)
 	case before.asks(source):
-		source.Version = max(source.Version, before.Version) // another way to ask for the same catalog: what was seen of it stays known
+		source.Version = max(source.Version, before.Version) // the same catalog in another way: keep the version that was seen of it
 	}
 	there.Data, there.Labels[LabelSource] = mapOf(source, s.Namespace).Data, source.Name
 	return s.Client.Update(ctx, there, update...)
 }
 
-// fieldManager is who writes sources.
+// fieldManager is the field manager of sources.
 const fieldManager = "kyma-catalog"
 
-// Remove forgets a source. What was taken from it stays.
+// Remove removes a source. Modules that were taken from it stay.
 func (s SourceStore) Remove(ctx context.Context, name string) error {
 	there, err := s.get(ctx, name)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s SourceStore) Remove(ctx context.Context, name string) error {
 	return s.Client.Delete(ctx, there, options...)
 }
 
-// Note keeps what reading a source gave: how many modules, or why not. What it gave when that went well last stays known.
+// Note stores the outcome of reading a source: the number of modules, or the error. The outcome of the last successful read is kept.
 func (s SourceStore) Note(ctx context.Context, name string, modules int, trouble error, now time.Time) error {
 	there, err := s.get(ctx, name)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s SourceStore) get(ctx context.Context, name string) (*corev1.ConfigMap, e
 	return &there, err
 }
 
-// timeOf reads a time of day; nil where there is none.
+// timeOf parses a time; nil if there is none.
 func timeOf(text string) *time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -227,7 +227,7 @@ func sourceOf(there *corev1.ConfigMap) Source {
 	}
 	switch {
 	case err != nil:
-		source.URL, source.Error = "", err.Error() // an address that was refused may hold a login
+		source.URL, source.Error = "", err.Error() // a refused address may contain a login
 	case there.Name != sourcePrefix+source.Name:
 		source.Error = fmt.Sprintf("ConfigMap %s/%s says that it is source %s, which belongs into another one", there.Namespace, there.Name,
 			short(source.Name))

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
 
-// admin returns a client that may do everything, and a namespace of the test's own.
+// admin returns a client with all permissions, and a namespace for the test alone.
 func admin(t *testing.T) (client.Client, string) {
 	t.Helper()
 	apiserver.Need(t)
@@ -139,7 +139,7 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestHome_ForbiddenIsNotAbsent: what may not be looked at is told as forbidden, in words that say what right is missing.
+// TestHome_ForbiddenIsNotAbsent: a namespace that may not be read is reported as forbidden, with the missing permission.
 func TestHome_ForbiddenIsNotAbsent(t *testing.T) {
 	apiserver.Need(t)
 	_, err := Home(t.Context(), asUser(t, "stranger"))

@@ -44,7 +44,7 @@ func ofWeb(ctx context.Context, source Source, key crypto.PublicKey, limits Limi
 	return got, nil
 }
 
-// Links reads what links lead to, each once, for [Options].Content. It is for one call of Lint or Check.
+// Links returns a function for [Options].Content that reads the target of each link once. It is for one call of Lint or Check.
 func Links(limits Limits) func(ctx context.Context, link string) ([]byte, error) {
 	type answer struct {
 		data []byte
@@ -66,7 +66,7 @@ func Links(limits Limits) func(ctx context.Context, link string) ([]byte, error)
 	}
 }
 
-// redirect follows some redirects, with encryption only. Addresses are looked at when they are dialled.
+// redirect follows a limited number of redirects, only with encryption. Addresses are checked when they are dialled.
 func redirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
@@ -78,7 +78,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// get reads what an address serves.
+// get reads the content of an address.
 func get(ctx context.Context, browser *http.Client, address string, most int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -88,12 +88,12 @@ func get(ctx context.Context, browser *http.Client, address string, most int64) 
 	request.Header.Set("Accept-Encoding", "identity")
 	answer, err := browser.Do(request)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err // the rest repeats an address, which a redirect may have made a secret
+		err = failed.Err // the outer error repeats the address, into which a redirect may have put a secret
 	}
 	if err != nil {
 		return nil, explained(address, err)
 	}
-	defer answer.Body.Close() // read only: nothing can be lost
+	defer answer.Body.Close() // only read, so no data can be lost
 	if answer.StatusCode != http.StatusOK {
 		return nil, fail(reasonOf(answer.StatusCode), "%s: %s answers with %d %s", address, answer.Request.URL.Host, answer.StatusCode,
 			http.StatusText(answer.StatusCode))

@@ -20,7 +20,7 @@ import (
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// resources returns the objects that block the deletion of a module, as module.Blocks says of what is there.
+// resources returns the objects that block the deletion of a module, by the rule of module.Blocks.
 func (c *removing) resources(ctx context.Context) ([]Resource, error) {
 	kinds, err := c.kinds(ctx)
 	if err != nil {
@@ -57,8 +57,8 @@ func (c *removing) resources(ctx context.Context) ([]Resource, error) {
 	return found, unseen
 }
 
-// kinds returns those that the module declares, that of its custom resource, and those whose definitions it brought. A definition that goes
-// on living with another module deletes no objects. Kinds of associated resources come first, then the module's own.
+// kinds returns the kinds that the module declares, that of its custom resource, and those whose definitions it installed. A definition
+// that another module takes over deletes no objects. Kinds of associated resources come first, then the module's own.
 func (c *removing) kinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
 	var kinds []schema.GroupVersionKind
 	own := schema.GroupVersionKind{}
@@ -79,7 +79,7 @@ func (c *removing) kinds(ctx context.Context) ([]schema.GroupVersionKind, error)
 	return module.BlockingKinds(c.note.Associated, kinds, own), nil
 }
 
-// defined returns the kind of a definition that is ours; none when it is gone, or has another owner now.
+// defined returns the kind of a definition that this module owns; empty when it is gone, or has another owner by now.
 func (c *removing) defined(ctx context.Context, entry inventory.Entry) (schema.GroupVersionKind, error) {
 	live, err := c.cluster.Dynamic.Resource(definitions).Get(ctx, entry.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && live.GetAnnotations()[installer.DefaultOwnerKey] != owner(c.module) {
@@ -97,7 +97,7 @@ func (c *removing) defined(ctx context.Context, entry inventory.Entry) (schema.G
 	return schema.GroupVersionKind{Group: group, Kind: kind}, nil
 }
 
-// mapped finds the resource of a kind, in its version or another that is served; nil when none is.
+// mapped finds the resource of a kind, in its version or another one that is served; nil when there is none.
 func (c *removing) mapped(gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	mapper := c.cluster.Client.RESTMapper()
 	if gvk.Version != "" {
@@ -139,13 +139,13 @@ func (c *removing) look(ctx context.Context, gvk schema.GroupVersionKind, read m
 		look.Objects = append(look.Objects, seen)
 		return nil
 	})
-	if apierrors.IsNotFound(err) { // the kind went meanwhile
+	if apierrors.IsNotFound(err) { // the kind was deleted meanwhile
 		return module.Look{Kind: gvk}, nil
 	}
 	return look, err
 }
 
-// brought tells what belongs to the module itself and goes with it.
+// brought reports whether an object belongs to the module itself and is deleted with it.
 func (c *removing) brought(object *unstructured.Unstructured) bool {
 	id := inventory.IDOf(object)
 	marked := object.GetAnnotations()[installer.DefaultOwnerKey] == owner(c.module)

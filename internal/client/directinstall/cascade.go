@@ -22,7 +22,8 @@ import (
 
 type runtimeObject = runtime.Object
 
-// cascade deletes what users made with the module, as far as they were shown it; left says that some of it is still on its way out.
+// cascade deletes the objects that users made with the module, if all of them were in the preview. left means that the deletion of some is
+// not finished.
 func (c *removing) cascade(ctx context.Context, report *Report) (left bool, err error) {
 	if len(report.Blocking) == 0 {
 		return false, nil
@@ -35,7 +36,7 @@ func (c *removing) cascade(ctx context.Context, report *Report) (left bool, err 
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(c.removal.Wait, patience))
 	defer cancel()
-	// All of a kind go at once, and one kind after the other: what users made before what configures the operator.
+	// All objects of a kind are deleted at once, and one kind after the other: users' objects before those that configure the operator.
 	for _, group := range grouped(report.Blocking) {
 		report.Changed = true
 		if err := c.deleteAll(ctx, group); err != nil {
@@ -54,14 +55,14 @@ func (c *removing) cascade(ctx context.Context, report *Report) (left bool, err 
 	return false, err
 }
 
-// notPreviewed returns the objects that were not shown to the user.
+// notPreviewed returns the objects that were not in the preview.
 func (c *removing) notPreviewed(found []Resource) []Resource {
 	return slices.DeleteFunc(slices.Clone(found), func(resource Resource) bool {
 		return slices.ContainsFunc(c.removal.Previewed, func(shown Resource) bool { return shown.ID == resource.ID && shown.UID == resource.UID })
 	})
 }
 
-// grouped divides objects by kind, in the order in which kinds come.
+// grouped divides objects by kind, and keeps the order of the kinds.
 func grouped(found []Resource) [][]Resource {
 	var groups [][]Resource
 	for _, resource := range found {
@@ -82,7 +83,7 @@ func (c *removing) at(resource *Resource) (dynamic.ResourceInterface, error) {
 	return c.cluster.Dynamic.Resource(mapping.Resource).Namespace(resource.Namespace), nil
 }
 
-// deleteAll asks for the deletion of exactly these objects: one of the same name that was made meanwhile stays.
+// deleteAll deletes exactly these objects: a successor of the same name stays.
 func (c *removing) deleteAll(ctx context.Context, group []Resource) error {
 	for i := range group {
 		resource := &group[i]
@@ -106,7 +107,7 @@ func (c *removing) progress(resource *Resource, message string) {
 	}
 }
 
-// awaitGone waits until objects are gone; its error names one that is not, and what holds it.
+// awaitGone waits until objects are gone; its error names one that is not, and what it waits for.
 func (c *removing) awaitGone(ctx context.Context, group []Resource) error {
 	for i := range group {
 		resource := &group[i]
@@ -123,7 +124,7 @@ func (c *removing) awaitGone(ctx context.Context, group []Resource) error {
 	return nil
 }
 
-// gone watches one object until it is gone, or the time is up; it returns the finalizers that hold it.
+// gone watches one object until it is gone or the context ends, and returns the finalizers that hold it.
 func (c *removing) gone(ctx context.Context, resource *Resource) (held []string, err error) {
 	client, err := c.at(resource)
 	if err != nil {
@@ -151,7 +152,7 @@ func follow(ctx context.Context, client dynamic.ResourceInterface, name, version
 		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(), ResourceVersion: version,
 	})
 	if err != nil {
-		select { // a read follows, and not at once
+		select { // wait before the next read
 		case <-ctx.Done():
 		case <-time.After(time.Second):
 		}

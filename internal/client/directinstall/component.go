@@ -19,15 +19,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// fetching reads what lies in component versions.
+// fetching reads the content of component versions.
 type fetching struct {
 	access  Access
 	mapping descriptor.Mapping
 	store   *content.Store
 }
 
-// reader of the registry that holds a component. Its address can be that of a template, whose author has no say in whether it is spoken to
-// without TLS, and logins are sent in the clear: Access says so, and a scheme says nothing.
+// reader returns a reader for the registry that holds a component. Its address may come from a template. Its author must not decide to skip
+// TLS, since logins would then be sent in clear text: only Access decides that, and a scheme is ignored.
 func (f *fetching) reader(where *Component) *descriptor.Reader {
 	address := where.Registry
 	if _, rest, has := strings.Cut(address, "://"); has {
@@ -38,12 +38,12 @@ func (f *fetching) reader(where *Component) *descriptor.Reader {
 		Registry: host, SubPath: below, Mapping: cmp.Or(f.mapping, f.access.Mapping),
 		Registries: descriptor.Registries{
 			PlainHTTP: f.access.plain(host), Credentials: f.access.Credentials, Policy: f.access.Policy,
-			Transport: content.Transport(), // it heeds content.WithDialControl
+			Transport: content.Transport(), // it honours content.WithDialControl
 		},
 	}
 }
 
-// layer returns a source of one layer.
+// layer returns the source of one layer.
 func (f *fetching) layer(c *descriptor.Component, layer *descriptor.Layer, plainHTTP bool) (content.Source, error) {
 	reference, _, err := content.ParseReference(c.Repository, c.RepositoryName, layer.Digest)
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *installing) fromComponent(ctx context.Context, where *Component, store 
 	return found, reading.into(ctx, &found)
 }
 
-// digestOf names what is installed: the layer, or all of them together. The digest of the component version itself changes when it is
-// signed.
+// digestOf identifies the installed content: the digest of the only layer, or one over all layers. The digest of the component version
+// itself changes when it is signed.
 func digestOf(contents *descriptor.Contents) string {
 	layers := slices.Clone(contents.Installs)
 	for _, layer := range []*descriptor.Layer{contents.Config, contents.Definitions} {
@@ -97,14 +97,14 @@ func digestOf(contents *descriptor.Contents) string {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// reading makes sources of the resources of a component version.
+// reading turns the resources of a component version into sources.
 type reading struct {
 	*fetching
 	component *descriptor.Component
 	contents  *descriptor.Contents
 	module    string
 	plain     bool
-	// release is the name of a chart's release that the module gives it; empty where the component does.
+	// release is the release name that the module gives to a chart; empty if the component names one.
 	release string
 }
 
@@ -145,7 +145,7 @@ func (r *reading) into(ctx context.Context, found *loaded) error {
 	return nil
 }
 
-// source returns one installation. The config layer may speak of raw-manifest by the name of the module.
+// source returns one installation. The config layer may refer to raw-manifest by the name of the module.
 func (r *reading) source(layer *descriptor.Layer, config helm.Config) (installer.Source, error) {
 	renderer, known := formats.Builtin()[layer.Format]
 	if !known {
@@ -188,7 +188,7 @@ func firstFile(tree *content.Tree) []byte {
 	return tree.Files[0].Data
 }
 
-// described is what a ModuleTemplate's descriptor says of where its component lies, in both schemas of OCM.
+// described is the location of a component in a ModuleTemplate's descriptor, in both schemas of OCM.
 type described struct {
 	Component identity `json:"component"`
 	identity
@@ -219,7 +219,7 @@ func (p *Plan) descriptor() (name, version string, at repositoryContext) {
 	return cmp.Or(told.Component.Name, told.Metadata.Name), cmp.Or(told.Component.Version, told.Metadata.Version), at
 }
 
-// mapping returns that of the descriptor, where the Plan names no registry.
+// mapping returns the mapping of the descriptor, unless the Plan names a registry.
 func (p *Plan) mapping() descriptor.Mapping {
 	if p.Component != nil && p.Component.Registry != "" {
 		return ""
@@ -228,15 +228,15 @@ func (p *Plan) mapping() descriptor.Mapping {
 	return at.Mapping
 }
 
-// Located says in which registry the component of a ModuleTemplate lies, and how its name becomes a repository; nil where the template
-// does not say. release may be nil.
+// Located returns the registry of a ModuleTemplate's component, and the mapping of its name to a repository; nil if the template does not
+// name them. release may be nil.
 func Located(template *v1beta2.ModuleTemplate, release *v1beta2.ModuleReleaseMeta) (*Component, descriptor.Mapping, error) {
 	plan := &Plan{Template: template, Release: release}
 	where, err := componentOf(plan)
 	return where, plan.mapping(), err
 }
 
-// componentOf returns which component version holds the content; nil when nothing names one.
+// componentOf returns the component version that holds the content; nil when nothing names one.
 func componentOf(plan *Plan) (*Component, error) {
 	where := Component{}
 	if plan.Component != nil {

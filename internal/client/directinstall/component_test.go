@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// published pushes a component version and gives the Plan that installs it.
+// published pushes a component version and returns a Plan that installs it.
 func (f *fixture) published(registry *localcluster.Registry, version component.Version, module string) directinstall.Plan {
 	f.Helper()
 	version.Provider = "example.com"
@@ -72,7 +72,7 @@ func TestComponent_AModuleComesFromItsComponent(t *testing.T) {
 			t.Errorf("%+v", listed)
 		}
 		report, err := directinstall.Delete(t.Context(), f.removal("carried"))
-		f.reason(report, err, directinstall.ReasonBlocked, "kubernetes") // the Service of the API server is of an associated kind
+		f.reason(report, err, directinstall.ReasonBlocked, "kubernetes") // the Service of the API server has an associated kind
 	})
 
 	t.Run("signatures are asked for", func(t *testing.T) {
@@ -184,18 +184,18 @@ func TestComponent_APlanThatCannotBeUsed(t *testing.T) {
 		{"no template", directinstall.ReasonPlanInvalid, func(p *directinstall.Plan) { p.Template = nil }},
 		{"no cluster", directinstall.ReasonPlanInvalid, func(p *directinstall.Plan) { p.Config = nil }},
 		{"no name of a module", directinstall.ReasonPlanInvalid, func(p *directinstall.Plan) { p.Template.Spec.ModuleName = "" }},
-		{"a name that no module has", directinstall.ReasonPlanInvalid, func(p *directinstall.Plan) { p.Template.Spec.ModuleName = "A b" }},
+		{"an invalid name of a module", directinstall.ReasonPlanInvalid, func(p *directinstall.Plan) { p.Template.Spec.ModuleName = "A b" }},
 		{"no version", directinstall.ReasonPlanInvalid, func(p *directinstall.Plan) { p.Template.Spec.Version = "" }},
-		{"nothing says what it holds", directinstall.ReasonNoContent, func(p *directinstall.Plan) { p.Template.Spec.Resources = nil }},
-		{"a descriptor without a name of a component", directinstall.ReasonNoContent, func(p *directinstall.Plan) {
+		{"nothing names the content", directinstall.ReasonNoContent, func(p *directinstall.Plan) { p.Template.Spec.Resources = nil }},
+		{"a descriptor without the name of a component", directinstall.ReasonNoContent, func(p *directinstall.Plan) {
 			p.Template.Spec.Descriptor = runtime.RawExtension{Raw: []byte(`{"repositoryContexts":[{"baseUrl":"127.0.0.1:1"}]}`)}
 		}},
-		{"a link, and a signature is asked for", directinstall.ReasonContentNotCovered, func(p *directinstall.Plan) {
+		{"a link, although a signature is required", directinstall.ReasonContentNotCovered, func(p *directinstall.Plan) {
 			p.Signatures = func(string) *descriptor.SignaturePolicy {
 				return &descriptor.SignaturePolicy{Require: descriptor.RequireEnforce}
 			}
 		}},
-		{"an upgrade of what is not installed", directinstall.ReasonNotInstalled, nil},
+		{"an upgrade of a module that is not installed", directinstall.ReasonNotInstalled, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := f.plan("unusable", "0.1.0", configMap("unusable-a", "1"))
@@ -226,7 +226,7 @@ func TestComponent_TheDevelopersLoop(t *testing.T) {
 	f.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: taken, namespace: " + system + "}}")
 	plan = f.plan("tried", "0.0.9", definition("tried")+configMap("taken", "mine"))
 	report, err = directinstall.Run(t.Context(), plan)
-	f.reason(report, err, directinstall.ReasonRefused, "taken") // another user's object stays another user's
+	f.reason(report, err, directinstall.ReasonRefused, "taken") // an object of another user is not taken over
 	f.create(sample("tried", "mine", "color: red"))
 	report, err = directinstall.CleanUp(t.Context(), f.removal("tried"))
 	if err != nil || !report.Ready || f.sample("tried", "mine") != nil {

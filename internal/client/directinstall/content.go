@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// linkNames are what the link to a module's content may be called in spec.resources.
+// linkNames are the accepted names of the link to a module's content in spec.resources.
 var linkNames = []string{"rawManifest", "raw-manifest"}
 
 // loaded is the content of a module.
@@ -28,14 +28,14 @@ type loaded struct {
 	images      []string
 	source      string // reference@digest, for users and for the next call
 	signed      modulestatus.Signed
-	seal        *seal // nil where nothing is held to a component version
+	seal        *seal // nil unless the content must match a component version
 }
 
 // load finds the content of a module, in this order:
 //
-//  1. what the caller has at hand
+//  1. the sources of the Plan
 //  2. the component version that the Plan or the descriptor of the template names
-//  3. the link rawManifest of the template: what its annotation says, and whose digest counts from its first use on
+//  3. the link rawManifest of the template, whose digest the template's annotation names, and which must keep the digest of its first use
 func (c *installing) load(ctx context.Context, store *content.Store) (loaded, error) {
 	if len(c.plan.Sources) > 0 {
 		signed, err := c.plan.unsigned("files")
@@ -79,7 +79,7 @@ func (c *installing) fromLink(ctx context.Context, link string, store *content.S
 	source := &content.LinkSource{Store: store, URL: link, CA: policy.CA, AllowPlain: policy.PlainHTTP || c.plan.Access.PlainHTTP}
 	resolved, err := source.Resolve(ctx)
 	if before, known := c.before(source.Reference()); err != nil && known {
-		if _, missing := store.Path(before); missing == nil { // it is not reachable, and not needed
+		if _, missing := store.Path(before); missing == nil { // the link is unreachable, and its content is in the store
 			resolved, err = content.Resolved{Digest: before}, nil
 		}
 	}
@@ -100,8 +100,8 @@ func (c *installing) fromLink(ctx context.Context, link string, store *content.S
 	return found, c.unchanged(found.source)
 }
 
-// templateDigest returns the digest that the template promises of its link, empty when it promises none. A promise that cannot be read is
-// refused: it could not be verified.
+// templateDigest returns the digest that the template states for its link, empty when it states none. It refuses a digest that cannot be
+// parsed, since it could not be verified.
 func (c *installing) templateDigest() (string, error) {
 	text, promised := c.plan.Template.Annotations[v1beta2.AnnotationRawManifestDigest]
 	if !promised {
@@ -114,7 +114,7 @@ func (c *installing) templateDigest() (string, error) {
 	return text, nil
 }
 
-// before returns the digest that a reference had when this version was installed.
+// before returns the digest of a reference when this version was installed.
 func (c *installing) before(reference string) (digest string, known bool) {
 	if c.record == nil || c.note.Version != c.version {
 		return "", false
@@ -122,7 +122,7 @@ func (c *installing) before(reference string) (digest string, known bool) {
 	return strings.CutPrefix(c.note.Source, reference+"@")
 }
 
-// unchanged refuses other content than before under the same version and reference.
+// unchanged refuses changed content under the same version and reference.
 func (c *installing) unchanged(source string) error {
 	reference, digest, _ := strings.Cut(source, "@")
 	before, known := c.before(reference)
@@ -133,7 +133,7 @@ func (c *installing) unchanged(source string) error {
 		"a version is published once", reference, c.version, c.module, before, digest)
 }
 
-// policy returns what is special about a host.
+// policy returns the settings of a host.
 func (a Access) policy(host string) content.HostPolicy {
 	if a.Policy == nil {
 		return content.HostPolicy{}
@@ -141,10 +141,10 @@ func (a Access) policy(host string) content.HostPolicy {
 	return a.Policy(host)
 }
 
-// plain tells which hosts are spoken to without TLS.
+// plain reports whether a host is accessed without TLS.
 func (a Access) plain(host string) bool { return a.PlainHTTP || a.policy(host).PlainHTTP }
 
-// localise puts the images of a component in place of those that the content names.
+// localise replaces the images in the content by those of a component.
 func localise(images []string) []func(*unstructured.Unstructured) error {
 	if len(images) == 0 {
 		return nil

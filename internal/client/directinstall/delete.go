@@ -10,17 +10,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// maxNamed bounds how many objects a message names.
+// maxNamed limits how many objects a message names.
 const maxNamed = 10
 
-// Delete takes down a module from its record; no source has to be reachable. A second call continues where an interrupted one was, and what
-// is not installed is Gone.
+// Delete removes a module by its record; no source has to be reachable. A second call continues an interrupted one, and a module that is
+// not installed is Gone.
 //
-//  1. Objects that users made with the module block, whichever kind they are of that the module declared or brought a definition for. A
-//     kind that may not be listed blocks as well.
-//  2. With Cascade, those of them that were previewed are deleted, each by its UID, and waited for while the module's operator still runs.
-//     What came since the preview blocks.
-//  3. The default custom resource, then everything else, the operator behind what it cleans up. What other modules share is handed to them.
+//  1. Objects that users made with the module block the deletion, if the module declared their kind or installed its definition. So does a
+//     kind that may not be listed.
+//  2. With Cascade, the previewed objects are deleted, each by its UID, while the module's operator still runs to handle them. Objects
+//     that were created after the preview block the deletion.
+//  3. The default custom resource is deleted, then everything else, with the operator after the objects that it cleans up. Objects that
+//     other modules share are handed over to them.
 func Delete(ctx context.Context, removal Removal) (Report, error) {
 	report, err := remove(ctx, removal)
 	if err != nil && report.State == "" {
@@ -62,7 +63,7 @@ func remove(ctx context.Context, removal Removal) (Report, error) {
 	return report, err
 }
 
-// prepare reads everything that the deletion needs to know.
+// prepare reads everything that the deletion requires.
 func prepare(ctx context.Context, removal Removal) (*removing, error) {
 	if removal.Config == nil || removal.Module == "" {
 		return nil, refuse(ReasonPlanInvalid, "a Removal needs Config and Module")
@@ -84,7 +85,7 @@ func prepare(ctx context.Context, removal Removal) (*removing, error) {
 	return c, j.share(ctx, &c.inst)
 }
 
-// preview returns the Report of a dry run: what would be deleted, in no order.
+// preview returns the Report of a dry run: the objects that would be deleted, in no particular order.
 func (c *removing) preview(report Report) Report {
 	report.Report = installer.Report{State: installer.StateProcessing, Reason: ReasonDryRun, Message: "nothing was deleted"}
 	for _, entry := range slices.Concat(c.record.Created, c.record.Entries) {
@@ -97,8 +98,8 @@ func (c *removing) preview(report Report) Report {
 	return report
 }
 
-// Preview names the objects that users made with a module: what Delete deletes with Cascade, and is blocked by without. An error with
-// ReasonForbidden says that there may be others.
+// Preview returns the objects that users made with a module. Delete deletes them with Cascade, and is blocked by them without. An error
+// with ReasonForbidden means that there may be others.
 func Preview(ctx context.Context, removal Removal) ([]Resource, error) {
 	c, err := prepare(ctx, removal)
 	if err != nil || c.record == nil {
@@ -107,7 +108,7 @@ func Preview(ctx context.Context, removal Removal) ([]Resource, error) {
 	return c.resources(ctx)
 }
 
-// blocked names what must go first.
+// blocked returns an error that names the objects to delete first.
 func blocked(module string, resources []Resource, what string) error {
 	names := make([]string, 0, maxNamed)
 	for _, resource := range resources[:min(len(resources), maxNamed)] {

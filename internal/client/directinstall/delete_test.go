@@ -153,7 +153,7 @@ func TestDelete_WhatMayNotBeListedBlocks(t *testing.T) {
 		t.Errorf("a preview says %v", err)
 	}
 	limitedPlan := f.plan("seen", "0.1.0", configMap("seen-a", "1"))
-	limitedPlan.Config = limited // who may not list Kymas may know that this cluster has none
+	limitedPlan.Config = limited // a user without permission to list Kymas can see that this cluster does not serve them
 	f.installs(limitedPlan)
 	f.deletes(f.removal("seen"))
 	f.deletes(f.removal("hidden"))

@@ -17,8 +17,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// TestDial_ADescriptorLeadsNowhereThatMayNotBeDialled: who writes a template says where its component lies, and a program that fetches for
-// others must look at that.
+// TestDial_ADescriptorLeadsNowhereThatMayNotBeDialled: the author of a template chooses the location of its component, so a program that
+// fetches on behalf of others must check the address.
 func TestDial_ADescriptorLeadsNowhereThatMayNotBeDialled(t *testing.T) {
 	f := onCluster(t)
 	var asked atomic.Int32

@@ -18,7 +18,7 @@ func sumOf(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// planWithDigest returns a plan whose template says which digest its content has.
+// planWithDigest returns a plan whose template states the digest of its content.
 func (f *fixture) planWithDigest(version, text, digest string) directinstall.Plan {
 	plan := f.plan("vouched", version, text)
 	plan.Template.Annotations = map[string]string{v1beta2.AnnotationRawManifestDigest: digest}
@@ -38,18 +38,18 @@ func TestDigest_OtherContentThanTheTemplateSaysIsRefused(t *testing.T) {
 			digest: sumOf(good), served: evil, want: content.ReasonDigestMismatch,
 			words: []string{sumOf(good), sumOf(evil), "vouched-0.1.0", "/vouched-0.1.0.yaml", "nothing was changed", "ask who publishes it"},
 		},
-		"another file, where changes under the same version are accepted": {
+		"a changed file, although changed content is accepted": {
 			digest: sumOf(good), served: evil, want: content.ReasonDigestMismatch,
 			change: func(p *directinstall.Plan) { p.AllowOtherContent = true },
 		},
-		"another file, where nothing is to be written": {
+		"a changed file in a dry run": {
 			digest: sumOf(good), served: evil, want: content.ReasonDigestMismatch, change: func(p *directinstall.Plan) { p.DryRun = true },
 		},
-		"another file behind the link's other name": {
+		"a changed file behind the link's other name": {
 			digest: sumOf(good), served: evil, want: content.ReasonDigestMismatch,
 			change: func(p *directinstall.Plan) { p.Template.Spec.Resources[0].Name = "raw-manifest" },
 		},
-		"what is no digest": {
+		"an invalid digest": {
 			digest: "abc", served: good, want: directinstall.ReasonPlanInvalid,
 			words: []string{v1beta2.AnnotationRawManifestDigest, "vouched-0.1.0", "64 hex digits"},
 		},
@@ -89,7 +89,7 @@ func TestDigest_AnUpgradeToOtherContentThanTheTemplateSaysLeavesWhatRuns(t *test
 		t.Errorf("a part of the refused version was applied: %v", live.Object["data"])
 	}
 
-	f.web.Close() // what was fetched is in the store
+	f.web.Close() // the content is in the store
 	if report := f.installs(first); report.Changed {
 		t.Errorf("the same again changes %+v", report.Objects)
 	}

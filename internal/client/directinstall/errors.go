@@ -9,43 +9,43 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// Reasons of this package, beside those of pkg/installer, pkg/component/descriptor, pkg/content and the classes of pkg/apply.
+// Reasons of this package, in addition to those of pkg/installer, pkg/component/descriptor, pkg/content and the classes of pkg/apply.
 const (
-	// ReasonPlanInvalid: the Plan or the Removal itself is wrong; nothing was called.
+	// ReasonPlanInvalid: the Plan or the Removal is invalid; no request was sent.
 	ReasonPlanInvalid = "PlanInvalid"
 	// ReasonManaged: a Kyma manages the module.
 	ReasonManaged = "Managed"
-	// ReasonManageable: a Kyma could manage the module, and the Plan does not say Unmanaged.
+	// ReasonManageable: a Kyma could manage the module, and the Plan does not set Unmanaged.
 	ReasonManageable = "Manageable"
-	// ReasonForbidden: it cannot be seen whether something stands in the way.
+	// ReasonForbidden: the user may not read whether something blocks the call.
 	ReasonForbidden = "Forbidden"
-	// ReasonNoContent: the template says nowhere what the module holds.
+	// ReasonNoContent: the template does not name the content of the module.
 	ReasonNoContent = "NoContent"
-	// ReasonUnsupported: what the module holds cannot be installed this way.
+	// ReasonUnsupported: the content of the module cannot be installed this way.
 	ReasonUnsupported = "Unsupported"
-	// ReasonContentChanged: there is other content than before under the same version.
+	// ReasonContentChanged: the content under the same version has changed.
 	ReasonContentChanged = "ContentChanged"
 	// ReasonDowngrade: the installed version is higher.
 	ReasonDowngrade = "Downgrade"
-	// ReasonBeingDeleted: the deletion of the module has begun and must end first.
+	// ReasonBeingDeleted: the deletion of the module has begun and must be completed first.
 	ReasonBeingDeleted = "BeingDeleted"
 	// ReasonNotInstalled: the module is not installed directly.
 	ReasonNotInstalled = "NotInstalled"
 	// ReasonRefused: the API server would refuse a part of it, so nothing was written.
 	ReasonRefused = "Refused"
-	// ReasonDryRun: nothing was to be written.
+	// ReasonDryRun: the call was a dry run.
 	ReasonDryRun = "DryRun"
-	// ReasonContentNotCovered: the signature policy asks for signatures, and none covers what must be installed.
+	// ReasonContentNotCovered: the signature policy requires signatures, and none covers the content.
 	ReasonContentNotCovered = v1beta2.ReasonContentNotCovered
 	// ReasonBlocked: objects that users made with the module still exist.
 	ReasonBlocked = "Blocked"
 )
 
-// Error is why a call could not do its work.
+// Error is the reason why a call failed.
 type Error struct {
 	// Reason is one of those above.
 	Reason string
-	// Err says what happened, where, and what to do.
+	// Err describes the problem, its place and the remedy.
 	Err error
 }
 
@@ -55,8 +55,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ReasonOf returns the reason of an error of this package or of pkg/component/descriptor, installer.ReasonOf for every other one and "" for
-// nil.
+// ReasonOf returns the reason of an error of this package or of pkg/component/descriptor, installer.ReasonOf for any other error, and ""
+// for nil.
 func ReasonOf(err error) string {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason

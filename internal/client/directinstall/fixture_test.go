@@ -35,7 +35,7 @@ const (
 	patience = time.Minute
 )
 
-// plain is a control plane with workloads and without any definition of ours. The first test that needs it starts it.
+// plain starts a control plane with workloads and without our definitions. The first test that needs it starts it.
 var (
 	plainOne *localcluster.ControlPlane
 	plain    = sync.OnceValues(func() (*localcluster.ControlPlane, error) {
@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fixture is one test's view of a cluster, and a web server that serves what modules hold.
+// fixture is one test's access to a cluster, and a web server for the content of modules.
 type fixture struct {
 	*testing.T
 	plane  *localcluster.ControlPlane
@@ -104,7 +104,7 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// serve puts a file on the web server and gives its address.
+// serve puts a file on the web server and returns its address.
 func (f *fixture) serve(name, text string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,7 +116,7 @@ func (f *fixture) access() directinstall.Access {
 	return directinstall.Access{Policy: func(string) content.HostPolicy { return content.HostPolicy{PlainHTTP: true} }}
 }
 
-// plan returns one of a module whose content is text, behind a link.
+// plan returns a plan for a module whose content is text, behind a link.
 func (f *fixture) plan(module, version, text string) directinstall.Plan {
 	template := &v1beta2.ModuleTemplate{}
 	template.Name = module + "-" + version
@@ -125,7 +125,7 @@ func (f *fixture) plan(module, version, text string) directinstall.Plan {
 	return directinstall.Plan{Config: f.config, Template: template, Access: f.access(), Wait: patience}
 }
 
-// withCR returns a plan a kind of its own with a default custom resource of it, and the definition to put into the content.
+// withCR adds a default custom resource of the module's own kind to a plan. The definition must be in the content.
 func withCR(plan directinstall.Plan, fields string) directinstall.Plan {
 	plan.Template.Spec.Data = object(sample(plan.Template.Spec.ModuleName, "default", fields))
 	plan.DefaultCR = true
@@ -213,7 +213,7 @@ func (f *fixture) create(text string) *unstructured.Unstructured {
 	made := object(text)
 	err := f.other.Create(f.Context(), made)
 	for late := time.Now().Add(patience); meta.IsNoMatchError(err) && time.Now().Before(late); err = f.other.Create(f.Context(), made) {
-		<-time.After(20 * time.Millisecond) // discovery does not tell yet of a kind that was defined a moment ago
+		<-time.After(20 * time.Millisecond) // discovery does not list a new kind immediately
 	}
 	f.must(err)
 	return made
@@ -226,7 +226,7 @@ func (f *fixture) patch(live *unstructured.Unstructured, patch string) {
 	f.must(f.other.Patch(context.Background(), live, client.RawPatch(types.MergePatchType, data)))
 }
 
-// installs returns an Install that must succeed.
+// installs calls Install, which must succeed.
 func (f *fixture) installs(plan directinstall.Plan) directinstall.Report {
 	f.Helper()
 	report, err := directinstall.Install(f.Context(), plan)
@@ -240,7 +240,7 @@ func (f *fixture) removal(module string) directinstall.Removal {
 	return directinstall.Removal{Config: f.config, Module: module, Wait: patience}
 }
 
-// deletes returns a Delete that must succeed.
+// deletes calls Delete, which must succeed.
 func (f *fixture) deletes(removal directinstall.Removal) directinstall.Report {
 	f.Helper()
 	report, err := directinstall.Delete(f.Context(), removal)
@@ -250,7 +250,7 @@ func (f *fixture) deletes(removal directinstall.Removal) directinstall.Report {
 	return report
 }
 
-// reason checks why a call was refused.
+// reason checks the reason of a refused call.
 func (f *fixture) reason(report directinstall.Report, err error, want string, words ...string) {
 	f.Helper()
 	if directinstall.ReasonOf(err) != want || report.Reason != want {
@@ -263,7 +263,7 @@ func (f *fixture) reason(report directinstall.Report, err error, want string, wo
 	}
 }
 
-// listed returns what List says of a module; nil when it is not installed.
+// listed returns the entry of List for a module; nil when it is not installed.
 func (f *fixture) listed(module string) *modulestatus.Direct {
 	f.Helper()
 	found, err := directinstall.List(f.Context(), f.other)
@@ -282,12 +282,13 @@ func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { re
 
 var errKilled = errors.New("the process was killed")
 
-// mortal is a process that is killed at its n-th write, ahead of it or just after it. From then on nothing of it reaches the cluster.
+// mortal simulates a process that is killed at its n-th write, just before or just after it. From then on, none of its requests reaches the
+// cluster.
 type mortal struct {
 	at     int32
 	after  bool
 	writes atomic.Int32
-	// end is called with the death: no one waits for a process that is no more.
+	// end is called when the process dies, so that its call ends.
 	end func()
 }
 
@@ -316,7 +317,7 @@ func (m *mortal) config(config *rest.Config) *rest.Config {
 	return config
 }
 
-// writes counts what a call writes.
+// writes counts the writes of a call.
 func (f *fixture) writes(do func(*rest.Config)) int {
 	counter := &mortal{at: 1 << 30}
 	do(counter.config(f.config))

@@ -15,13 +15,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// guard returns whose a module is, and refuses what is not for this package:
+// guard returns the type of a module, and refuses modules that are not for this package:
 //
-//  1. A Kyma that stands for this cluster has the module: refused, whatever the Plan says.
-//  2. It is marked as managed, or a ModuleReleaseMeta offers it: manageable, and refused unless the Plan says Unmanaged.
+//  1. A Kyma for this cluster has the module: refused in any case.
+//  2. Its template is marked as managed, or a ModuleReleaseMeta offers it: manageable, and refused unless the Plan sets Unmanaged.
 //  3. Otherwise it is a community module.
 //
-// A cluster that does not serve our kinds has none of them. What is forbidden to be read counts as being there.
+// A cluster that does not serve our kinds has none of them. Objects that may not be read are assumed to exist.
 func (j *job) guard(ctx context.Context, plan *Plan) (modulestatus.Type, error) {
 	releases, err := listed[v1beta2.ModuleReleaseMeta](ctx, j, "modulereleasemetas")
 	if err != nil && (!plan.Unmanaged || ReasonOf(err) != ReasonForbidden) {
@@ -57,14 +57,14 @@ func (j *job) guard(ctx context.Context, plan *Plan) (modulestatus.Type, error) 
 	return modulestatus.Manageable, nil
 }
 
-// manageable reports whether a template is marked as one that the lifecycle manager looks after.
+// manageable reports whether a template is marked as managed by the lifecycle manager.
 func manageable(template *v1beta2.ModuleTemplate) bool {
 	by := template.Labels[v1beta2.LabelManagedBy]
 	return by == v1beta2.ManagedByKyma || by == v1beta2.ManagedByLifecycleManager
 }
 
-// manages reports whether a Kyma looks after a module of this very cluster. A Kyma on a hub speaks of another cluster, unless it is local;
-// the one that the hub keeps in a runtime speaks of that.
+// manages reports whether a Kyma manages a module of this very cluster. A Kyma on a hub is for another cluster, unless it is local; the
+// Kyma that the hub keeps in a runtime is for that runtime.
 func manages(kyma *v1beta2.Kyma, module string, mandatory bool) bool {
 	local := kyma.Spec.Remote != nil && !*kyma.Spec.Remote
 	if !local && (kyma.Namespace != v1beta2.RuntimeNamespace || kyma.Name != v1beta2.RuntimeKymaName) {
@@ -75,7 +75,7 @@ func manages(kyma *v1beta2.Kyma, module string, mandatory bool) bool {
 			return true
 		}
 	}
-	for i := range kyma.Status.Modules { // it is there until its objects are gone
+	for i := range kyma.Status.Modules { // the status has it until its objects are gone
 		if status := &kyma.Status.Modules[i]; status.Name == module && status.State != v1beta2.StateUnmanaged {
 			return true
 		}
@@ -112,7 +112,7 @@ func convert(object *unstructured.Unstructured, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
-// serves reports whether the cluster serves one of our kinds, which needs no permission.
+// serves reports whether the cluster serves one of our kinds; discovery requires no permission.
 func (j *job) serves(resource string) (bool, error) {
 	client, err := discovery.NewDiscoveryClientForConfig(j.cluster.Config)
 	if err != nil {

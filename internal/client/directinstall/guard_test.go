@@ -57,14 +57,14 @@ func TestGuard_AModuleThatIsManagedIsNotInstalledDirectly(t *testing.T) {
 		kind         modulestatus.Type
 	}{
 		{"a community module is installed", "free", false, "", "", modulestatus.Community},
-		{"one that a Kyma here has is refused, whatever the plan says", "spoken", true, "", directinstall.ReasonManaged, ""},
+		{"one that a Kyma here has is refused in any case", "spoken", true, "", directinstall.ReasonManaged, ""},
 		{"one of a local Kyma is refused", "local", true, "", directinstall.ReasonManaged, ""},
-		{"one that a Kyma is not yet rid of is refused", "leaving", true, "", directinstall.ReasonManaged, ""},
+		{"one that a Kyma still removes is refused", "leaving", true, "", directinstall.ReasonManaged, ""},
 		{"a mandatory one is refused", "always", true, "", directinstall.ReasonManaged, ""},
-		{"one that is offered is refused unless the plan says unmanaged", "offered", false, "", directinstall.ReasonManageable, ""},
-		{"a Kyma of another cluster is in no one's way", "offered", true, "", "", modulestatus.Manageable},
-		{"one that was let go of can be installed unmanaged", "released", true, "", "", modulestatus.Manageable},
-		{"one that is marked as managed counts as manageable", "marked", false, v1beta2.ManagedByKyma, directinstall.ReasonManageable, ""},
+		{"an offered one is refused unless the plan sets unmanaged", "offered", false, "", directinstall.ReasonManageable, ""},
+		{"a Kyma of another cluster does not block", "offered", true, "", "", modulestatus.Manageable},
+		{"one that is no longer managed can be installed unmanaged", "released", true, "", "", modulestatus.Manageable},
+		{"one that is marked as managed is manageable", "marked", false, v1beta2.ManagedByKyma, directinstall.ReasonManageable, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := on(t, plane)
@@ -87,7 +87,7 @@ func TestGuard_AModuleThatIsManagedIsNotInstalledDirectly(t *testing.T) {
 		})
 	}
 
-	t.Run("a user who may not see Kymas may not install: forbidden is not none", func(t *testing.T) {
+	t.Run("a user who may not list Kymas may not install: forbidden does not mean none", func(t *testing.T) {
 		blind, err := plane.AddUser("blind")
 		f.must(err)
 		all := []string{"*"}

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// relation returns what another owner mark is to a direct installation: that of another one, of one that is gone, or a stranger's.
+// relation returns the relation of another owner mark to a direct installation: that of another one, of one that is gone, or a foreign one.
 func relation(others map[string]*installer.RecordOf) func(string) apply.Relation {
 	return func(mark string) apply.Relation {
 		switch {
@@ -38,7 +38,7 @@ func (j *job) list(ctx context.Context, into client.ObjectList) error {
 	return err
 }
 
-// home leaves the namespace of the records out of the content where it exists already: modules declare it, and none owns it.
+// home leaves the namespace of the records out of the content if it already exists: modules declare it, and none owns it.
 func (j *job) home(ctx context.Context, inst *installer.Installation) error {
 	live, err := j.cluster.Dynamic.Resource(namespaces).Get(ctx, modulestatus.DirectNamespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -56,7 +56,7 @@ func (j *job) home(ctx context.Context, inst *installer.Installation) error {
 	return nil
 }
 
-// homeless renders without the namespace of the records.
+// homeless renders everything but the namespace of the records.
 type homeless struct{ render.Renderer }
 
 // Render implements render.Renderer.

@@ -17,17 +17,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// Install brings a module, or the version of it that the Plan names. A second call with the same Plan writes nothing; one after an
-// interruption continues where that was.
+// Install installs a module in the version of the Plan. A second call with the same Plan writes nothing; a call after an interruption
+// continues where it stopped.
 //
-//  1. Who manages the module: refused where a Kyma does, or could and Unmanaged is not set.
-//  2. What is installed: refused while it is being deleted, and for a lower version.
-//  3. The content is fetched and verified; other content than the template's digest says, or under the same version, is refused.
-//  4. The API server is asked by dry runs. When it would refuse a part, nothing is written.
-//  5. pkg/installer does the rest. What a new version drops goes when everything of it is ready.
+//  1. The module's type: refused if a Kyma manages the module, or could and Unmanaged is not set.
+//  2. The installed version: refused if it is being deleted, or is higher than the requested one.
+//  3. The content is fetched and verified. It is refused if it does not have the digest in the template, or has changed under the same
+//     version.
+//  4. The API server is queried by dry runs. If it would refuse a part, nothing is written.
+//  5. pkg/installer does the rest. Objects that a new version no longer has are deleted when the new version is ready.
 func Install(ctx context.Context, plan Plan) (Report, error) { return install(ctx, plan, false) }
 
-// Upgrade is Install where the module is installed already: ReasonNotInstalled otherwise. It creates no custom resource.
+// Upgrade is Install for an installed module, with ReasonNotInstalled for any other. It creates no custom resource.
 func Upgrade(ctx context.Context, plan Plan) (Report, error) { return install(ctx, plan, true) }
 
 // installing is one call of Install.
@@ -75,7 +76,7 @@ func (c *installing) run(ctx context.Context) (Report, error) {
 	return report, errors.Join(err, done())
 }
 
-// allowed refuses what does not fit to what is installed.
+// allowed refuses a call that does not fit the installed state.
 func (c *installing) allowed() error {
 	before := c.installed()
 	switch {
@@ -106,7 +107,7 @@ func (c *installing) bring(ctx context.Context, store *content.Store, report Rep
 	if err := errors.Join(c.covered(inst.CustomResources), refusedOf(c.module, report.Differences)); err != nil {
 		return report, c.trouble(ctx, err)
 	}
-	if err := c.annotate(&inst); err != nil { // which tells what the content turned out to be worth
+	if err := c.annotate(&inst); err != nil { // again, since covered may have changed the note on the signatures
 		return report, err
 	}
 	if c.plan.DryRun {
@@ -121,7 +122,7 @@ func (c *installing) bring(ctx context.Context, store *content.Store, report Rep
 	return report, c.trouble(ctx, err)
 }
 
-// refusedOf returns the error of what the API server would refuse; nil when it refuses nothing.
+// refusedOf returns an error for the objects that the API server would refuse; nil when there are none.
 func refusedOf(module string, differences []apply.Difference) error {
 	var bad []string
 	var first error
@@ -141,7 +142,7 @@ func refusedOf(module string, differences []apply.Difference) error {
 	return &Error{Reason: ReasonRefused, Err: fmt.Errorf("nothing of module %s was changed, since this would be refused: %s", module, text)}
 }
 
-// installation returns what pkg/installer is requested.
+// installation returns the request to pkg/installer.
 func (c *installing) installation(ctx context.Context) (installer.Installation, error) {
 	inst := c.job.installation()
 	inst.CreateNamespace, inst.PruneWhenReady, inst.Wait, inst.Progress = true, true, c.plan.Wait, c.plan.Progress
@@ -163,11 +164,11 @@ func (c *installing) installation(ctx context.Context) (installer.Installation, 
 	return inst, c.annotate(&inst)
 }
 
-// customResources returns those that are created with this call, and those that were, since they count for being ready:
+// customResources returns the custom resources that this call creates and those that were created before, since they count for readiness:
 //
-//  1. One that was created once is not created again.
+//  1. A custom resource that was created once is not created again.
 //  2. One whose creation was interrupted is created.
-//  3. Otherwise what the Plan asks for, but never by an upgrade of what was complete once.
+//  3. Otherwise the Plan's is created, except by an upgrade of a complete installation.
 func (c *installing) customResources() []*unstructured.Unstructured {
 	var custom []*unstructured.Unstructured
 	if c.record != nil {
@@ -188,7 +189,7 @@ func (c *installing) customResources() []*unstructured.Unstructured {
 	return append(custom, asked)
 }
 
-// requestedResource returns the custom resource that the Plan asks for, or an interrupted call did.
+// requestedResource returns the custom resource that the Plan or an interrupted call requests.
 func (c *installing) requestedResource() *unstructured.Unstructured {
 	planned := c.record != nil && len(c.record.Created) > 0
 	switch {
@@ -200,7 +201,7 @@ func (c *installing) requestedResource() *unstructured.Unstructured {
 	return nil
 }
 
-// storeOf returns where content is kept, and what ends that.
+// storeOf returns the store for the content, and a function that removes a temporary one.
 func storeOf(dir string) (store *content.Store, done func() error, err error) {
 	if dir != "" {
 		return &content.Store{Dir: dir}, func() error { return nil }, nil

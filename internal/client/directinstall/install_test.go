@@ -93,7 +93,8 @@ func TestInstall_AnInterruptedCallConvergesWhenItIsRepeated(t *testing.T) {
 	}
 }
 
-// interrupted takes a module through its life; each call is killed at a write and repeated. alive tells that none of them had so many.
+// interrupted takes a module through its life cycle; each call is killed at a write and repeated. alive reports that no call had that many
+// writes.
 func (f *fixture) interrupted(module string, at int32, after bool) (alive bool) {
 	f.Helper()
 	alive = true
@@ -180,7 +181,7 @@ func TestInstall_AFailedUpgradeLeavesWhatRuns(t *testing.T) {
 		f.reason(report, err, directinstall.ReasonContentChanged, "sha256:")
 		same()
 	})
-	t.Run("a manager that does not come up: the old one is not pruned", func(t *testing.T) {
+	t.Run("a manager that does not become ready: the old one is not pruned", func(t *testing.T) {
 		never := strings.Replace(deployment("stays-next", "example.com/stays:0.2.0"), "spec: {containers",
 			"spec: {nodeSelector: {no: such}, containers", 1)
 		plan := f.plan("stays", "0.2.0", never+configMap("stays-a", "2"))
@@ -194,7 +195,7 @@ func TestInstall_AFailedUpgradeLeavesWhatRuns(t *testing.T) {
 			t.Errorf("listed as %+v", listed.DirectNote)
 		}
 	})
-	t.Run("and back to what was complete is no downgrade", func(t *testing.T) {
+	t.Run("and back to the last complete version is no downgrade", func(t *testing.T) {
 		first = f.plan("stays", "0.1.0", deployment("stays-manager", "example.com/stays:0.1.0")+configMap("stays-a", "1"))
 		f.installs(first)
 		if f.find("apps/v1", "Deployment", system, "stays-next") != nil || !f.listed("stays").Complete {

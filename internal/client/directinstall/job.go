@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// fieldManager writes the objects of direct installations.
+	// fieldManager is the field manager of direct installations.
 	fieldManager = "kyma-direct"
-	// prefix keeps installations of modules apart from others of pkg/installer in the same namespace.
+	// prefix distinguishes installations of modules from other installations of pkg/installer in the same namespace.
 	prefix = "module-"
-	// patience is for the note that an installation failed, which is written also when the caller has given up.
+	// patience is how long it may take to record a failure, which is done even after the caller gave up.
 	patience = 10 * time.Second
-	// maxTrouble bounds that note.
+	// maxTrouble is the maximum length of that record.
 	maxTrouble = 1024
 )
 
@@ -41,7 +41,7 @@ type job struct {
 	note    modulestatus.DirectNote
 }
 
-// open connects and reads the record.
+// open connects to the cluster and reads the record.
 func open(ctx context.Context, config *rest.Config, module string) (*job, error) {
 	if len(validation.IsDNS1035Label(module)) > 0 {
 		return nil, refuse(ReasonPlanInvalid, "%q is no name of a module: it has lower case letters, digits and '-'", module)
@@ -67,7 +67,7 @@ func (j *job) read(ctx context.Context) error {
 	return nil
 }
 
-// installation names the installation, and no more.
+// installation returns an Installation that only identifies the module.
 func (j *job) installation() installer.Installation {
 	return installer.Installation{
 		Name: prefix + j.module, Namespace: modulestatus.DirectNamespace, Cluster: j.cluster, FieldManager: fieldManager,
@@ -75,7 +75,7 @@ func (j *job) installation() installer.Installation {
 	}
 }
 
-// owner returns the mark on its objects.
+// owner returns the owner mark of a module's objects.
 func owner(module string) string { return modulestatus.DirectNamespace + "/" + prefix + module }
 
 // installed returns the last version that was complete.
@@ -86,14 +86,14 @@ func (j *job) installed() string {
 	return j.note.Before
 }
 
-// lower compares versions; what is none is not lower.
+// lower compares versions; an invalid version is not lower.
 func lower(version, than string) bool {
 	a, errA := semver.NewVersion(version)
 	b, errB := semver.NewVersion(than)
 	return errA == nil && errB == nil && a.LessThan(b)
 }
 
-// identify reads from a Plan which module it is about, in which version.
+// identify returns the module and the version of a Plan.
 func identify(plan *Plan) (module, version string, err error) {
 	template := plan.Template
 	if plan.Config == nil || template == nil {
@@ -113,7 +113,7 @@ func identify(plan *Plan) (module, version string, err error) {
 	return module, version, nil
 }
 
-// annotate says on the record what is being installed, and, when it is ready, that it is.
+// annotate writes to the record the version that is being installed, and, once it is ready, that it is complete.
 func (c *installing) annotate(inst *installer.Installation) error {
 	spec := &c.plan.Template.Spec
 	note := modulestatus.DirectNote{
@@ -134,10 +134,10 @@ func (c *installing) annotate(inst *installer.Installation) error {
 		return err
 	}
 	if c.note.Complete && c.note.Version == note.Version && c.note.Source == note.Source {
-		return nil // what is put back by now is no installation
+		return nil // restoring the same version is no new installation
 	}
 	note.Complete, note.Before = false, c.installed()
-	for _, gvk := range c.note.Associated { // what users made with the version before blocks a deletion as well
+	for _, gvk := range c.note.Associated { // objects that users made with the previous version block a deletion as well
 		if !slices.Contains(note.Associated, gvk) {
 			note.Associated = append(slices.Clone(note.Associated), gvk)
 		}
@@ -146,7 +146,7 @@ func (c *installing) annotate(inst *installer.Installation) error {
 	return err
 }
 
-// trouble notes on the record why an installation failed; the error is the one it was given, and what kept it from that.
+// trouble records why an installation failed. It returns the given error, joined with one that prevented the record.
 func (c *installing) trouble(ctx context.Context, failed error) error {
 	if failed == nil || c.plan.DryRun || ReasonOf(failed) == installer.ReasonRecordConflict {
 		return failed
@@ -155,7 +155,7 @@ func (c *installing) trouble(ctx context.Context, failed error) error {
 	defer cancel()
 	now := &job{module: c.module, cluster: c.cluster}
 	if err := now.read(ctx); err != nil || now.record == nil {
-		return failed // which says more than that this could not be read
+		return failed // it is more useful than the error of the read
 	}
 	text := failed.Error()
 	now.note.Trouble = text[:min(len(text), maxTrouble)]
@@ -187,8 +187,8 @@ func (j *job) others(ctx context.Context) (map[string]*installer.RecordOf, error
 	return others, nil
 }
 
-// share lets modules have objects in common, such as a definition or a namespace: who came first looks after them, and who goes hands them
-// to one that is left.
+// share lets modules have objects in common, such as a definition or a namespace: the first module owns them, and when it is deleted, it
+// hands them over to one of the others.
 func (j *job) share(ctx context.Context, inst *installer.Installation) error {
 	others, err := j.others(ctx)
 	if err != nil {
@@ -210,7 +210,7 @@ func (j *job) share(ctx context.Context, inst *installer.Installation) error {
 	return nil
 }
 
-// ours tells the owner marks of direct installations.
+// ours reports whether an owner mark is that of a direct installation.
 func ours(mark string) bool { return strings.HasPrefix(mark, owner("")) }
 
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

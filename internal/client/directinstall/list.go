@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// List returns which modules are installed directly, by name. The cost is one request.
+// List returns the modules that are installed directly, sorted by name. It sends one request.
 func List(ctx context.Context, reader client.Reader) ([]modulestatus.Direct, error) {
 	var secrets corev1.SecretList
 	err := reader.List(ctx, &secrets, client.InNamespace(modulestatus.DirectNamespace), client.HasLabels{modulestatus.LabelDirect})
@@ -24,7 +24,7 @@ func List(ctx context.Context, reader client.Reader) ([]modulestatus.Direct, err
 	return FromSecrets(secrets.Items), nil
 }
 
-// Find returns the record of one module, nil where it is not installed directly. The cost is one request.
+// Find returns the record of one module, nil if it is not installed directly. It sends one request.
 func Find(ctx context.Context, reader client.Reader, module string) (*modulestatus.Direct, error) {
 	installed, err := List(ctx, reader)
 	if err != nil {
@@ -36,8 +36,8 @@ func Find(ctx context.Context, reader client.Reader, module string) (*modulestat
 	return nil, nil
 }
 
-// WantsDefault reports whether a module gets its default custom resource: when the policy says so, and with the first installation unless
-// it says otherwise. What was installed without one stays so. before is the module's record, nil for none.
+// WantsDefault reports whether a module gets its default custom resource: if the policy requests it, and with the first installation unless
+// the policy excludes it. A module that was installed without one stays without. before is the module's record, nil for none.
 func WantsDefault(policy v1beta2.CustomResourcePolicy, before *modulestatus.Direct) bool {
 	if policy != "" {
 		return policy == v1beta2.CustomResourcePolicyCreateAndDelete

@@ -14,8 +14,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// TestPlain_ATemplateDoesNotTurnOffTLS: the one who writes a template says where its component lies. Whether a login goes there in the
-// clear is said by the owner of the login.
+// TestPlain_ATemplateDoesNotTurnOffTLS: the author of a template chooses the location of its component. Only the owner of a login decides
+// whether it is sent there in clear text.
 func TestPlain_ATemplateDoesNotTurnOffTLS(t *testing.T) {
 	var requests, logins atomic.Int32
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,11 +38,11 @@ func TestPlain_ATemplateDoesNotTurnOffTLS(t *testing.T) {
 		access   directinstall.Access
 		asked    bool
 	}{
-		"the address says http":    {registry.URL, directinstall.Access{}, false},
-		"in capitals":              {strings.Replace(registry.URL, "http", "HTTP", 1), directinstall.Access{}, false},
-		"the address says nothing": {host, directinstall.Access{}, false},
-		"a flag says so":           {host, directinstall.Access{PlainHTTP: true}, true},
-		"the registries file says so, and the address too": {registry.URL, directinstall.Access{Policy: func(asked string) content.HostPolicy {
+		"the address has http":      {registry.URL, directinstall.Access{}, false},
+		"in capitals":               {strings.Replace(registry.URL, "http", "HTTP", 1), directinstall.Access{}, false},
+		"the address has no scheme": {host, directinstall.Access{}, false},
+		"a flag allows it":          {host, directinstall.Access{PlainHTTP: true}, true},
+		"the registries file and the address have http": {registry.URL, directinstall.Access{Policy: func(asked string) content.HostPolicy {
 			return content.HostPolicy{PlainHTTP: asked == host}
 		}}, true},
 	} {

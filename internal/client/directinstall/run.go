@@ -2,14 +2,14 @@ package directinstall
 
 import "context"
 
-// Run is Install for module developers: the same version may come with other content, or after a higher one, and what could be
-// managed need not be. A module that a Kyma manages is refused here, too.
+// Run is Install for module developers: the same version may have changed content or follow a higher one, and a manageable module is
+// installed unmanaged. A module that a Kyma manages is refused here, too.
 func Run(ctx context.Context, plan Plan) (Report, error) {
 	plan.Unmanaged, plan.AllowDowngrade, plan.AllowOtherContent = true, true, true
 	return Install(ctx, plan)
 }
 
-// CleanUp takes down what Run brought, with everything that was made with the module.
+// CleanUp removes what Run installed, and all objects that were made with the module.
 func CleanUp(ctx context.Context, removal Removal) (Report, error) {
 	shown, err := Preview(ctx, removal)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// policy returns what is asked of a component's signatures; that of "" counts for what is part of no component.
+// policy returns the signature policy of a component; that of "" applies to content in no component.
 func (p *Plan) policy(component string) *descriptor.SignaturePolicy {
 	if p.Signatures == nil {
 		return nil
@@ -26,7 +26,7 @@ func (p *Plan) policy(component string) *descriptor.SignaturePolicy {
 	return p.Signatures(component)
 }
 
-// unsigned refuses content that is part of no component version, where the policy asks for one.
+// unsigned refuses content in no component version if the policy requires a signature.
 func (p *Plan) unsigned(what string) (signed modulestatus.Signed, err error) {
 	policy := p.policy("")
 	switch {
@@ -39,7 +39,7 @@ func (p *Plan) unsigned(what string) (signed modulestatus.Signed, err error) {
 	return modulestatus.Signed{State: modulestatus.SignatureUnknown}, nil
 }
 
-// seal is what a module that is being installed is held to.
+// seal is what the content of an installation is checked against.
 type seal struct {
 	policy   *descriptor.SignaturePolicy
 	coverage *descriptor.Coverage
@@ -47,13 +47,13 @@ type seal struct {
 	component string
 	template  *v1beta2.ModuleTemplate
 	resource  *unstructured.Unstructured
-	// release is the name of a chart's release that the module gives it; empty where the component does.
+	// release is the release name that the module gives to a chart; empty if the component names one.
 	release string
-	// content holds the objects of the content as they are rendered, before anything takes another place in them.
+	// content has the rendered objects of the content, before transforms replace images in them.
 	content map[inventory.ID]*unstructured.Unstructured
 }
 
-// verify holds the component to the policy: without a signature that counts nothing is installed.
+// verify applies the policy to the component: without a valid signature, nothing is installed.
 func (r *reading) verify(ctx context.Context, policy *descriptor.SignaturePolicy, found *loaded) error {
 	found.signed.State = modulestatus.SignatureUnknown
 	if !policy.Binds() {
@@ -80,7 +80,7 @@ func (r *reading) verify(ctx context.Context, policy *descriptor.SignaturePolicy
 	return r.describe(ctx, found.seal)
 }
 
-// describe reads what the component says of its module.
+// describe reads the component's own description of its module.
 func (r *reading) describe(ctx context.Context, into *seal) error {
 	template, err := r.file(ctx, r.component, resourceTemplate, r.plain)
 	if err == nil && template != nil {
@@ -105,7 +105,7 @@ func stateOf(err error) string {
 	}[descriptor.ReasonOf(err)], modulestatus.SignatureInvalid)
 }
 
-// transforms note the content and put the images of the component in place of those that it names.
+// transforms returns functions that record the rendered objects, and then replace their images by those of the component.
 func (l *loaded) transforms() []func(*unstructured.Unstructured) error {
 	var made []func(*unstructured.Unstructured) error
 	if l.seal != nil {
@@ -117,7 +117,7 @@ func (l *loaded) transforms() []func(*unstructured.Unstructured) error {
 	return append(made, localise(l.images)...)
 }
 
-// covered compares what is about to be installed with what is signed. With a policy that audits it notes the problems.
+// covered compares the content and the plan with the signed component. A policy that only audits records the problems.
 func (c *installing) covered(custom []*unstructured.Unstructured) error {
 	held := c.loaded.seal
 	if held == nil {
@@ -164,7 +164,7 @@ func (c *installing) covered(custom []*unstructured.Unstructured) error {
 	return refuse(ReasonContentNotCovered, "nothing of module %s was changed: %s", c.module, message)
 }
 
-// created reports whether a custom resource was created by an earlier call, and is not created again.
+// created reports whether an earlier call created a custom resource, so that it is not created again.
 func (c *installing) created(resource *unstructured.Unstructured) (inventory.ID, bool) {
 	id := inventory.IDOf(resource)
 	if c.record == nil {

@@ -22,11 +22,10 @@ const (
 	resourceDefaultCR = "default-cr"
 )
 
-// maxCatalog bounds a file of ModuleTemplates.
+// maxCatalog limits the size of a file of ModuleTemplates.
 const maxCatalog = 32 << 20
 
-// Parse reads the ModuleTemplates and ModuleReleaseMetas of a file with YAML or JSON documents, or lists of them. Other objects are left
-// out.
+// Parse reads the ModuleTemplates and ModuleReleaseMetas of a file with YAML or JSON documents, or lists of them. It skips other objects.
 func Parse(data []byte) (templates []v1beta2.ModuleTemplate, releases []v1beta2.ModuleReleaseMeta, err error) {
 	objects, err := render.Parse(bytes.NewReader(data), maxCatalog)
 	if err != nil {
@@ -51,8 +50,8 @@ func Parse(data []byte) (templates []v1beta2.ModuleTemplate, releases []v1beta2.
 	return templates, releases, nil
 }
 
-// TemplateOf returns the ModuleTemplate of a component version: the one that it carries as resource moduletemplate, or one that says as
-// much as the component does, with the default custom resource of resource default-cr. A Plan with it needs the same Component.
+// TemplateOf returns the ModuleTemplate of a component version: its resource moduletemplate, or else one made from the component, with the
+// default custom resource of resource default-cr. A Plan with it requires the same Component.
 func TemplateOf(ctx context.Context, where Component, access Access) (template *v1beta2.ModuleTemplate, err error) {
 	store, done, err := storeOf("")
 	if err != nil {
@@ -105,7 +104,7 @@ func single(data []byte) (*unstructured.Unstructured, error) {
 	return objects[0], nil
 }
 
-// file returns what a resource of a component version holds; nil when there is no such layer.
+// file returns the content of a resource of a component version; nil when there is no such resource.
 func (f *fetching) file(ctx context.Context, c *descriptor.Component, name string, plainHTTP bool) ([]byte, error) {
 	if !slices.ContainsFunc(c.Resources, func(r descriptor.Resource) bool { return r.Name == name }) {
 		return nil, nil

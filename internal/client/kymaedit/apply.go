@@ -13,50 +13,50 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// FieldManager is the name under which these edits stand in the managed fields of a Kyma.
+// FieldManager is the name of these edits in the managed fields of a Kyma.
 const FieldManager = "kyma-cli"
 
-// DryRun says whether an edit is only tried.
+// DryRun determines whether an edit is only tried.
 type DryRun string
 
 // The ways to try an edit.
 const (
-	// DryRunNone writes.
+	// DryRunNone writes the edit.
 	DryRunNone DryRun = "none"
-	// DryRunClient never prompts.
+	// DryRunClient does not send the edit.
 	DryRunClient DryRun = "client"
-	// DryRunServer lets the API server check the edit without keeping it.
+	// DryRunServer lets the API server validate the edit without storing it.
 	DryRunServer DryRun = "server"
 )
 
-// Options of Apply. The zero value writes without asking.
+// Options of Apply. The zero value writes without a review.
 type Options struct {
 	DryRun DryRun
-	// Review sees the edit before it is written, again when it had to be recreated from another object. An error ends everything.
+	// Review receives the edit before it is written, and again each time a conflict forces a new attempt. An error ends Apply.
 	Review func(before, after *v1beta2.Kyma) error
 }
 
 // Result is the result of Apply.
 type Result struct {
-	// Before and After are the object that the edit was made from and the one that came of it; they are the same when nothing changed.
+	// Before and After are the object before the edit and after it; they are the same when nothing changed.
 	Before, After *v1beta2.Kyma
-	// Written reports whether the cluster has it.
+	// Written reports whether the edit was written to the cluster.
 	Written bool
 }
 
-// retries wait a random part of a growing time, so that many who are in each other's way get past each other.
+// retries waits for a random part of a growing interval, so that many concurrent writers do not collide again.
 func retries() wait.Backoff {
 	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 60, Cap: 500 * time.Millisecond}
 }
 
 // Apply edits a Kyma so that no concurrent edit is lost:
 //
-//  1. the object is read, and the edit made from it
-//  2. an edit that changes nothing is not written
-//  3. what differs is written as a patch that holds for the version that was read only
+//  1. it reads the object and makes the edit from it
+//  2. it does not write an edit that changes nothing
+//  3. it writes the difference as a patch that applies only to the version that was read
 //  4. on a conflict it starts again, until the context ends
 //
-// change may be called many times and must say again each time what it did.
+// change may be called many times, and must report its result anew each time.
 func Apply(ctx context.Context, c client.Client, key client.ObjectKey, change func(*v1beta2.Kyma) error, options Options) (Result, error) {
 	backoff := retries()
 	for {
@@ -74,7 +74,7 @@ func Apply(ctx context.Context, c client.Client, key client.ObjectKey, change fu
 	}
 }
 
-// once returns one attempt.
+// once makes one attempt.
 func once(
 	ctx context.Context, c client.Client, before *v1beta2.Kyma, change func(*v1beta2.Kyma) error, options Options,
 ) (Result, error) {
@@ -107,13 +107,13 @@ func once(
 	return result, nil
 }
 
-// nothing reports whether an edit changed nothing.
+// nothing reports whether an edit changes nothing.
 func nothing(before, after *v1beta2.Kyma) (bool, error) {
 	patch, err := client.MergeFrom(before).Data(after)
 	return bytes.Equal(patch, []byte("{}")), err
 }
 
-// pause waits, or ends with the context.
+// pause waits for a duration, or until the context ends.
 func pause(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// someKyma creates a Kyma and deletes it at the end.
+// someKyma creates a Kyma and deletes it after the test.
 func someKyma(t *testing.T, c client.Client, modules ...string) client.ObjectKey {
 	t.Helper()
 	kyma := &v1beta2.Kyma{
@@ -53,7 +53,7 @@ func enable(names ...string) func(*v1beta2.Kyma) error {
 	}
 }
 
-// Ten users enable a module each, one disables another, while a user like the operator writes the status all the time.
+// Ten users enable a module each and one disables another, while an operator constantly writes the status.
 func TestConcurrentEditsAllLand(t *testing.T) {
 	c := connect(t)
 	key := someKyma(t, c, "leaving")
@@ -112,13 +112,13 @@ func TestTriesWriteNothing(t *testing.T) {
 		edit func(*v1beta2.Kyma) error
 		bad  bool
 	}{
-		"a try without the server writes nothing":                 {DryRunClient, enable("notes"), false},
-		"a try on the server writes nothing":                      {DryRunServer, enable("notes"), false},
-		"a try on the server is checked by it":                    {DryRunServer, setBoth, true},
-		"a try without the server is not checked by it":           {DryRunClient, setBoth, false},
-		"what is written is checked as well, and refused":         {DryRunNone, setBoth, true},
-		"an edit that changes nothing is not written":             {DryRunNone, enable(), false},
-		"a module that is there already is not written once more": {DryRunNone, enable("there"), false},
+		"a client dry run writes nothing":                     {DryRunClient, enable("notes"), false},
+		"a server dry run writes nothing":                     {DryRunServer, enable("notes"), false},
+		"a server dry run is validated":                       {DryRunServer, setBoth, true},
+		"a client dry run is not validated":                   {DryRunClient, setBoth, false},
+		"a write is validated as well, and refused":           {DryRunNone, setBoth, true},
+		"an edit that changes nothing is not written":         {DryRunNone, enable(), false},
+		"a module that is there already is not written again": {DryRunNone, enable("there"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key := someKyma(t, c, "there")
@@ -137,7 +137,7 @@ func TestTriesWriteNothing(t *testing.T) {
 	}
 }
 
-// setBoth returns what the API refuses.
+// setBoth makes an edit that the API refuses.
 func setBoth(kyma *v1beta2.Kyma) error {
 	kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: "both", Channel: "fast", Version: "1.0.0"})
 	return nil
@@ -161,7 +161,7 @@ func TestApplyEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	// Every look is followed by another user's write, so that no attempt can succeed.
+	// Another user writes after every read, so that no attempt can succeed.
 	_, err := Apply(ctx, c, key, func(kyma *v1beta2.Kyma) error {
 		other := kyma.DeepCopy()
 		other.Labels = map[string]string{"other": kyma.ResourceVersion}

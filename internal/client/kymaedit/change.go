@@ -18,17 +18,17 @@ const (
 	Unchanged Action = "unchanged"
 )
 
-// Change tells what one edit did to one entry of a spec.
+// Change is the effect of one edit on one entry of a spec.
 type Change struct {
 	// Module is the entry's name, empty for the Kyma's own fields.
 	Module string
 	Action Action
-	// Fields that are another now, as they are called in the spec, sorted.
+	// Fields that changed, by their names in the spec, sorted.
 	Fields []string
 }
 
-// Enable returns the spec a module, or changes the entry that it has as far as the wish says something. A channel takes the place of a
-// version and the other way round, since the API allows one of them only.
+// Enable adds a module to the spec, or changes its entry as far as the wish requires. A channel replaces a version and the other way round,
+// since the API allows only one of them.
 func Enable(spec *v1beta2.KymaSpec, wish ModuleRequest) Change {
 	entry, action := find(spec, wish.Name), Changed
 	if entry == nil {
@@ -46,7 +46,7 @@ func Enable(spec *v1beta2.KymaSpec, wish ModuleRequest) Change {
 	return compareEntry(action, &before, entry)
 }
 
-// Follow lets a module follow the Kyma's own channel again: neither channel nor version of its own.
+// Follow lets a module follow the Kyma's own channel again, without a channel or a version of its own.
 func Follow(spec *v1beta2.KymaSpec, name string) Change {
 	entry := find(spec, name)
 	if entry == nil {
@@ -57,7 +57,7 @@ func Follow(spec *v1beta2.KymaSpec, name string) Change {
 	return compareEntry(Changed, &before, entry)
 }
 
-// Disable takes a module out of the spec.
+// Disable removes a module from the spec.
 func Disable(spec *v1beta2.KymaSpec, name string) Change {
 	if find(spec, name) == nil {
 		return Change{Module: name, Action: Unchanged}
@@ -66,7 +66,7 @@ func Disable(spec *v1beta2.KymaSpec, name string) Change {
 	return Change{Module: name, Action: Disabled}
 }
 
-// Manage reports whether the operator looks after a module that the spec has, and with which policy; an empty policy is left as it is.
+// Manage sets whether the operator manages a module of the spec, and with which policy; an empty policy leaves that of the entry.
 func Manage(spec *v1beta2.KymaSpec, name string, managed bool, policy v1beta2.CustomResourcePolicy) Change {
 	entry := find(spec, name)
 	if entry == nil {
@@ -92,7 +92,7 @@ func SetChannel(spec *v1beta2.KymaSpec, channel string) Change {
 // Entry returns the module's entry in a spec, nil when there is none.
 func Entry(spec *v1beta2.KymaSpec, name string) *v1beta2.Module { return find(spec, name) }
 
-// IsManaged reports whether the operator looks after a module: it does unless the entry says that it shall not.
+// IsManaged reports whether the operator manages a module, which it does unless the entry says otherwise.
 func IsManaged(entry *v1beta2.Module) bool { return entry.Managed == nil || *entry.Managed }
 
 func find(spec *v1beta2.KymaSpec, name string) *v1beta2.Module {
@@ -103,7 +103,7 @@ func find(spec *v1beta2.KymaSpec, name string) *v1beta2.Module {
 	return &spec.Modules[i]
 }
 
-// compareEntry compares an entry with what it was before.
+// compareEntry compares an entry with its previous state.
 func compareEntry(action Action, before, after *v1beta2.Module) Change {
 	change := Change{Module: after.Name, Action: action}
 	differs := func(field string, different bool) {

@@ -13,24 +13,24 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// KymaContext is a Kyma and what is available beside it: what the command line and the dashboard decide on before they edit.
+// KymaContext is a Kyma and its catalog, on which the command line and the dashboard base their decisions before an edit.
 type KymaContext struct {
 	Kyma *v1beta2.Kyma
-	// Asked is what the Kyma asks for, together with the user of its runtime.
+	// Asked is the spec that the Kyma and the user of its runtime request together.
 	Asked v1beta2.KymaSpec
-	// Releases and Templates are those of the Kyma's namespace, and Offers what they come to.
+	// Releases and Templates are those of the Kyma's namespace, and Offers follow from them.
 	Releases  []v1beta2.ModuleReleaseMeta
 	Templates []v1beta2.ModuleTemplate
 	Offers    map[string]Offer
 }
 
-// StandOf returns a Kyma of whose catalog nothing is known yet.
+// StandOf returns the context of a Kyma whose catalog is not loaded yet.
 func StandOf(kyma *v1beta2.Kyma) KymaContext {
 	return KymaContext{Kyma: kyma, Asked: modulestatus.Effective(kyma)}
 }
 
-// Load reads what is available: the releases and templates beside the Kyma. In a runtime that is its catalog. A cluster that does not know
-// one of the kinds has none of it.
+// Load reads the catalog: the releases and templates in the Kyma's namespace. In a runtime, those are the catalog of that runtime. A
+// cluster that does not serve one of the kinds has no objects of it.
 func (s *KymaContext) Load(ctx context.Context, reader client.Reader) error {
 	var releases v1beta2.ModuleReleaseMetaList
 	var templates v1beta2.ModuleTemplateList
@@ -44,24 +44,24 @@ func (s *KymaContext) Load(ctx context.Context, reader client.Reader) error {
 	return nil
 }
 
-// unserved reports whether a cluster does not have a kind at all.
+// unserved reports whether the cluster does not serve a kind.
 func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
-// Key names the Kyma.
+// Key returns the key of the Kyma.
 func (s *KymaContext) Key() client.ObjectKey { return client.ObjectKeyFromObject(s.Kyma) }
 
-// Here reports whether the modules of the Kyma are in the cluster that it was read from.
+// Here reports whether the modules of the Kyma are in the cluster from which it was read.
 func (s *KymaContext) Here() bool { return modulestatus.Here(s.Kyma) }
 
-// Has reports whether the Kyma asks for a module.
+// Has reports whether the Kyma requests a module.
 func (s *KymaContext) Has(name string) bool { return Entry(&s.Asked, name) != nil }
 
-// Theirs reports whether only the user of the runtime asks for a module: the Kyma itself has no entry that could be taken out.
+// Theirs reports whether only the user of the runtime requests a module: the Kyma itself has no entry that could be removed.
 func (s *KymaContext) Theirs(name string) bool {
 	return s.Has(name) && Entry(&s.Kyma.Spec, name) == nil
 }
 
-// StatusOf returns what the Kyma says of a module, nil when that is nothing.
+// StatusOf returns the Kyma's status of a module, nil when there is none.
 func (s *KymaContext) StatusOf(name string) *v1beta2.ModuleStatus {
 	for i := range s.Kyma.Status.Modules {
 		if s.Kyma.Status.Modules[i].Name == name {
@@ -71,7 +71,7 @@ func (s *KymaContext) StatusOf(name string) *v1beta2.ModuleStatus {
 	return nil
 }
 
-// Version returns the one that a module's entry in a spec leads to, empty when that is not known here.
+// Version returns the version that a module's entry in a spec leads to, empty when it is not known here.
 func (s *KymaContext) Version(spec *v1beta2.KymaSpec, name string) string {
 	entry := Entry(spec, name)
 	switch {
@@ -85,7 +85,7 @@ func (s *KymaContext) Version(spec *v1beta2.KymaSpec, name string) string {
 	return s.Offers[name].Channels[spec.Channel]
 }
 
-// Template returns that of a module's version, nil when there is none here.
+// Template returns the template of a module's version, nil when there is none here.
 func (s *KymaContext) Template(name, version string) *v1beta2.ModuleTemplate {
 	for i := range s.Templates {
 		if modulestatus.ModuleOf(&s.Templates[i]) == name && modulestatus.VersionOf(&s.Templates[i]) == version {
@@ -95,7 +95,7 @@ func (s *KymaContext) Template(name, version string) *v1beta2.ModuleTemplate {
 	return nil
 }
 
-// Installed returns the template of the version that is installed, or else of the one that is requested.
+// Installed returns the template of the installed version, or else of the requested one.
 func (s *KymaContext) Installed(name string) *v1beta2.ModuleTemplate {
 	if known := s.StatusOf(name); known != nil && known.Version != "" {
 		return s.Template(name, known.Version)
@@ -103,8 +103,8 @@ func (s *KymaContext) Installed(name string) *v1beta2.ModuleTemplate {
 	return s.Template(name, s.Version(&s.Asked, name))
 }
 
-// Check reports whether a wish leads to something. A runtime's catalog shows the versions of channels only, so that a version which it does
-// not show may exist nevertheless: the hub decides.
+// Check reports whether a wish can be fulfilled. A runtime's catalog shows only the versions of channels, so a version that is missing
+// there may still exist: the hub decides.
 func (s *KymaContext) Check(spec *v1beta2.KymaSpec, wish ModuleRequest) error {
 	err := Check(s.Offers, spec, wish)
 	if unknown, is := errors.AsType[*UnknownError](err); is && unknown.What == "version" && modulestatus.IsCopy(s.Kyma) {
@@ -113,13 +113,14 @@ func (s *KymaContext) Check(spec *v1beta2.KymaSpec, wish ModuleRequest) error {
 	return err
 }
 
-// MayAdd asks the flowchart of package view whether a module goes into the Kyma; why says why not. direct says that it is installed without
-// the lifecycle manager where the modules of the Kyma are, community that there are unmanaged templates of it.
+// MayAdd decides with the flowchart of package modulestatus whether a module goes into the Kyma; why gives the reason against it. direct
+// means that the module is installed without the lifecycle manager in the cluster of the Kyma's modules; community reports whether there
+// are unmanaged templates of it.
 //
-//  1. An entry that is there may be another one: the flowchart says where that is not meant.
-//  2. What no release offers, and has templates, is a community module.
-//  3. What is mandatory, or is not there at all, is the error of Check.
-//  4. The flowchart decides, and Check has the last word.
+//  1. An existing entry may be changed: where that is not possible, the flowchart refuses it.
+//  2. A module that has templates but no release is a community module.
+//  3. A mandatory or unknown module is the error of Check.
+//  4. The flowchart decides, and Check is applied last.
 func (s *KymaContext) MayAdd(
 	wish ModuleRequest, direct bool, community func() bool,
 ) (way modulestatus.InstallMethod, why string, err error) {
@@ -140,11 +141,11 @@ func (s *KymaContext) MayAdd(
 	return way, "", err
 }
 
-// Goal returns what an upgrade brings an entry to; changes is false where there is nothing to do:
+// Goal returns the target of an upgrade of an entry; changes is false if there is nothing to do:
 //
-//  1. what was requested, if it leads to something and is not lower than what is installed
-//  2. an entry that follows a channel is left as it is
-//  3. an entry that stays at a version gets the newest that is above it
+//  1. a requested target that exists and is not lower than the installed version is the goal
+//  2. an entry that follows a channel stays as it is
+//  3. an entry with a fixed version gets the newest version above it
 func (s *KymaContext) Goal(
 	entry *v1beta2.Module, spec *v1beta2.KymaSpec, wish ModuleRequest,
 ) (goal ModuleRequest, changes bool, err error) {
@@ -163,15 +164,15 @@ func (s *KymaContext) Goal(
 	return goal, true, s.NotLower(goal)
 }
 
-// LowerError is a version below the one that is installed, which the lifecycle manager refuses.
+// LowerError is a version below the installed one, which the lifecycle manager refuses.
 type LowerError struct{ Module, Version, Installed string }
 
-// Error names both versions.
+// Error returns a message with both versions.
 func (e *LowerError) Error() string {
 	return fmt.Sprintf("version %s of module %s is lower than %s, which is installed", e.Version, e.Module, e.Installed)
 }
 
-// NotLower refuses a version that the lifecycle manager would refuse, with a *LowerError.
+// NotLower returns a *LowerError for a version that the lifecycle manager would refuse.
 func (s *KymaContext) NotLower(wish ModuleRequest) error {
 	installed := s.StatusOf(wish.Name)
 	if wish.Version == "" || installed == nil || !Lower(wish.Version, installed.Version) {

@@ -13,8 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// stand returns a Kyma with some modules beside releases of notes (regular 1.0.0, fast 1.1.0, template of 1.2.0) and of the mandatory
-// warden.
+// stand returns a Kyma with some modules, and releases of notes (regular 1.0.0, fast 1.1.0, template of 1.2.0) and of the mandatory warden.
 func stand(remote bool, modules ...v1beta2.Module) *KymaContext {
 	kyma := &v1beta2.Kyma{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "demo"},
@@ -50,14 +49,14 @@ func TestContext_MayAdd(t *testing.T) {
 		want      modulestatus.InstallMethod
 		refused   bool
 	}{
-		"what a release offers goes into the Kyma":          {stand: stand(false), module: "notes", want: modulestatus.ViaKyma},
-		"what it has may be asked for otherwise":            {stand: stand(false, v1beta2.Module{Name: "notes"}), module: "notes", want: modulestatus.ViaKyma},
-		"what is installed directly has to go first":        {stand: stand(false), module: "notes", direct: true, want: modulestatus.NoWay},
-		"what no one manages is a community module":         {stand: stand(false), module: "widget", community: true, want: modulestatus.NoWay},
-		"what is offered is none, whatever templates say":   {stand: stand(false), module: "notes", community: true, want: modulestatus.ViaKyma},
-		"what is not there is an error with what there is":  {stand: stand(false), module: "gadget", want: modulestatus.NoWay, refused: true},
-		"what is mandatory comes without asking":            {stand: stand(false), module: "warden", want: modulestatus.NoWay, refused: true},
-		"an entry of what is gone by now: Check has a word": {stand: stand(false, v1beta2.Module{Name: "old"}), module: "old", want: modulestatus.ViaKyma, refused: true},
+		"an offered module goes into the Kyma":              {stand: stand(false), module: "notes", want: modulestatus.ViaKyma},
+		"an enabled module may be changed":                  {stand: stand(false, v1beta2.Module{Name: "notes"}), module: "notes", want: modulestatus.ViaKyma},
+		"a directly installed module must be removed first": {stand: stand(false), module: "notes", direct: true, want: modulestatus.NoWay},
+		"an unmanaged module is a community module":         {stand: stand(false), module: "widget", community: true, want: modulestatus.NoWay},
+		"an offered module is none, even with templates":    {stand: stand(false), module: "notes", community: true, want: modulestatus.ViaKyma},
+		"an unknown module is an error with alternatives":   {stand: stand(false), module: "gadget", want: modulestatus.NoWay, refused: true},
+		"a mandatory module cannot be requested":            {stand: stand(false), module: "warden", want: modulestatus.NoWay, refused: true},
+		"an entry of a withdrawn module: Check refuses it":  {stand: stand(false, v1beta2.Module{Name: "old"}), module: "old", want: modulestatus.ViaKyma, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			way, why, err := c.stand.MayAdd(ModuleRequest{Name: c.module}, c.direct, func() bool { return c.community })
@@ -82,12 +81,12 @@ func TestGoal(t *testing.T) {
 		bad     string
 	}{
 		"what was asked for":                      {entry: pinned, wish: ModuleRequest{Version: "1.1.0"}, want: ModuleRequest{Name: "notes", Version: "1.1.0"}, changes: true},
-		"one that follows a channel stays":        {entry: v1beta2.Module{Name: "notes"}, want: ModuleRequest{Name: "notes"}},
-		"one that is pinned gets the newest":      {entry: pinned, want: ModuleRequest{Name: "notes", Version: "1.2.0"}, changes: true},
-		"one that has the newest stays":           {entry: v1beta2.Module{Name: "notes", Version: "1.2.0"}, want: ModuleRequest{Name: "notes"}},
-		"a channel may be what is asked for":      {entry: pinned, wish: ModuleRequest{Channel: "fast"}, want: ModuleRequest{Name: "notes", Channel: "fast"}, changes: true},
-		"a version of which there is no template": {entry: pinned, wish: ModuleRequest{Version: "9.0.0"}, bad: "has no version 9.0.0"},
-		"a version below the one that runs":       {entry: pinned, wish: ModuleRequest{Version: "1.0.0"}, runs: "1.1.0", bad: "1.0.0 of module notes is lower than 1.1.0, which is installed"},
+		"an entry that follows a channel stays":   {entry: v1beta2.Module{Name: "notes"}, want: ModuleRequest{Name: "notes"}},
+		"an entry with a version gets the newest": {entry: pinned, want: ModuleRequest{Name: "notes", Version: "1.2.0"}, changes: true},
+		"an entry with the newest version stays":  {entry: v1beta2.Module{Name: "notes", Version: "1.2.0"}, want: ModuleRequest{Name: "notes"}},
+		"a requested channel":                     {entry: pinned, wish: ModuleRequest{Channel: "fast"}, want: ModuleRequest{Name: "notes", Channel: "fast"}, changes: true},
+		"a version without a template":            {entry: pinned, wish: ModuleRequest{Version: "9.0.0"}, bad: "has no version 9.0.0"},
+		"a version below the installed one":       {entry: pinned, wish: ModuleRequest{Version: "1.0.0"}, runs: "1.1.0", bad: "1.0.0 of module notes is lower than 1.1.0, which is installed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := stand(false, c.entry).runs(c.runs)
@@ -124,14 +123,14 @@ func TestTakenAlong(t *testing.T) {
 		object  *unstructured.Unstructured
 		want    bool
 	}{
-		"the default one, where the template names no namespace": {object: thing("Note", "kyma-system", "default"), want: true},
-		"one of its name elsewhere is a user's":                  {object: thing("Note", "team", "default")},
-		"another one is a user's":                                {object: thing("Note", "kyma-system", "mine")},
-		"one of another kind is a user's":                        {object: thing("Page", "kyma-system", "default")},
-		"with the policy Ignore every one is a user's":           {policy: v1beta2.CustomResourcePolicyIgnore, object: thing("Note", "kyma-system", "default")},
-		"the status knows better which one it is":                {status: inStatus, object: thing("Note", "other", "first"), want: true},
-		"and that the one of the template is another one":        {status: inStatus, object: thing("Note", "kyma-system", "default")},
-		"nothing goes with what the Kyma does not ask for":       {without: true, object: thing("Note", "kyma-system", "default")},
+		"the default, where the template names no namespace": {object: thing("Note", "kyma-system", "default"), want: true},
+		"the same name elsewhere is a user's":                {object: thing("Note", "team", "default")},
+		"another name is a user's":                           {object: thing("Note", "kyma-system", "mine")},
+		"another kind is a user's":                           {object: thing("Page", "kyma-system", "default")},
+		"with the policy Ignore every object is a user's":    {policy: v1beta2.CustomResourcePolicyIgnore, object: thing("Note", "kyma-system", "default")},
+		"the name in the status takes precedence":            {status: inStatus, object: thing("Note", "other", "first"), want: true},
+		"over that of the template":                          {status: inStatus, object: thing("Note", "kyma-system", "default")},
+		"without an entry in the Kyma nothing is deleted":    {without: true, object: thing("Note", "kyma-system", "default")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			modules := []v1beta2.Module{{Name: "notes", CustomResourcePolicy: c.policy}}
@@ -191,14 +190,14 @@ func TestChoose(t *testing.T) {
 		wish  ModuleRequest
 		want  string
 	}{
-		"a version":                              {offer, ModuleRequest{Version: "1.0.0"}, "1.0.0"},
-		"what a channel offers":                  {offer, ModuleRequest{Channel: "fast"}, "1.1.0"},
-		"the newest that is no pre-release":      {offer, ModuleRequest{}, "1.1.0"},
-		"a pre-release where there is no other":  {Offer{Versions: []string{"2.0.0-rc1"}}, ModuleRequest{}, "2.0.0-rc1"},
-		"a version that there is not":            {offer, ModuleRequest{Version: "3.0.0"}, ""},
-		"a channel that there is not":            {offer, ModuleRequest{Channel: "regular"}, ""},
-		"a channel to what there is no template": {offer, ModuleRequest{Channel: "slow"}, ""},
-		"no version at all":                      {Offer{}, ModuleRequest{}, ""},
+		"a version":                               {offer, ModuleRequest{Version: "1.0.0"}, "1.0.0"},
+		"the version of a channel":                {offer, ModuleRequest{Channel: "fast"}, "1.1.0"},
+		"the newest that is no pre-release":       {offer, ModuleRequest{}, "1.1.0"},
+		"a pre-release where there is no other":   {Offer{Versions: []string{"2.0.0-rc1"}}, ModuleRequest{}, "2.0.0-rc1"},
+		"a version that there is not":             {offer, ModuleRequest{Version: "3.0.0"}, ""},
+		"an unknown channel":                      {offer, ModuleRequest{Channel: "regular"}, ""},
+		"a channel whose version has no template": {offer, ModuleRequest{Channel: "slow"}, ""},
+		"no version at all":                       {Offer{}, ModuleRequest{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.wish.Name = "notes"

@@ -17,23 +17,23 @@ func TestParseWish(t *testing.T) {
 		want ModuleRequest
 		bad  bool
 	}{
-		"a name alone":                           {"notes", ModuleRequest{Name: "notes"}, false},
-		"a version":                              {"notes@1.2.3", ModuleRequest{Name: "notes", Version: "1.2.3"}, false},
-		"a pre-release":                          {"notes@1.2.3-rc1", ModuleRequest{Name: "notes", Version: "1.2.3-rc1"}, false},
-		"a channel":                              {"template-operator:fast", ModuleRequest{Name: "template-operator", Channel: "fast"}, false},
-		"nothing":                                {"", ModuleRequest{}, true},
-		"no name":                                {"@1.2.3", ModuleRequest{}, true},
-		"a version that is none":                 {"notes@latest", ModuleRequest{}, true},
-		"a version with a v":                     {"notes@v1.2.3", ModuleRequest{}, true},
-		"a channel with capitals":                {"notes:Fast", ModuleRequest{}, true},
-		"the channel that is not allowed":        {"notes:none", ModuleRequest{}, true},
-		"an empty channel":                       {"notes:", ModuleRequest{}, true},
-		"an empty version":                       {"notes@", ModuleRequest{}, true},
-		"a version and a channel":                {"notes@1.2.3:fast", ModuleRequest{}, true},
-		"a channel and a version":                {"notes:fast@1.2.3", ModuleRequest{}, true},
-		"a name with a namespace":                {"kyma-system/notes", ModuleRequest{}, true},
-		"a flag that got into the wrong place":   {"-notes", ModuleRequest{}, true},
-		"a name of more letters than names have": {strings.Repeat("a", 254), ModuleRequest{}, true},
+		"a name alone":            {"notes", ModuleRequest{Name: "notes"}, false},
+		"a version":               {"notes@1.2.3", ModuleRequest{Name: "notes", Version: "1.2.3"}, false},
+		"a pre-release":           {"notes@1.2.3-rc1", ModuleRequest{Name: "notes", Version: "1.2.3-rc1"}, false},
+		"a channel":               {"template-operator:fast", ModuleRequest{Name: "template-operator", Channel: "fast"}, false},
+		"nothing":                 {"", ModuleRequest{}, true},
+		"no name":                 {"@1.2.3", ModuleRequest{}, true},
+		"a version that is none":  {"notes@latest", ModuleRequest{}, true},
+		"a version with a v":      {"notes@v1.2.3", ModuleRequest{}, true},
+		"a channel with capitals": {"notes:Fast", ModuleRequest{}, true},
+		"the reserved channel":    {"notes:none", ModuleRequest{}, true},
+		"an empty channel":        {"notes:", ModuleRequest{}, true},
+		"an empty version":        {"notes@", ModuleRequest{}, true},
+		"a version and a channel": {"notes@1.2.3:fast", ModuleRequest{}, true},
+		"a channel and a version": {"notes:fast@1.2.3", ModuleRequest{}, true},
+		"a name with a namespace": {"kyma-system/notes", ModuleRequest{}, true},
+		"a misplaced flag":        {"-notes", ModuleRequest{}, true},
+		"a name that is too long": {strings.Repeat("a", 254), ModuleRequest{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseWish(c.text)
@@ -72,15 +72,15 @@ func TestEdits(t *testing.T) {
 			[]v1beta2.Module{{Name: "a"}, {Name: "b", CustomResourcePolicy: "Ignore"}},
 			Change{Module: "b", Action: Enabled, Fields: []string{"customResourcePolicy"}},
 		},
-		"a module that is there and asked for without more stays as it is": {
+		"an existing module that is requested without more stays as it is": {
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, func(s *v1beta2.KymaSpec) Change { return Enable(s, ModuleRequest{Name: "a"}) },
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, Change{Module: "a", Action: Unchanged},
 		},
-		"a channel takes the place of a version": {
+		"a channel replaces a version": {
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, func(s *v1beta2.KymaSpec) Change { return Enable(s, ModuleRequest{Name: "a", Channel: "fast"}) },
 			[]v1beta2.Module{{Name: "a", Channel: "fast"}}, Change{Module: "a", Action: Changed, Fields: []string{"channel", "version"}},
 		},
-		"a version takes the place of a channel": {
+		"a version replaces a channel": {
 			[]v1beta2.Module{{Name: "a", Channel: "fast"}}, func(s *v1beta2.KymaSpec) Change { return Enable(s, ModuleRequest{Name: "a", Version: "1.0.0"}) },
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, Change{Module: "a", Action: Changed, Fields: []string{"channel", "version"}},
 		},
@@ -88,11 +88,11 @@ func TestEdits(t *testing.T) {
 			[]v1beta2.Module{{Name: "a", Channel: "fast"}}, func(s *v1beta2.KymaSpec) Change { return Follow(s, "a") },
 			[]v1beta2.Module{{Name: "a"}}, Change{Module: "a", Action: Changed, Fields: []string{"channel"}},
 		},
-		"a module is taken out, and the others stay": {
+		"a module is removed, and the others stay": {
 			[]v1beta2.Module{{Name: "a"}, {Name: "b"}, {Name: "c"}}, func(s *v1beta2.KymaSpec) Change { return Disable(s, "b") },
 			[]v1beta2.Module{{Name: "a"}, {Name: "c"}}, Change{Module: "b", Action: Disabled},
 		},
-		"a module that is not there is not taken out": {
+		"a missing module is not removed": {
 			[]v1beta2.Module{{Name: "a"}}, func(s *v1beta2.KymaSpec) Change { return Disable(s, "b") },
 			[]v1beta2.Module{{Name: "a"}}, Change{Module: "b", Action: Unchanged},
 		},
@@ -100,7 +100,7 @@ func TestEdits(t *testing.T) {
 			[]v1beta2.Module{{Name: "a"}}, func(s *v1beta2.KymaSpec) Change { return Manage(s, "a", false, "") },
 			[]v1beta2.Module{{Name: "a", Managed: &no}}, Change{Module: "a", Action: Changed, Fields: []string{"managed"}},
 		},
-		"a module that is looked after is not told to be": {
+		"a managed module is not changed": {
 			[]v1beta2.Module{{Name: "a"}}, func(s *v1beta2.KymaSpec) Change { return Manage(s, "a", true, "") },
 			[]v1beta2.Module{{Name: "a"}}, Change{Module: "a", Action: Unchanged},
 		},
@@ -118,7 +118,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// offered are two modules and a mandatory one.
+// offered returns two modules and a mandatory one.
 func offered() map[string]Offer {
 	release := func(name string, channels ...v1beta2.ChannelVersion) v1beta2.ModuleReleaseMeta {
 		return v1beta2.ModuleReleaseMeta{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.ModuleReleaseMetaSpec{ModuleName: name, Channels: channels}}
@@ -142,17 +142,17 @@ func TestCheck(t *testing.T) {
 		wish ModuleRequest
 		said string
 	}{
-		"the Kyma's channel offers it":                      {ModuleRequest{Name: "notes"}, ""},
-		"another channel offers it":                         {ModuleRequest{Name: "notes", Channel: "fast"}, ""},
-		"there is that version":                             {ModuleRequest{Name: "notes", Version: "1.9.0"}, ""},
-		"an entry with a channel of its own is enough":      {ModuleRequest{Name: "beacon"}, ""},
-		"an unknown module lists those that look like it":   {ModuleRequest{Name: "note"}, "there is no module note; did you mean notes? Known modules: notes, beacon"},
-		"an unknown channel lists channels and versions":    {ModuleRequest{Name: "notes", Channel: "slow"}, "module notes has no channel slow; it has fast (1.10.0), regular (1.0.0)"},
-		"an unknown version lists versions, newest first":   {ModuleRequest{Name: "notes", Version: "3.0.0"}, "it has 2.0.0-rc, 1.10.0, 1.9.0, 1.0.0"},
-		"a version without a template is unknown":           {ModuleRequest{Name: "beacon", Version: "0.1.0"}, "module beacon has no version 0.1.0, nor any other"},
-		"a template without a release cannot be requested":  {ModuleRequest{Name: "stranger"}, "there is no module stranger"},
-		"a mandatory module comes by itself":                {ModuleRequest{Name: "warden"}, "mandatory"},
-		"mandatory modules are nothing that could be meant": {ModuleRequest{Name: "wardens"}, "; known modules: notes, beacon"},
+		"the Kyma's channel offers it":                     {ModuleRequest{Name: "notes"}, ""},
+		"another channel offers it":                        {ModuleRequest{Name: "notes", Channel: "fast"}, ""},
+		"the version has a template":                       {ModuleRequest{Name: "notes", Version: "1.9.0"}, ""},
+		"an entry with a channel of its own is enough":     {ModuleRequest{Name: "beacon"}, ""},
+		"an unknown module lists the most similar first":   {ModuleRequest{Name: "note"}, "there is no module note; did you mean notes? Known modules: notes, beacon"},
+		"an unknown channel lists channels and versions":   {ModuleRequest{Name: "notes", Channel: "slow"}, "module notes has no channel slow; it has fast (1.10.0), regular (1.0.0)"},
+		"an unknown version lists versions, newest first":  {ModuleRequest{Name: "notes", Version: "3.0.0"}, "it has 2.0.0-rc, 1.10.0, 1.9.0, 1.0.0"},
+		"a version without a template is unknown":          {ModuleRequest{Name: "beacon", Version: "0.1.0"}, "module beacon has no version 0.1.0, nor any other"},
+		"a template without a release cannot be requested": {ModuleRequest{Name: "stranger"}, "there is no module stranger"},
+		"a mandatory module cannot be requested":           {ModuleRequest{Name: "warden"}, "mandatory"},
+		"mandatory modules are no suggestions":             {ModuleRequest{Name: "wardens"}, "; known modules: notes, beacon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Check(offered(), pinned, c.wish)

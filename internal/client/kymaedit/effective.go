@@ -8,8 +8,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// EditEffective runs an edit of a Kyma as if its spec had all modules that are requested, among them those that only the user of its
-// runtime asks for. Entries that the edit leaves as they are stay out of the spec: the runtime keeps the say about them.
+// EditEffective runs an edit of a Kyma as if its spec had all requested modules, including those that only the user of its runtime
+// requests. Entries that the edit does not change stay out of the spec: the runtime keeps control of them.
 func EditEffective(kyma *v1beta2.Kyma, asked *v1beta2.KymaSpec, do func(*v1beta2.Kyma) error) error {
 	lent := map[string]*v1beta2.Module{}
 	for i := range asked.Modules {

@@ -15,16 +15,16 @@ func TestEffective_Over(t *testing.T) {
 		edit       func(*v1beta2.KymaSpec)
 		want       []v1beta2.Module
 	}{
-		"what only the runtime asks for stays with it": {
+		"a module that only the runtime requests stays there": {
 			[]v1beta2.Module{{Name: "a"}}, []v1beta2.Module{{Name: "a"}, {Name: "b", Channel: "fast"}},
 			func(s *v1beta2.KymaSpec) { Enable(s, ModuleRequest{Name: "b"}) }, []v1beta2.Module{{Name: "a"}},
 		},
-		"what is changed of it comes as a whole": {
+		"a changed entry is added completely": {
 			nil, []v1beta2.Module{{Name: "b", Channel: "fast", CustomResourcePolicy: ignore}},
 			func(s *v1beta2.KymaSpec) { Enable(s, ModuleRequest{Name: "b", Version: "1.0.0"}) },
 			[]v1beta2.Module{{Name: "b", Version: "1.0.0", CustomResourcePolicy: ignore}},
 		},
-		"what the Kyma has itself is its own": {
+		"the Kyma's own entry takes precedence": {
 			[]v1beta2.Module{{Name: "a", Channel: "fast"}}, []v1beta2.Module{{Name: "a", Channel: "slow"}},
 			func(s *v1beta2.KymaSpec) { Enable(s, ModuleRequest{Name: "c"}) }, []v1beta2.Module{{Name: "a", Channel: "fast"}, {Name: "c"}},
 		},

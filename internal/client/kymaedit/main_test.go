@@ -6,7 +6,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// connect makes a client of its own, for the API server that all tests of this package share: no one looks after what is there.
+// connect returns a new client for the API server that all tests of this package share, in which no controllers run.
 var connect = apiserver.Client
 
 func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }

@@ -11,19 +11,19 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Offer is what is available of one module.
+// Offer is the available part of one module.
 type Offer struct {
 	Module string
 	// Channels and the versions that they offer.
 	Channels map[string]string
-	// Versions of which there is a template, the newest first.
+	// Versions that have a template, the newest first.
 	Versions []string
-	// Mandatory modules come by themselves and cannot be requested.
+	// Mandatory modules are installed automatically and cannot be requested.
 	Mandatory bool
 }
 
-// Offers returns what the releases and templates of one namespace offer, by module. A module without a release is no offer: it cannot be
-// asked for in a Kyma.
+// Offers returns the offers of the releases and templates of one namespace, by module. A module without a release is no offer: a Kyma
+// cannot request it.
 func Offers(releases []v1beta2.ModuleReleaseMeta, templates []v1beta2.ModuleTemplate) map[string]Offer {
 	offers := map[string]Offer{}
 	for i := range releases {
@@ -47,7 +47,7 @@ func Offers(releases []v1beta2.ModuleReleaseMeta, templates []v1beta2.ModuleTemp
 	return offers
 }
 
-// compare orders versions; what is no version comes first.
+// compare orders versions; texts that are no versions come first.
 func compare(a, b string) int {
 	left, errLeft := semver.NewVersion(a)
 	right, errRight := semver.NewVersion(b)
@@ -62,7 +62,7 @@ func compare(a, b string) int {
 	return left.Compare(right)
 }
 
-// Newest returns the newest version that is above one, and no pre-release unless that is one; empty when there is none.
+// Newest returns the newest version above another, and a pre-release only if the other is one; empty when there is none.
 func (o Offer) Newest(above string) string {
 	from, err := semver.NewVersion(above)
 	for _, version := range o.Versions {
@@ -78,8 +78,8 @@ func (o Offer) Newest(above string) string {
 	return ""
 }
 
-// Choose returns the version that a wish leads to where a module is installed without a Kyma: the one that it names, or that its channel
-// offers, or else the newest that is no pre-release. The error is an *UnknownError.
+// Choose returns the version that a wish leads to if the module is installed without a Kyma: the version or the channel's version that the
+// wish names, or else the newest one that is no pre-release. The error is an *UnknownError.
 func (o Offer) Choose(wish ModuleRequest) (string, error) {
 	version := wish.Version
 	unknown := &UnknownError{What: "version", Module: wish.Name, Candidates: o.Versions}
@@ -97,13 +97,13 @@ func (o Offer) Choose(wish ModuleRequest) (string, error) {
 	return "", unknown
 }
 
-// UnknownError is a wish that leads nowhere, with what there is instead.
+// UnknownError is a wish that cannot be fulfilled, with the alternatives.
 type UnknownError struct {
-	// What was requested: "module", "channel" or "version".
+	// What is the kind of the request: "module", "channel" or "version".
 	What string
-	// Name of it, and of the module when that is something else.
+	// Name that was requested, and the module unless Name is the module itself.
 	Name, Module string
-	// Candidates there are instead, the likeliest first.
+	// Candidates are the alternatives, the likeliest first.
 	Candidates []string
 }
 
@@ -132,12 +132,12 @@ func (e *UnknownError) Error() string {
 	return text + "; known modules: " + list
 }
 
-// Check reports whether a wish leads to something: nil, or an *UnknownError that lists what there is.
+// Check reports whether a wish can be fulfilled: nil, or an *UnknownError that lists the alternatives.
 //
 //  1. there is a release of the module's name, and it is not mandatory
-//  2. a channel that the wish names is one of the release's
-//  3. without a channel and a version the Kyma's channel is, unless the entry has its own already
-//  4. a version that the wish names has a template
+//  2. the release has the channel that the wish names
+//  3. without a channel and a version, the release has the Kyma's channel, unless the entry already has its own
+//  4. the version that the wish names has a template
 func Check(offers map[string]Offer, spec *v1beta2.KymaSpec, wish ModuleRequest) error {
 	offer, known := offers[wish.Name]
 	if !known {
@@ -175,7 +175,7 @@ func channelsOf(offer Offer) []string {
 	return channels
 }
 
-// likely returns the modules that can be requested, those first that look like the name.
+// likely returns the modules that can be requested, the most similar names first.
 func likely(name string, offers map[string]Offer) []string {
 	var names []string
 	for candidate, offer := range offers {
@@ -189,12 +189,12 @@ func likely(name string, offers map[string]Offer) []string {
 	return names
 }
 
-// mistyped is how many letters may differ between a name and the one that was meant.
+// mistyped is how many letters a name may differ from the intended one.
 const mistyped = 2
 
-// Similar returns the names that may have been meant by another one, the likeliest first, three at most.
+// Similar returns the names that may have been meant instead, the likeliest first, three at most.
 func Similar(name string, among []string) []string {
-	if len(name) <= mistyped { // that is near to every short name, and part of many
+	if len(name) <= mistyped { // it is close to every short name, and part of many
 		return nil
 	}
 	var similar []string
@@ -209,7 +209,8 @@ func Similar(name string, among []string) []string {
 	return similar[:min(len(similar), 3)]
 }
 
-// distance returns how many letters must be put in, taken out or exchanged to make one word of the other; a part of it is near.
+// distance returns how many letters must be inserted, deleted or replaced to turn one word into the other; it is 0 if one contains the
+// other.
 func distance(a, b string) int {
 	if strings.Contains(b, a) || strings.Contains(a, b) {
 		return 0
@@ -234,7 +235,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Lower reports whether a version is below another by major, minor and patch, which is what the operator refuses.
+// Lower reports whether a version is below another by major, minor and patch, which the operator refuses.
 func Lower(version, than string) bool {
 	left, errLeft := semver.NewVersion(version)
 	right, errRight := semver.NewVersion(than)
@@ -245,7 +246,7 @@ func Lower(version, than string) bool {
 	return core(left).LessThan(core(right))
 }
 
-// Newest sorts versions, the newest first.
+// Newest returns versions sorted, the newest first.
 func Newest(versions []string) []string {
 	sorted := slices.Clone(versions)
 	slices.SortFunc(sorted, func(a, b string) int { return compare(b, a) })

@@ -12,20 +12,20 @@ import (
 type ModuleRequest struct {
 	// Name of the module.
 	Name string
-	// Channel to follow, or Version to stay at: one of them at most.
+	// Channel to follow, or Version to stay at: at most one of them.
 	Channel, Version string
 	// Policy for the default custom resource.
 	Policy v1beta2.CustomResourcePolicy
 }
 
-// The forms that the API takes. A version is checked by the API server in full.
+// The formats that the API accepts. The API server validates a version in full.
 var (
 	namePattern    = regexp.MustCompile(`^[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?$`)
 	channelPattern = regexp.MustCompile(`^[a-z]{3,32}$`)
 	versionPattern = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?$`)
 )
 
-// ParseWish reads NAME, NAME@VERSION or NAME:CHANNEL.
+// ParseWish parses NAME, NAME@VERSION or NAME:CHANNEL.
 func ParseWish(text string) (ModuleRequest, error) {
 	wish := ModuleRequest{Name: text}
 	if name, version, pinned := strings.Cut(text, "@"); pinned {
@@ -45,7 +45,7 @@ func ParseWish(text string) (ModuleRequest, error) {
 	return wish, nil
 }
 
-// ParseTarget reads a version or a channel.
+// ParseTarget parses a version or a channel.
 func ParseTarget(text string) (ModuleRequest, error) {
 	switch {
 	case versionPattern.MatchString(text):
@@ -56,12 +56,12 @@ func ParseTarget(text string) (ModuleRequest, error) {
 	return ModuleRequest{}, fmt.Errorf("%q is neither a version such as 1.2.3 nor a channel such as regular", text)
 }
 
-// IsChannel reports whether a text can be a channel's name.
+// IsChannel reports whether a text is a valid channel name.
 func IsChannel(text string) bool {
 	return channelPattern.MatchString(text) && text != v1beta2.NoChannel
 }
 
-// String returns the wish as it is written on a command line.
+// String returns the wish in the form of the command line.
 func (w ModuleRequest) String() string {
 	switch {
 	case w.Version != "":

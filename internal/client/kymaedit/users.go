@@ -17,11 +17,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// definitionList lists the definitions of a cluster by their metadata.
+// definitionList is the kind for listing the definitions of a cluster by their metadata.
 var definitionList = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinitionList"}
 
-// Users returns the objects that block the deletion of a module of the Kyma, in the cluster that its modules are in, as far as they can be
-// seen: module.Blocks says of the same kinds what the lifecycle manager will say. Where definitions may not be listed, that looks alone.
+// Users returns the objects that block the deletion of a module of the Kyma, in the cluster of its modules, as far as the user may read
+// them: module.Blocks applies the lifecycle manager's own rule to the same kinds. Without permission to list definitions, only the
+// lifecycle manager sees the objects of kinds that the template does not name.
 func (s *KymaContext) Users(ctx context.Context, c client.Client, name string) ([]metav1.PartialObjectMetadata, []modulestatus.Unread) {
 	template := s.Installed(name)
 	if template == nil {
@@ -56,7 +57,7 @@ func (s *KymaContext) Users(ctx context.Context, c client.Client, name string) (
 	return found, unread
 }
 
-// objectOf returns an object as module.Blocks wants it. Without an inventory the owner mark alone tells what the module brought.
+// objectOf converts an object for module.Blocks. Without an inventory, only the owner mark identifies the module's own objects.
 func objectOf(object *metav1.PartialObjectMetadata, owner string) module.Object {
 	kind, marks := object.GroupVersionKind(), object.Annotations
 	seen := module.Object{
@@ -71,7 +72,7 @@ func objectOf(object *metav1.PartialObjectMetadata, owner string) module.Object 
 	return seen
 }
 
-// Associated returns the kinds whose objects block the deletion of a module, each once.
+// Associated returns the kinds whose objects block the deletion of a module, without duplicates.
 func Associated(template *v1beta2.ModuleTemplate, defined []schema.GroupVersionKind) []schema.GroupVersionKind {
 	var own schema.GroupVersionKind
 	if data := template.Spec.Data; data != nil && data.GetKind() != "" {
@@ -80,8 +81,8 @@ func Associated(template *v1beta2.ModuleTemplate, defined []schema.GroupVersionK
 	return module.BlockingKinds(template.Spec.AssociatedResources, defined, own)
 }
 
-// ownerOf returns the owner mark of a module's objects: its Manifest. A runtime does not know that one; its name follows from those of the
-// Kyma on the hub and of the component. Empty when it is not known.
+// ownerOf returns the owner mark of a module's objects: its Manifest. A runtime has no reference to the Manifest; its name follows from the
+// names of the Kyma on the hub and of the component. The result is empty when the name is not known.
 func (s *KymaContext) ownerOf(name string) string {
 	status := s.StatusOf(name)
 	if status == nil {
@@ -97,8 +98,8 @@ func (s *KymaContext) ownerOf(name string) string {
 	return namespace + "/" + module.ManifestName(hub, status.OCMComponentName, name)
 }
 
-// definedBy returns the kinds whose definitions go with what has an owner mark, as far as they may be seen: who may not see definitions is
-// not kept from deleting a module, since the lifecycle manager looks at them itself.
+// definedBy returns the kinds whose definitions are deleted with an owner mark, as far as the user may list them. Users without that
+// permission can still delete a module, since the lifecycle manager checks the definitions itself.
 func definedBy(ctx context.Context, c client.Client, owner string) []schema.GroupVersionKind {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(definitionList)
@@ -120,7 +121,7 @@ func definedBy(ctx context.Context, c client.Client, owner string) []schema.Grou
 }
 
 // DeletedWithModule reports whether an object is the default custom resource that the lifecycle manager deletes with the module: the one
-// that the status names, else the one that the template does.
+// that the status names, or else the one of the template.
 func (s *KymaContext) DeletedWithModule(name string, template *v1beta2.ModuleTemplate, object client.Object) bool {
 	entry, data := Entry(&s.Asked, name), template.Spec.Data
 	if entry == nil || data == nil || entry.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore ||
@@ -137,7 +138,7 @@ func (s *KymaContext) DeletedWithModule(name string, template *v1beta2.ModuleTem
 	return data.GetName() == object.GetName() && namespace == object.GetNamespace()
 }
 
-// listed reads all objects of a kind, in whatever version the cluster serves. A kind that the cluster does not know has none.
+// listed reads all objects of a kind, in any version that the cluster serves. A kind that the cluster does not serve has none.
 func listed(ctx context.Context, c client.Client, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, *modulestatus.Unread) {
 	mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind())
 	all := &metav1.PartialObjectMetadataList{}

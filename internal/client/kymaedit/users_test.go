@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// The preview names what the lifecycle manager will wait for: objects of every kind whose definition goes with the module, and no others.
+// The preview names the objects that block the deletion: those of every kind whose definition goes with the module, and no others.
 func TestUsersAreWhatBlocksTheDeletion(t *testing.T) {
 	c := connect(t)
 	const owner = "kcp-system/demo-notes-1"
@@ -89,7 +89,7 @@ func TestUsers_TheOwnerMarkOfAModule(t *testing.T) {
 	}
 }
 
-// made creates an object of a kind that was defined a moment ago.
+// made creates an object of a kind whose definition was created just before.
 func made(t *testing.T, c client.Client, kind, name string, change func(*unstructured.Unstructured)) types.UID {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "users.example.com/v1", "kind": kind}}

@@ -34,17 +34,18 @@ const (
 	Failed  Verdict = "Error"
 )
 
-// oldestMinor is the first Kubernetes 1.x that has what our definitions and writes need: rules in CEL, and server-side apply.
+// oldestMinor is the first Kubernetes 1.x release with the features that our definitions and writes require: CEL rules and server-side
+// apply.
 const oldestMinor = 29
 
 // Result is one line of a check.
 type Result struct {
-	// Name says what was looked at.
+	// Name is the subject of the check.
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
-	// Message says what was found, and what to do where that is wrong.
+	// Message is the finding, and the remedy if there is a problem.
 	Message string `json:"message"`
-	// Count is in how many places, where that is counted, and Places are the first of them.
+	// Count is the number of places, if they are counted, and Places are the first of them.
 	Count  int      `json:"count,omitempty"`
 	Places []string `json:"places,omitempty"`
 }
@@ -62,27 +63,28 @@ func Worst(results []Result) Verdict {
 
 var verdicts = []Verdict{Passed, Warning, Failed}
 
-// Inspection is what is looked at.
+// Inspection describes the subject of a check.
 type Inspection struct {
 	Config *rest.Config
 	Client client.Client
-	// Objects are what is or would be installed.
+	// Objects are those that are or would be installed.
 	Objects []*unstructured.Unstructured
-	// Pre is before an installation: that nothing is there is well, and the rights to install are looked at.
+	// Pre is for a check before an installation: missing objects are fine, and the rights to install are checked.
 	Pre bool
-	// Brings is the command that brings what is missing; empty means kyma install.
+	// Brings is the command that installs missing objects; empty means kyma install.
 	Brings string
 }
 
 func (i Inspection) brings() string { return cmp.Or(i.Brings, "kyma install") }
 
-// Inspect looks at a cluster, and changes nothing.
+// Inspect examines a cluster, and changes nothing.
 //
 //  1. does its API server answer, in a version that is new enough?
 //  2. with Pre: is everything allowed that an installation does?
 //  3. are the definitions those of this program, and established?
-//  4. does the manager run, in the cluster or outside of it, and which one?
-//  5. with the manager installed: does one hold the lease, and are conversions set up where they are requested?
+//  4. does a manager run, inside or outside of the cluster, and which one?
+//  5. without Pre: does a manager hold the lease?
+//  6. is the webhook set up in definitions that are converted by one?
 func Inspect(ctx context.Context, i Inspection) []Result {
 	server := i.server()
 	if server.Verdict == Failed {
@@ -122,7 +124,7 @@ func (r Result) bad(verdict Verdict, format string, args ...any) Result {
 	return r
 }
 
-// rights asks the API server whether everything that an installation writes may be written.
+// rights queries the API server whether the user may write everything that an installation writes.
 func (i Inspection) rights(ctx context.Context) Result {
 	r := Result{Name: "rights"}
 	var denied []string
@@ -154,7 +156,7 @@ func (i Inspection) rights(ctx context.Context) Result {
 	return r.bad(Passed, "you may do all of %d things that an installation does", len(asked))
 }
 
-// definitions compares those of the cluster with ours.
+// definitions compares the cluster's definitions with ours.
 func (i Inspection) definitions(ctx context.Context) (Result, []*apiextensionsv1.CustomResourceDefinition) {
 	r := Result{Name: "definitions"}
 	var found []*apiextensionsv1.CustomResourceDefinition
@@ -190,7 +192,7 @@ func (i Inspection) definitions(ctx context.Context) (Result, []*apiextensionsv1
 	return r.bad(Passed, "all %d are there, and established", len(found)), found
 }
 
-// problemsOf returns what is wrong with a definition of ours.
+// problemsOf returns the problems of one of our definitions.
 func problemsOf(live *apiextensionsv1.CustomResourceDefinition) []string {
 	var wrong []string
 	established := slices.ContainsFunc(live.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
@@ -211,7 +213,7 @@ func problemsOf(live *apiextensionsv1.CustomResourceDefinition) []string {
 	return wrong
 }
 
-// manager looks at the Deployment.
+// manager checks the Deployment.
 func (i Inspection) manager(ctx context.Context) Result {
 	r := Result{Name: "manager"}
 	live := &appsv1.Deployment{}
@@ -242,7 +244,7 @@ func (i Inspection) manager(ctx context.Context) Result {
 	return r.bad(Passed, "%s runs in %d replicas", runs, status.AvailableReplicas)
 }
 
-// elsewhere looks for a manager without a Deployment: a process outside of the cluster, as in a sandbox. It holds a lease, too.
+// elsewhere looks for a manager without a Deployment: a process outside of the cluster, as in a sandbox, which holds a lease, too.
 func (i Inspection) elsewhere(ctx context.Context, r Result) Result {
 	lease, current, err := i.held(ctx)
 	works := err == nil && current
@@ -259,7 +261,7 @@ func (i Inspection) elsewhere(ctx context.Context, r Result) Result {
 		Namespace, deployment, i.brings())
 }
 
-// leader looks at the lease that the manager that works holds.
+// leader checks the lease of the active manager.
 func (i Inspection) leader(ctx context.Context) Result {
 	r := Result{Name: "leader"}
 	lease, current, err := i.held(ctx)
@@ -276,13 +278,13 @@ func (i Inspection) leader(ctx context.Context) Result {
 }
 
 const (
-	// defaultTerm is that of a lease which names none, as client-go has it.
+	// defaultTerm is the term of a lease that names none, as in client-go.
 	defaultTerm = 15 * time.Second
-	// clockSkew is how far this machine's clock may be from the manager's.
+	// clockSkew is how far this machine's clock may differ from the manager's.
 	clockSkew = time.Minute
 )
 
-// held returns a lease that a manager holds, nil without one; current says that it was renewed in time.
+// held returns a lease that a manager holds, nil without one; current means that it was renewed in time.
 func (i Inspection) held(ctx context.Context) (lease *coordinationv1.Lease, current bool, err error) {
 	var leases coordinationv1.LeaseList
 	if err := i.Client.List(ctx, &leases, client.InNamespace(Namespace)); err != nil {
@@ -305,7 +307,7 @@ func (i Inspection) held(ctx context.Context) (lease *coordinationv1.Lease, curr
 	return lease, false, nil
 }
 
-// conversion looks at definitions that are converted by a webhook: without its CA no request for another version succeeds.
+// conversion checks definitions that a webhook converts: without its CA, every request for another version fails.
 func conversion(definitions []*apiextensionsv1.CustomResourceDefinition) []Result {
 	var without, with []string
 	for _, live := range definitions {

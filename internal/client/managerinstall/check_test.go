@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// lease is held since some time ago by a manager, for 15 seconds.
+// lease returns a lease for 15 seconds that a manager renewed some time ago.
 func lease(holder string, ago time.Duration) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "klm-replica-1"},
@@ -31,11 +31,11 @@ func TestCheck_AManagerOutsideOfTheCluster(t *testing.T) {
 	}{
 		"it runs": {[]client.Object{running}, false, Passed, "klm-replica-1 runs outside of this cluster"},
 		"it runs, and another one is to be installed": {[]client.Object{running}, true, Warning, "stop it before you install a second one"},
-		"none runs":                         {nil, false, Failed, "kyma deploy brings one"},
-		"none runs yet":                     {nil, true, Passed, "none runs yet"},
-		"it ended long ago":                 {[]client.Object{lease("klm-replica-1", time.Hour)}, false, Failed, "kyma deploy brings one"},
-		"it ended long ago, before another": {[]client.Object{lease("klm-replica-1", time.Hour)}, true, Passed, "none runs yet"},
-		"a lease without a holder":          {[]client.Object{lease("", time.Second)}, false, Failed, "kyma deploy brings one"},
+		"none runs":                       {nil, false, Failed, "kyma deploy brings one"},
+		"none runs yet":                   {nil, true, Passed, "none runs yet"},
+		"it ended long ago":               {[]client.Object{lease("klm-replica-1", time.Hour)}, false, Failed, "kyma deploy brings one"},
+		"it ended before an installation": {[]client.Object{lease("klm-replica-1", time.Hour)}, true, Passed, "none runs yet"},
+		"a lease without a holder":        {[]client.Object{lease("", time.Second)}, false, Failed, "kyma deploy brings one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := fake.NewClientBuilder().WithObjects(c.objects...).Build()

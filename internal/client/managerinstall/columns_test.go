@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// printedColumns returns what kubectl get shows in the columns of a kind, as the API server makes them: of what a path finds it takes the
-// first value.
+// printedColumns returns the columns that kubectl get shows for a kind, computed as the API server does: it takes the first value that a
+// path finds.
 func printedColumns(t *testing.T, kind, text string) map[string]string {
 	t.Helper()
 	var object map[string]any

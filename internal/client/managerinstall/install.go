@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	// recordName and recordNamespace are where the inventory is: not in the namespace that is installed, which goes at the end.
+	// recordName and recordNamespace identify the inventory, which is not in the installed namespace, since that is deleted in the end.
 	recordName      = "lifecycle-manager"
 	recordNamespace = metav1.NamespaceSystem
 	fieldManager    = "kyma-install"
 	definitionKind  = "CustomResourceDefinition"
 	goneInterval    = 500 * time.Millisecond
-	// mostNamed objects are named in a message, the rest is counted.
+	// mostNamed is how many objects a message names; the rest are counted.
 	mostNamed = 5
 )
 
-// Installation is what Install brings.
+// Installation describes what Install installs.
 type Installation struct {
 	Config *rest.Config
 	// Objects are those of Render, or some of them.
@@ -43,7 +43,7 @@ type Installation struct {
 	Wait time.Duration
 }
 
-// Install makes the cluster hold the objects. The same again changes nothing.
+// Install makes the cluster hold the objects. A repetition changes nothing.
 func Install(ctx context.Context, i Installation) (installer.Report, error) {
 	return installer.Install(ctx, i.declared())
 }
@@ -70,19 +70,19 @@ func (i Installation) declared() installer.Installation {
 	return inst
 }
 
-// record returns the installation as the inventory knows it.
+// record returns the installation as the inventory identifies it.
 func record(config *rest.Config) installer.Installation {
 	return installer.Installation{Name: recordName, Namespace: recordNamespace, Config: config, FieldManager: fieldManager}
 }
 
 // Leftover lists the remaining objects of one of our kinds.
 type Leftover struct {
-	// Kind of them, and their names as namespace/name.
+	// Kind of the objects, and their names as namespace/name.
 	Kind  string
 	Names []string
 }
 
-// String is for a sentence: 2 Kymas (a/b, c/d).
+// String returns text for a sentence: 2 Kymas (a/b, c/d).
 func (l Leftover) String() string {
 	names := strings.Join(l.Names[:min(len(l.Names), mostNamed)], ", ")
 	if len(l.Names) > mostNamed {
@@ -95,13 +95,13 @@ func (l Leftover) String() string {
 	return fmt.Sprintf("%d %s%s (%s)", len(l.Names), l.Kind, plural, names)
 }
 
-// kinds are ours, in the order in which they are deleted: each while that is there which takes care of it.
+// kinds are ours, in the order of their deletion: each is deleted while the objects that its deletion requires still exist.
 var kinds = []string{"Kyma", "Manifest", "ModuleReleaseMeta", "ModuleTemplate"}
 
 // InUseError reports that definitions with remaining objects are not removed.
 type InUseError struct{ Objects []Leftover }
 
-// Error names them.
+// Error names the objects.
 func (e *InUseError) Error() string {
 	return "the cluster still has " + leftoverText(e.Objects) + ", which would go with their definitions"
 }
@@ -114,7 +114,7 @@ func leftoverText(all []Leftover) string {
 	return strings.Join(words, ", ")
 }
 
-// Objects returns the objects of our kinds in a cluster. A kind that is not there has none; one that may not be read is an error.
+// Objects returns the objects of our kinds in a cluster. A kind that is not served has none; one that may not be read is an error.
 func Objects(ctx context.Context, c client.Reader) ([]Leftover, error) {
 	var found []Leftover
 	for _, kind := range kinds {
@@ -147,23 +147,23 @@ func namesOf(ctx context.Context, c client.Reader, kind string) ([]string, error
 	return names, nil
 }
 
-// Removal is what Uninstall takes away.
+// Removal describes what Uninstall removes.
 type Removal struct {
 	Config *rest.Config
 	Client client.Client
-	// Cascade deletes the objects of our kinds first: Kymas with their modules, while the manager still runs.
+	// Cascade first deletes the objects of our kinds: Kymas with their modules, while the manager still runs.
 	Cascade bool
-	// Wait is how long to wait for each of the two.
+	// Wait is how long to wait for each kind, and for the manager.
 	Wait time.Duration
-	// Report is told what is waited for.
+	// Report receives what Uninstall is waiting for.
 	Report func(key, state, text string)
 }
 
-// Uninstall takes away what Install brought.
+// Uninstall removes what Install installed.
 //
-//  1. objects of our kinds block it with an *InUseError, and nothing is touched
-//  2. with Cascade they are deleted kind by kind, each gone before the next, by the manager that still runs
-//  3. the manager, its rights and the definitions
+//  1. objects of our kinds block it with an *InUseError, and nothing changes
+//  2. with Cascade, the running manager deletes them kind by kind, each before the next
+//  3. the manager, its rights and the definitions are removed
 func Uninstall(ctx context.Context, r Removal) (installer.Report, error) {
 	objects, err := Objects(ctx, r.Client)
 	if err != nil {

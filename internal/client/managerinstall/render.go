@@ -25,39 +25,39 @@ const (
 	Namespace = "kcp-system"
 	// deployment is the name of the manager's Deployment and ServiceAccount.
 	deployment = "klm-controller-manager"
-	// image stands in package config for what must be run.
+	// image is the placeholder in package config for the manager's image.
 	image = "lifecycle-manager"
-	// defaultTag is the tag of that.
+	// defaultTag is the tag of the image without another one.
 	defaultTag = "dev"
 	root       = "/config"
 )
 
 // The parts that can be added to an installation.
 const (
-	// PartContent serves what Manifests were made of.
+	// PartContent serves the content that Manifests were made of.
 	PartContent = "content"
 	// PartWebhook serves v1alpha1.
 	PartWebhook = "webhook"
 )
 
-// Parts are all of them.
+// Parts lists all parts.
 var Parts = []string{PartContent, PartWebhook}
 
-// Options say what to install.
+// Options describe the installation.
 type Options struct {
-	// SingleCluster is for a cluster that is hub and runtime; otherwise it is a hub, and modules go into other clusters.
+	// SingleCluster is for a cluster that is both hub and runtime; otherwise it is a hub, and modules go into other clusters.
 	SingleCluster bool
 	// Image is the manager's image with or without a tag or digest; Version is its tag where it has none.
 	Image, Version string
-	// Registry is where the modules' components are: host[:port], with http:// in front where it speaks no TLS.
+	// Registry has the modules' components: host[:port], with http:// in front if it has no TLS.
 	Registry string
-	// Parts are added: see the constants.
+	// Parts to add: see the constants.
 	Parts []string
-	// Arguments go to the manager as they are.
+	// Arguments are passed to the manager unchanged.
 	Arguments []string
 }
 
-// building has one place: kustomize keeps its schemas in variables of its package.
+// building serialises builds: kustomize keeps its schemas in package variables.
 var building sync.Mutex
 
 var (
@@ -65,7 +65,7 @@ var (
 	hostPattern  = regexp.MustCompile(`^(https?://)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$`)
 )
 
-// Check returns what is wrong with the options.
+// Check returns the problems of the options.
 func (o Options) Check() error {
 	var problems []error
 	if o.Image != "" && !imagePattern.MatchString(o.Image) {
@@ -87,7 +87,7 @@ func (o Options) Check() error {
 	return errors.Join(problems...)
 }
 
-// reference takes the image apart.
+// reference splits the image reference.
 func (o Options) reference() (name, tag, digest string) {
 	name, digest, _ = strings.Cut(cmp.Or(o.Image, image), "@")
 	if slash, colon := strings.LastIndex(name, "/"), strings.LastIndex(name, ":"); colon > slash {
@@ -96,7 +96,7 @@ func (o Options) reference() (name, tag, digest string) {
 	return name, tag, digest
 }
 
-// Export returns what would be installed, as YAML.
+// Export returns the installation as YAML.
 func Export(o Options) ([]byte, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func Export(o Options) ([]byte, error) {
 	return built.AsYaml()
 }
 
-// Render returns the objects that would be installed.
+// Render returns the objects of the installation.
 func Render(o Options) ([]*unstructured.Unstructured, error) {
 	text, err := Export(o)
 	if err != nil {
@@ -135,7 +135,7 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// files returns those of package config in memory, and an overlay of the options.
+// files returns the files of package config in memory, with an overlay for the options.
 func (o Options) files() (filesys.FileSystem, error) {
 	files := filesys.MakeFsInMemory()
 	err := fs.WalkDir(config.Files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -196,7 +196,7 @@ func (o Options) overlay() ([]byte, error) {
 	return yaml.Marshal(overlay)
 }
 
-// addArguments returns a JSON patch.
+// addArguments returns a JSON patch that adds arguments to the manager's container.
 func addArguments(arguments []string) (string, error) {
 	var operations []map[string]string
 	for _, argument := range arguments {

@@ -13,7 +13,7 @@ func TestRender_WhatIsInstalled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options Options
 		image   string
-		args    []string // that the manager has beside the usual ones
+		args    []string // in addition to the usual ones
 		has     []string
 		hasNot  []string
 	}{
@@ -77,7 +77,7 @@ func TestRender_WhatIsInstalled(t *testing.T) {
 	}
 }
 
-// runs returns the image of the manager, and the arguments that a hub does not have.
+// runs returns the image of the manager, and the arguments that a default hub does not have.
 func runs(t *testing.T, objects []*unstructured.Unstructured) (image string, more []string) {
 	t.Helper()
 	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Deployment" })
@@ -95,8 +95,8 @@ func runs(t *testing.T, objects []*unstructured.Unstructured) (image string, mor
 	return container["image"].(string), more
 }
 
-// TestRender_TheManagerAndThePolicyNameTheSameNamespaces is about two lists of who may install into the hub itself: where they differ, one
-// of the two lines of defence is not there.
+// TestRender_TheManagerAndThePolicyNameTheSameNamespaces compares the two lists of namespaces that may install into the hub itself: where
+// they differ, one of the two lines of defence is missing.
 func TestRender_TheManagerAndThePolicyNameTheSameNamespaces(t *testing.T) {
 	objects, err := Render(Options{SingleCluster: true})
 	if err != nil {
@@ -152,10 +152,10 @@ func TestWorst(t *testing.T) {
 		results []Result
 		want    Verdict
 	}{
-		"nothing was looked at": {nil, Passed},
-		"everything is well":    {[]Result{{Verdict: Passed}, {Verdict: Passed}}, Passed},
-		"a warning counts":      {[]Result{{Verdict: Passed}, {Verdict: Warning}, {Verdict: Passed}}, Warning},
-		"an error counts most":  {[]Result{{Verdict: Failed}, {Verdict: Warning}}, Failed},
+		"there are no results":         {nil, Passed},
+		"everything is well":           {[]Result{{Verdict: Passed}, {Verdict: Passed}}, Passed},
+		"a warning outweighs a pass":   {[]Result{{Verdict: Passed}, {Verdict: Warning}, {Verdict: Passed}}, Warning},
+		"an error outweighs a warning": {[]Result{{Verdict: Failed}, {Verdict: Warning}}, Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Worst(tc.results); got != tc.want {

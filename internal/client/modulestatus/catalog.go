@@ -10,13 +10,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Offer is one module of the catalog: what is available.
+// Offer is an available module of the catalog.
 type Offer struct {
 	Name string `json:"name"`
-	// Namespace that the release, or without one the templates, are in.
+	// Namespace of the release, or without one of the templates.
 	Namespace string `json:"namespace,omitempty"`
 	Type      Type   `json:"type"`
-	// Mandatory modules come by themselves, in that version.
+	// Mandatory is the version of a mandatory module, which is installed automatically.
 	Mandatory string          `json:"mandatory,omitempty"`
 	Component string          `json:"component,omitempty"`
 	Channels  []OfferChannel  `json:"channels,omitempty"`
@@ -36,7 +36,7 @@ type OfferChannel struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// OfferVersion is one version that there is a template of.
+// OfferVersion is one version that has a template.
 type OfferVersion struct {
 	Version          string                    `json:"version"`
 	Template         Key                       `json:"template"`
@@ -49,7 +49,7 @@ type OfferVersion struct {
 	Associated       []metav1.GroupVersionKind `json:"associatedResources,omitempty"`
 	Links            []v1beta2.Named           `json:"links,omitempty"`
 
-	// Images, and everything below, is told by Detailed alone.
+	// Images, and everything below, is filled in by Detailed alone.
 	Images        []string    `json:"images,omitempty"`
 	Vouched       *Provenance `json:"vouched,omitempty"`
 	ClusterScoped bool        `json:"clusterScoped,omitempty"`
@@ -57,20 +57,20 @@ type OfferVersion struct {
 	Changelog     string      `json:"changelog,omitempty"`
 }
 
-// OfferInstance is where a module is installed already.
+// OfferInstance is an existing installation of a module.
 type OfferInstance struct {
 	Kyma    string `json:"kyma,omitempty"`
 	Version string `json:"version,omitempty"`
 	State   State  `json:"state"`
 }
 
-// Catalog returns what is available, sorted by name and namespace: every module that a release names or that there is a template of.
+// Catalog returns the available modules, sorted by name and namespace: every module that a release names or a template describes.
 func Catalog(in Inputs) []Offer {
 	r := newReader(in)
 	return r.catalog(r.modules())
 }
 
-// catalog returns what is available, where all modules are known.
+// catalog returns the available modules when all installed modules are known.
 func (r *reader) catalog(modules []Module) []Offer {
 	offers := map[Key]*Offer{}
 	at := func(namespace, name string) *Offer {
@@ -110,7 +110,7 @@ func (r *reader) catalog(modules []Module) []Offer {
 	return all
 }
 
-// noteInstalled adds a module to the offer that it came from: the one in its namespace, else every one of its name.
+// noteInstalled adds a module to the offer that it came from: the one in its namespace, or else every one of its name.
 func (r *reader) noteInstalled(offers map[Key]*Offer, m *Module) {
 	instance := OfferInstance{Kyma: m.Kyma, Version: cmp.Or(m.Version.Installed, m.Version.Desired), State: m.State}
 	namespace, _, _ := strings.Cut(m.Kyma, "/")
@@ -128,7 +128,7 @@ func (r *reader) noteInstalled(offers map[Key]*Offer, m *Module) {
 	}
 }
 
-// add adds a template; they come the newest first.
+// add adds a template; callers add the newest first.
 func (o *Offer) add(template *v1beta2.ModuleTemplate) {
 	spec := &template.Spec
 	v := OfferVersion{
@@ -151,8 +151,7 @@ func (o *Offer) add(template *v1beta2.ModuleTemplate) {
 	o.Versions = append(o.Versions, v)
 }
 
-// Search returns the offers in which every one of the words is: in the name, the component, a link or a kind. Upper and lower case are the
-// same.
+// Search returns the offers that contain every one of the words in the name, the component, a link or a kind, regardless of case.
 func Search(offers []Offer, words ...string) []Offer {
 	var found []Offer
 	for i := range offers {

@@ -12,35 +12,35 @@ import (
 // Provenance is the origin that a ModuleTemplate states for a version. It is a claim, and not verified before it is shown.
 type Provenance struct {
 	State string `json:"state"`
-	// By are the names of the signatures, each once. Who trusts which key of that name is the manager's to know.
+	// By are the names of the signatures, without duplicates. Only the manager can decide which key of that name is trusted.
 	By []string `json:"by,omitempty"`
-	// Digest that what is behind the link of the template must have.
+	// Digest that the content behind the template's link must have.
 	Digest string `json:"digest,omitempty"`
 }
 
 // The states of Vouched.
 const (
-	// VouchedSigned: the descriptor in the template carries signatures.
+	// VouchedSigned: the descriptor in the template has signatures.
 	VouchedSigned = "Signed"
 	// VouchedPinned: the template names the digest of its content.
 	VouchedPinned = "Pinned"
-	// VouchedNot: it says what it holds, and neither signature nor digest.
+	// VouchedNot: the template names its content, but has neither signatures nor a digest.
 	VouchedNot = "Unsigned"
-	// VouchedUnknown: the template does not say what it holds. What is signed is then known to the registry alone.
+	// VouchedUnknown: the template does not name its content. Only the registry shows whether it is signed.
 	VouchedUnknown = "Unknown"
 )
 
 const (
 	// annotationDocURL points to the documentation in templates without spec.info.
 	annotationDocURL = v1beta2.OperatorPrefix + "doc-url"
-	// mostImages bounds how many images of one version are told.
+	// mostImages limits how many images of one version are listed.
 	mostImages = 100
 )
 
-// ManifestLinks returns what the link to a module's content may be called.
+// ManifestLinks returns the accepted names of the link to a module's content.
 func ManifestLinks() []string { return []string{"rawManifest", "raw-manifest"} }
 
-// Detailed returns an offer with all that its templates say of each version. Lists leave that out: descriptors are long.
+// Detailed returns an offer with all details that its templates have about each version. Lists omit them, since descriptors are long.
 func Detailed(offer Offer, templates []v1beta2.ModuleTemplate) Offer {
 	byKey := map[Key]*v1beta2.ModuleTemplate{}
 	for i := range templates {
@@ -55,7 +55,7 @@ func Detailed(offer Offer, templates []v1beta2.ModuleTemplate) Offer {
 	return offer
 }
 
-// tell fills in what one template says.
+// tell fills in the details of one template.
 func (v *OfferVersion) tell(template *v1beta2.ModuleTemplate, component bool) {
 	said := describedBy(template)
 	v.Images, v.Vouched = said.images(), said.provenance(template, component)
@@ -66,7 +66,7 @@ func (v *OfferVersion) tell(template *v1beta2.ModuleTemplate, component bool) {
 	}
 }
 
-// claims are the part of a component descriptor, of either schema, that users are shown.
+// claims are the part of a component descriptor, of either schema, that is shown to users.
 type claims struct {
 	Component  claimedComponent `json:"component"`
 	Metadata   claimedComponent `json:"metadata"`
@@ -85,7 +85,7 @@ type claimedComponent struct {
 	} `json:"resources"`
 }
 
-// describedBy reads the descriptor in a template. One that cannot be read says nothing, like none: the manager reads that of the registry.
+// describedBy reads the descriptor in a template. One that cannot be parsed is treated as missing: the manager reads the registry's.
 func describedBy(template *v1beta2.ModuleTemplate) claims {
 	var of claims
 	if json.Unmarshal(template.Spec.Descriptor.Raw, &of) != nil {
@@ -97,7 +97,7 @@ func describedBy(template *v1beta2.ModuleTemplate) claims {
 // says reports whether there is a descriptor at all.
 func (c *claims) says() bool { return c.Component.Name != "" || c.Metadata.Name != "" }
 
-// images returns what the descriptor names, each once, in its order.
+// images returns the images of the descriptor, without duplicates, in its order.
 func (c *claims) images() []string {
 	var all []string
 	for _, r := range slices.Concat(c.Component.Resources, c.Spec.Resources) {
@@ -109,12 +109,12 @@ func (c *claims) images() []string {
 	return all
 }
 
-// provenance returns who answers for a version, as far as its template tells:
+// provenance returns the provenance of a version, as far as its template states it:
 //
 //  1. the signatures of the descriptor in it
-//  2. the digest of what is behind its link, where nothing else holds the content: a release with a component leads to a registry
+//  2. the digest of its link, unless the release has a component, whose content is in a registry
 //  3. a descriptor without signatures, and a link without a digest, have no provenance
-//  4. a template with neither does not tell
+//  4. a template with neither has an unknown one
 func (c *claims) provenance(template *v1beta2.ModuleTemplate, component bool) *Provenance {
 	var names []string
 	for _, s := range c.Signatures {
@@ -136,7 +136,7 @@ func (c *claims) provenance(template *v1beta2.ModuleTemplate, component bool) *P
 	return &Provenance{State: VouchedUnknown}
 }
 
-// changelogOf returns the first link that says by its name that it tells what is new.
+// changelogOf returns the first link whose name indicates a changelog or release notes.
 func changelogOf(links []v1beta2.Named) string {
 	for _, link := range links {
 		name := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(link.Name))

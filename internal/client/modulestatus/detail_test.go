@@ -33,20 +33,20 @@ func TestDetail_WhatATemplateSaysOfAVersion(t *testing.T) {
 		component  string
 		want       OfferVersion
 	}{
-		"a descriptor names images and signatures, each once": {descriptor: second, want: OfferVersion{
+		"a descriptor names images and signatures, without duplicates": {descriptor: second, want: OfferVersion{
 			Images: []string{"r.example/o:1", "r.example/h:1"}, Vouched: &Provenance{State: VouchedSigned, By: []string{"kyma-module-signature", "late"}},
 		}},
-		"the other schema is read, too, and has no signature here": {descriptor: third, want: OfferVersion{
+		"the other schema is read, too, here without a signature": {descriptor: third, want: OfferVersion{
 			Images: []string{"r.example/o:1"}, Vouched: &Provenance{State: VouchedNot},
 		}},
-		"an empty descriptor does not tell":              {descriptor: "{}", want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
-		"no descriptor does not tell":                    {want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
-		"nonsense does not tell":                         {descriptor: `["x"]`, want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
-		"a link with a digest is pinned":                 {change: pinned, want: OfferVersion{Vouched: &Provenance{State: VouchedPinned, Digest: "sha256:abc"}}},
-		"no one answers for a link without a digest":     {change: linked, want: OfferVersion{Vouched: &Provenance{State: VouchedNot}}},
-		"a link counts nothing where a component counts": {change: pinned, component: "c", want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
-		"signatures of nothing are none":                 {descriptor: "{" + signatures + "}", want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
-		"documentation, and what is new": {change: func(t *v1beta2.ModuleTemplate) {
+		"an empty descriptor says nothing":            {descriptor: "{}", want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
+		"a missing descriptor says nothing":           {want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
+		"an invalid descriptor says nothing":          {descriptor: `["x"]`, want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
+		"a link with a digest is pinned":              {change: pinned, want: OfferVersion{Vouched: &Provenance{State: VouchedPinned, Digest: "sha256:abc"}}},
+		"a link without a digest has no provenance":   {change: linked, want: OfferVersion{Vouched: &Provenance{State: VouchedNot}}},
+		"a component takes precedence over a link":    {change: pinned, component: "c", want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
+		"signatures without a component do not count": {descriptor: "{" + signatures + "}", want: OfferVersion{Vouched: &Provenance{State: VouchedUnknown}}},
+		"documentation and changelog": {change: func(t *v1beta2.ModuleTemplate) {
 			t.Spec.Info = &v1beta2.ModuleInfo{Documentation: "https://d"}
 			t.Annotations = map[string]string{annotationDocURL: "https://other", v1beta2.AnnotationIsClusterScoped: "true"}
 			t.Spec.Resources = []v1beta2.Named{{Name: "icon", Link: "https://i"}, {Name: "Release-Notes", Link: "https://n"}}

@@ -48,20 +48,20 @@ func TestDirectModules(t *testing.T) {
 			direct(), ready, nil, want{state: Ready, phase: Installed, version: "1.0.0/1.0.0/1.1.0", typ: Manageable, module: Ready},
 		},
 		"a module that no release lists is a community module": {direct(), ready, func(in *Inputs) { in.Releases = nil }, want{typ: Community}},
-		"a template that says who manages it makes it manageable": {direct(), ready, func(in *Inputs) {
+		"a template with a manager label makes it manageable": {direct(), ready, func(in *Inputs) {
 			in.Releases = nil
 			in.Templates[0].Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma}
 		}, want{typ: Manageable}},
-		"where no one may list releases the record says the type": {direct(func(d *Direct) { d.Type = Manageable }), ready, func(in *Inputs) {
+		"with unreadable releases the type in the record counts": {direct(func(d *Direct) { d.Type = Manageable }), ready, func(in *Inputs) {
 			in.Releases, in.Unread = nil, []Unread{{GroupKind: ownKind(kindRelease), Forbidden: true}}
 		}, want{typ: Manageable}},
-		"with a channel that is what counts": {
+		"with a channel, its version counts": {
 			direct(func(d *Direct) { d.Channel = "regular" }), ready, nil, want{version: "1.0.0/1.0.0/1.0.0"},
 		},
-		"with a channel that is gone the newest counts": {
+		"without its channel, the newest version counts": {
 			direct(func(d *Direct) { d.Channel = "slow" }), ready, nil, want{version: "1.0.0/1.0.0/1.1.0"},
 		},
-		"an interrupted installation says how to go on": {
+		"an interrupted installation names the command to continue": {
 			direct(func(d *Direct) { d.Complete = false }), nil, nil,
 			want{state: Processing, phase: Installing, reason: WhyInterrupted, message: "kyma add", version: "/1.0.0/1.1.0"},
 		},
@@ -69,19 +69,19 @@ func TestDirectModules(t *testing.T) {
 			direct(func(d *Direct) { d.Complete, d.Version, d.Before = false, "1.1.0", "0.9.0" }), ready, nil,
 			want{phase: Upgrading, message: "kyma upgrade", version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"a failure has its text":        {direct(func(d *Direct) { d.Trouble = "quota" }), ready, nil, want{state: Error, phase: Failed, message: "quota"}},
-		"a deletion is a deletion":      {direct(func(d *Direct) { d.Deleting = true }), ready, nil, want{state: Deleting, phase: Removing}},
-		"a damaged record is unknown":   {direct(func(d *Direct) { d.Unreadable = "no JSON" }), ready, nil, want{state: Unknown, phase: Obscure, module: Unknown}},
-		"an operator that is gone":      {direct(), ready[1:], nil, want{state: Error, phase: Failed, reason: WhyManagerMissing}},
-		"an operator no one may see":    {direct(), ready[1:], func(in *Inputs) { in.Looked = in.Looked[:1] }, want{state: Ready, phase: Installed}},
-		"an operator that starts":       {direct(), []*unstructured.Unstructured{deployment("x:1", waits)}, nil, want{state: Processing, phase: Installing}},
-		"an operator that is stuck":     {direct(), []*unstructured.Unstructured{deployment("x:1", broken)}, nil, want{state: Error, phase: Failed, message: "stuck"}},
-		"an operator that goes":         {direct(), []*unstructured.Unstructured{deployment("x:1", goes)}, nil, want{state: Deleting, phase: Removing}},
-		"without inventory no progress": {direct(func(d *Direct) { d.Complete, d.Inventory = false, nil }), nil, nil, want{phase: Installing}},
+		"a failure has its message":       {direct(func(d *Direct) { d.Trouble = "quota" }), ready, nil, want{state: Error, phase: Failed, message: "quota"}},
+		"a deletion is a deletion":        {direct(func(d *Direct) { d.Deleting = true }), ready, nil, want{state: Deleting, phase: Removing}},
+		"a damaged record is unknown":     {direct(func(d *Direct) { d.Unreadable = "no JSON" }), ready, nil, want{state: Unknown, phase: Obscure, module: Unknown}},
+		"an operator that does not exist": {direct(), ready[1:], nil, want{state: Error, phase: Failed, reason: WhyManagerMissing}},
+		"an unreadable operator":          {direct(), ready[1:], func(in *Inputs) { in.Looked = in.Looked[:1] }, want{state: Ready, phase: Installed}},
+		"an operator that starts":         {direct(), []*unstructured.Unstructured{deployment("x:1", waits)}, nil, want{state: Processing, phase: Installing}},
+		"an operator that is stuck":       {direct(), []*unstructured.Unstructured{deployment("x:1", broken)}, nil, want{state: Error, phase: Failed, message: "stuck"}},
+		"an operator during deletion":     {direct(), []*unstructured.Unstructured{deployment("x:1", goes)}, nil, want{state: Deleting, phase: Removing}},
+		"without inventory no progress":   {direct(func(d *Direct) { d.Complete, d.Inventory = false, nil }), nil, nil, want{phase: Installing}},
 		"a template that is gone makes it orphaned": {direct(), ready, func(in *Inputs) {
 			in.Templates, in.Looked = nil, append(in.Looked, ListedKind{GroupKind: ownKind(kindTemplate)})
 		}, want{state: Warning, phase: Orphaned, reason: WhyTemplateGone}},
-		"one from a file has no template to miss": {direct(func(d *Direct) { d.Template = Key{} }), ready, func(in *Inputs) {
+		"one from a file has no template that could be missing": {direct(func(d *Direct) { d.Template = Key{} }), ready, func(in *Inputs) {
 			in.Templates, in.Looked = nil, append(in.Looked, ListedKind{GroupKind: ownKind(kindTemplate)})
 		}, want{state: Ready, phase: Installed}},
 	} {

@@ -1,11 +1,11 @@
-// Package modulestatus answers one question: what is there of modules in a cluster, and how does each of them stand?
+// Package modulestatus answers one question: which modules are in a cluster, and what is the status of each?
 //
-// It is the one status model, for the command line, the dashboard and other clients: Modules makes a line for each module
-// out of what was read, Tree shows what each consists of, Trace finds the owner of an object, Catalog lists available modules, and two
-// flowcharts say which way a module is installed, and what comes next when it is deleted.
+// It is the only status model, for the command line, the dashboard and other clients: Modules returns a line for each module, Tree shows
+// the objects of each, Trace finds the owner of an object, Catalog lists available modules, and two flowcharts decide how a module is
+// installed, and which step of its deletion comes next.
 //
-// Three rules hold everywhere. The worst state wins. What could not be read is Unknown and says why; it is never "none". And what is
-// Ready was seen running in the version that is requested.
+// Three rules apply everywhere. The worst state wins. A status that could not be read is Unknown with a reason, never "none". And a module
+// is Ready only if it was observed running in the requested version.
 //
-// What it refuses to do: read or change a cluster, ask for the time, and print.
+// Non-goals: it does not read or change a cluster, use a clock, or print.
 package modulestatus

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// remoteKyma returns a Kyma kcp-system/alice that asks for the module beacon.
+// remoteKyma returns the Kyma kcp-system/alice, which requests the module beacon.
 func remoteKyma(change ...func(*v1beta2.Kyma)) v1beta2.Kyma {
 	kyma := v1beta2.Kyma{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "alice", Generation: 1},
@@ -24,7 +24,7 @@ func remoteKyma(change ...func(*v1beta2.Kyma)) v1beta2.Kyma {
 	return kyma
 }
 
-// local makes the modules of a Kyma run in the cluster that it is in.
+// local places the modules of a Kyma in its own cluster.
 func local(kyma *v1beta2.Kyma) {
 	no := false
 	kyma.Spec.Remote = &no
@@ -37,7 +37,7 @@ func stands(state v1beta2.State, version, message string) func(*v1beta2.Kyma) {
 	}
 }
 
-// manifest returns that of alice's beacon in version 1.0.0, ready.
+// manifest returns the Manifest of alice's beacon in version 1.0.0, ready.
 func manifest(change ...func(*v1beta2.Manifest)) v1beta2.Manifest {
 	m := v1beta2.Manifest{
 		ObjectMeta: metav1.ObjectMeta{
@@ -118,7 +118,7 @@ var (
 	deployments = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 )
 
-// seen are inputs with Kymas and everything that a cluster was requested.
+// seen returns inputs with Kymas and all other objects of a cluster.
 func seen(kymas []v1beta2.Kyma, objects ...*unstructured.Unstructured) Inputs {
 	return Inputs{
 		Kymas: kymas, Objects: objects, Looked: []ListedKind{{GroupKind: beacons}, {GroupKind: deployments, Namespace: "kyma-system"}},

@@ -5,45 +5,45 @@ import (
 	"strings"
 )
 
-// InstallInput is everything that decides which way a module is installed.
+// InstallInput is everything that decides how a module is installed.
 type InstallInput struct {
 	Module string
-	// Kyma reports whether there is a Kyma that can take the module in.
+	// Kyma reports whether there is a Kyma that can have the module.
 	Kyma bool
-	// Type of the module: Managed when it is an entry of the Kyma already.
+	// Type of the module: Managed when the Kyma already has an entry for it.
 	Type Type
-	// Direct reports whether it is installed without the lifecycle manager already.
+	// Direct reports whether it is already installed without the lifecycle manager.
 	Direct bool
-	// WantsCommunity: it was requested by --community.
+	// WantsCommunity reports whether it was requested with --community.
 	WantsCommunity bool
-	// WantsUnmanaged: it was requested without the lifecycle manager, by --unmanaged.
+	// WantsUnmanaged reports whether it was requested without the lifecycle manager, with --unmanaged.
 	WantsUnmanaged bool
 }
 
 // InstallMethod is how a module is installed.
 type InstallMethod string
 
-// The ways.
+// The methods.
 const (
-	// ViaKyma makes it an entry of the Kyma; the lifecycle manager does the rest.
+	// ViaKyma adds it to the Kyma; the lifecycle manager does the rest.
 	ViaKyma InstallMethod = "Kyma"
 	// Directly applies its objects.
 	Directly InstallMethod = "Direct"
 	// DirectlyConfirmed applies its objects after the user has confirmed the loss of full support.
 	DirectlyConfirmed InstallMethod = "DirectConfirmed"
-	// NoWay refuses.
+	// NoWay means that the installation is refused.
 	NoWay InstallMethod = "Refused"
 )
 
-// WayToInstall returns the first flowchart of the seed: which way is a module installed?
+// WayToInstall returns the result of the first flowchart of the seed: how is a module installed?
 //
-//  1. What a Kyma has is not installed directly.
-//  2. Without the lifecycle manager on purpose: a manageable module must be confirmed, a community module is installed as it always is.
-//  3. A community module is installed directly, when it was requested as one; a Kyma has no such modules.
+//  1. A module of a Kyma is not installed directly.
+//  2. Without the lifecycle manager on purpose: a manageable module must be confirmed, a community module is installed as usual.
+//  3. A community module is installed directly, if it was requested as one; a Kyma has no such modules.
 //  4. A manageable module goes into the Kyma, unless it was installed directly before: both would fight over its objects.
-//  5. Without a Kyma it is installed directly, once that was confirmed. What was installed so before needs no second confirmation.
+//  5. Without a Kyma it is installed directly after a confirmation. A module that was already installed so needs no second confirmation.
 //
-// why says why not, and is a hint otherwise.
+// why is the reason of a refusal, and otherwise a hint.
 func WayToInstall(w InstallInput) (way InstallMethod, why string) {
 	switch {
 	case w.Type == Managed && (w.WantsUnmanaged || w.WantsCommunity || !w.Kyma):
@@ -65,38 +65,39 @@ func WayToInstall(w InstallInput) (way InstallMethod, why string) {
 	return ViaKyma, ""
 }
 
-// DeleteInput is everything that decides what comes next when a module is deleted.
+// DeleteInput is everything that decides the next step of a deletion.
 type DeleteInput struct {
 	Module string
-	// Managed says that the module is an entry of a Kyma; Direct, that it is installed without one.
+	// Managed reports that a Kyma has an entry for the module; Direct, that it is installed without one.
 	Managed, Direct bool
-	// Resources are the objects that users made with the module, its own custom resources among them, unless it takes those along.
+	// Resources are the objects that users created with the module, including custom resources of its own kind, except those that are deleted
+	// with it.
 	Resources []Ref
-	// Unread lists the kinds of them that could not be read: objects of them may exist.
+	// Unread lists the kinds that could not be read: objects of them may exist.
 	Unread []Unread
-	// Cascade reports whether Resources were shown, and may be deleted.
+	// Cascade reports whether Resources were shown to the user, and may be deleted.
 	Cascade bool
 }
 
-// Step is what comes next.
+// Step is the next step of a deletion.
 type Step string
 
 // The steps of a deletion.
 const (
-	// Blocked: a user must delete Resources, or get permission to read what could not be read.
+	// Blocked: a user must delete Resources, or get permission to read the unread kinds.
 	Blocked Step = "Blocked"
-	// DeleteResources deletes what was shown, and then asks again.
+	// DeleteResources deletes the Resources; after that, the flowchart starts again.
 	DeleteResources Step = "DeleteResources"
-	// RemoveEntry takes the module out of the Kyma; the lifecycle manager deletes it.
+	// RemoveEntry removes the module from the Kyma; the lifecycle manager deletes it.
 	RemoveEntry Step = "RemoveEntry"
 	// DeleteObjects deletes the objects of the module itself.
 	DeleteObjects Step = "DeleteObjects"
-	// Gone: there is nothing to do.
+	// Gone: there is nothing left to delete.
 	Gone Step = "Gone"
 )
 
-// NextToDelete returns the second flowchart of the seed: what comes next when a module is deleted? No operator goes before what it has to
-// clean up: while there are resources, or may be, nothing else happens.
+// NextToDelete returns the result of the second flowchart of the seed: what is the next step of a module's deletion? An operator must not
+// be deleted before the objects that it cleans up: while there are resources, or may be, no other step follows.
 func NextToDelete(l DeleteInput) (next Step, why string) {
 	switch {
 	case !l.Managed && !l.Direct:

@@ -48,14 +48,14 @@ func TestNextToDelete(t *testing.T) {
 		want    Step
 		why     string
 	}{
-		"what is not there is gone":                     {DeleteInput{}, Gone, "not installed"},
-		"a managed module leaves by the Kyma":           {DeleteInput{Managed: true}, RemoveEntry, ""},
-		"a direct one by its objects":                   {DeleteInput{Direct: true}, DeleteObjects, ""},
-		"resources block, and are named":                {DeleteInput{Managed: true, Resources: refs}, Blocked, "Beacon a/a, Beacon a/b"},
-		"many resources are counted":                    {DeleteInput{Direct: true, Resources: refs}, Blocked, "and 2 more"},
-		"a namespace is not part of what has none":      {DeleteInput{Direct: true, Resources: []Ref{{Kind: "K", Name: "n"}}}, Blocked, "K n"},
-		"resources that were shown are deleted first":   {DeleteInput{Direct: true, Resources: refs[:1], Cascade: true}, DeleteResources, ""},
-		"what no one may list blocks, whatever is said": {DeleteInput{Direct: true, Unread: []Unread{{GroupKind: beacons, Forbidden: true, Namespace: "x"}}, Cascade: true}, Blocked, "may not list"},
+		"what is not there is gone":                      {DeleteInput{}, Gone, "not installed"},
+		"a managed module leaves by the Kyma":            {DeleteInput{Managed: true}, RemoveEntry, ""},
+		"a direct one by its objects":                    {DeleteInput{Direct: true}, DeleteObjects, ""},
+		"resources block, and are named":                 {DeleteInput{Managed: true, Resources: refs}, Blocked, "Beacon a/a, Beacon a/b"},
+		"many resources are counted":                     {DeleteInput{Direct: true, Resources: refs}, Blocked, "and 2 more"},
+		"an object without a namespace is named without": {DeleteInput{Direct: true, Resources: []Ref{{Kind: "K", Name: "n"}}}, Blocked, "K n"},
+		"resources that were shown are deleted first":    {DeleteInput{Direct: true, Resources: refs[:1], Cascade: true}, DeleteResources, ""},
+		"what no one may list blocks, whatever is said":  {DeleteInput{Direct: true, Unread: []Unread{{GroupKind: beacons, Forbidden: true, Namespace: "x"}}, Cascade: true}, Blocked, "may not list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			step, why := NextToDelete(c.leaving)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLawsOfInstalling holds for every combination what no table of examples can: there is no way around these.
+// TestLawsOfInstalling checks invariants for every combination of inputs, beyond the examples of a table.
 func TestLawsOfInstalling(t *testing.T) {
 	for _, of := range []Type{Managed, Manageable, Community} {
 		for bits := range 16 {
@@ -36,7 +36,7 @@ func TestLawsOfInstalling(t *testing.T) {
 	}
 }
 
-// TestLawsOfDeleting holds for every combination.
+// TestLawsOfDeleting checks invariants for every combination of inputs.
 func TestLawsOfDeleting(t *testing.T) {
 	for bits := range 32 {
 		l := DeleteInput{Module: "beacon", Managed: bits&1 != 0, Direct: bits&2 != 0, Cascade: bits&4 != 0}
@@ -64,7 +64,7 @@ func TestLawsOfDeleting(t *testing.T) {
 	}
 }
 
-// TestFlowlaws_TheFlowchartsHaveTheirTests looks for every test and case that docs/module-flows.md names: `TestName`: "case".
+// TestFlowlaws_TheFlowchartsHaveTheirTests checks that every test and case in docs/module-flows.md exists: `TestName`: "case".
 func TestFlowlaws_TheFlowchartsHaveTheirTests(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "module-flows.md"))

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Inputs are what was read of one cluster, as plain values. Package gather reads them.
+// Inputs are the objects read from one cluster, as plain values. Package statusreader reads them.
 type Inputs struct {
 	Kymas     []v1beta2.Kyma
 	Manifests []v1beta2.Manifest
@@ -18,9 +18,9 @@ type Inputs struct {
 	Releases  []v1beta2.ModuleReleaseMeta
 	// Direct are the modules that were installed without the lifecycle manager.
 	Direct []Direct
-	// Objects are those that were read besides: modules' custom resources and the objects that run their operators.
+	// Objects are the additional objects: modules' custom resources and the objects that run their operators.
 	Objects []*unstructured.Unstructured
-	// Looked are the kinds of which every object was requested, so that one that is not among Objects does not exist.
+	// Looked are the kinds whose objects were all listed, so that one that is not among Objects does not exist.
 	Looked []ListedKind
 	// Unread are the kinds that could not be read, and why.
 	Unread []Unread
@@ -28,7 +28,7 @@ type Inputs struct {
 	Prereleases bool
 }
 
-// ListedKind is a kind of which all objects were read, in one namespace or, where that is empty, in all.
+// ListedKind is a kind whose objects were all read, in one namespace or, if that is empty, in all.
 type ListedKind struct {
 	schema.GroupKind
 	Namespace string
@@ -37,25 +37,25 @@ type ListedKind struct {
 // Unread is a kind that could not be read.
 type Unread struct {
 	schema.GroupKind
-	// Namespace that it was requested in; empty means all.
+	// Namespace in which it was requested; empty means all.
 	Namespace string
 	// Forbidden reports that the user may not read it.
 	Forbidden bool
-	// Text is what the cluster said.
+	// Text is the error of the cluster.
 	Text string
 }
 
-// Reasons of what is Unknown.
+// Reasons of the state Unknown.
 const (
 	// WhyForbidden: the user may not read it.
 	WhyForbidden = "Forbidden"
 	// WhyReadFailed: reading it failed.
 	WhyReadFailed = "ReadFailed"
-	// WhyNotObserved: it lives in another cluster, and nothing here tells of it.
+	// WhyNotObserved: it is in another cluster, and no object here describes it.
 	WhyNotObserved = "NotObserved"
 )
 
-// Reason returns one word for why it could not be read.
+// Reason returns why the kind could not be read, in one word.
 func (u Unread) Reason() string {
 	if u.Forbidden {
 		return WhyForbidden
@@ -63,7 +63,7 @@ func (u Unread) Reason() string {
 	return WhyReadFailed
 }
 
-// Message returns what could not be read, and why.
+// Message returns the kind that could not be read, and why.
 func (u Unread) Message() string {
 	where := ""
 	if u.Namespace != "" {
@@ -75,7 +75,7 @@ func (u Unread) Message() string {
 	return fmt.Sprintf("%s%s cannot be read: %s", u.GroupKind, where, cmp.Or(u.Text, "no reason was given"))
 }
 
-// unread returns why objects of a kind in a namespace (empty: anywhere) were not read, nil when nothing went wrong.
+// unread returns why objects of a kind in a namespace (empty: anywhere) were not read, nil if they were.
 func (in *Inputs) unread(kind schema.GroupKind, namespace string) *Unread {
 	for i := range in.Unread {
 		u := &in.Unread[i]
@@ -86,7 +86,7 @@ func (in *Inputs) unread(kind schema.GroupKind, namespace string) *Unread {
 	return nil
 }
 
-// isListed reports whether all objects of a kind in a namespace (empty: in all) were requested.
+// isListed reports whether all objects of a kind in a namespace (empty: in all) were listed.
 func (in *Inputs) isListed(kind schema.GroupKind, namespace string) bool {
 	for _, l := range in.Looked {
 		if l.GroupKind == kind && (l.Namespace == "" || l.Namespace == namespace) {
@@ -96,7 +96,7 @@ func (in *Inputs) isListed(kind schema.GroupKind, namespace string) bool {
 	return false
 }
 
-// objectsOf returns all of Objects of a kind.
+// objectsOf returns all Objects of a kind.
 func (in *Inputs) objectsOf(kind schema.GroupKind) []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, o := range in.Objects {

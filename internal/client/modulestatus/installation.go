@@ -10,16 +10,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// verdicts is the table of what a Kyma's status says of a module.
+// verdicts is the table of the messages that a Kyma's status has for a module.
 var verdicts = module.Rules()
 
-// installation returns how the installation of a Kyma's module stands; the first that applies:
+// installation returns the state of a Kyma's module; the first rule that applies:
 //
-//  1. What is being removed is Deleting, with what holds it.
-//  2. What the Kyma has let go of is Unmanaged.
-//  3. What the lifecycle manager has not looked at yet, in this generation of the Kyma, is under way.
-//  4. What is suspended is not under way: it stays as it is.
-//  5. Else it is what the status says. Ready counts for the version that is requested, and for no other.
+//  1. A module that is being removed is Deleting, with the reason that blocks it.
+//  2. A module that the Kyma no longer manages is Unmanaged.
+//  3. If the lifecycle manager has not yet reconciled this generation of the Kyma, the change is in progress.
+//  4. A suspended module is not in progress: it stays as it is.
+//  5. Otherwise the status applies. Ready counts only in the requested version.
 func (r *reader) installation(m *Module, e *entry) Installation {
 	gone := e.kyma.DeletionTimestamp != nil || e.asked == nil && !m.Mandatory
 	switch {
@@ -35,7 +35,7 @@ func (r *reader) installation(m *Module, e *entry) Installation {
 	return is
 }
 
-// underway returns the installation of a module that is managed and stays.
+// underway returns the state of a managed module that is not being removed.
 func (r *reader) underway(m *Module, e *entry) Installation {
 	switch {
 	case m.Mandatory:
@@ -53,7 +53,7 @@ func (r *reader) underway(m *Module, e *entry) Installation {
 	return is
 }
 
-// suspended returns a module that something is requested, and that the lifecycle manager leaves as it is.
+// suspended returns the state of a module with a requested change that the lifecycle manager does not carry out.
 func suspended(m *Module) Installation {
 	is := Installation{State: Installed, Warning: true, Reason: WhySuspended, Message: fmt.Sprintf("it stays in version %s while the label "+
 		"%s suspends it: remove the label from the Kyma or the Manifest to continue", m.Version.Installed, v1beta2.LabelSkipReconciliation)}
@@ -65,7 +65,7 @@ func suspended(m *Module) Installation {
 	return is
 }
 
-// unmanagedNote returns what the status adds to Unmanaged.
+// unmanagedNote returns the message for Unmanaged.
 func unmanagedNote(e *entry) string {
 	if e.manifest != nil && (e.status == nil || e.status.State != v1beta2.StateUnmanaged) {
 		return "its objects are being released"
@@ -73,7 +73,7 @@ func unmanagedNote(e *entry) string {
 	return "its objects keep running unmanaged: kyma manage takes it back"
 }
 
-// reported returns what the status of the Kyma says.
+// reported returns the state in the status of the Kyma.
 func (r *reader) reported(m *Module, e *entry) Installation {
 	is := Installation{Reason: r.reason(e), Message: e.status.Message}
 	observed := e.kyma.Status.ObservedGeneration
@@ -98,7 +98,7 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 		}
 	case v1beta2.StateDeleting:
 		return removal(e)
-	case v1beta2.StateUnmanaged: // it must be managed again
+	case v1beta2.StateUnmanaged: // it is about to be managed again
 		is.State = Installing
 	default:
 		is.State, is.Unready = processing(m, e, stale || other)
@@ -109,7 +109,7 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	return is
 }
 
-// processing returns the phase of what the status calls Processing: what was brought up in the version that is requested is installed, and
+// processing returns the phase of a module whose status is Processing: if the requested version was applied completely, it is installed but
 // not ready.
 func processing(m *Module, e *entry, changing bool) (phase Phase, unready bool) {
 	switch {
@@ -121,7 +121,7 @@ func processing(m *Module, e *entry, changing bool) (phase Phase, unready bool) 
 	return Installing, false
 }
 
-// removal returns a module that goes, and what holds it.
+// removal returns the state of a module that is being removed, and the reason that blocks it.
 func removal(e *entry) Installation {
 	is := Installation{State: Removing, Reason: v1beta2.ReasonModuleDeleting, Message: "it is being removed"}
 	if e.status != nil {
@@ -144,7 +144,7 @@ func removal(e *entry) Installation {
 	return is
 }
 
-// ofManifest returns an installation that only its Manifest tells of: a mandatory module's, or one that stands alone.
+// ofManifest returns the state of an installation that only its Manifest describes: that of a mandatory module, or a standalone one.
 func ofManifest(manifest *v1beta2.Manifest) Installation {
 	reason, message := reportOf(manifest)
 	is := Installation{Reason: reason, Message: message}
@@ -181,7 +181,7 @@ func reportOf(manifest *v1beta2.Manifest) (reason, message string) {
 	return "", manifest.Status.Operation
 }
 
-// progress counts the objects that were applied, of all that are known; "" without any.
+// progress returns how many of all known objects were applied; "" if there are none.
 func progress(manifest *v1beta2.Manifest) string {
 	if manifest == nil || len(manifest.Status.Synced) == 0 {
 		return ""
@@ -195,8 +195,8 @@ func progress(manifest *v1beta2.Manifest) string {
 	return fmt.Sprintf("%d/%d", done, len(manifest.Status.Synced))
 }
 
-// reason returns why a module stands as it does, in one word. The status of a Kyma has only messages: one that the table of verdicts has
-// gives its reason; what repeats the Manifest has the Manifest's.
+// reason returns the reason of a module's state in one word. The status of a Kyma has only messages: a message in the table of verdicts has
+// its reason there, and one that repeats the Manifest's has the Manifest's.
 func (r *reader) reason(e *entry) string {
 	if e.status.Message != "" {
 		for _, rule := range verdicts {
@@ -222,7 +222,8 @@ func (r *reader) reason(e *entry) string {
 	}
 }
 
-// matches reports whether a text is a template with its {placeholders} filled in. A template of placeholders only matches nothing.
+// matches reports whether a text is a template with its {placeholders} filled in. A template that consists only of a placeholder matches
+// nothing.
 func matches(template, text string) bool {
 	first, rest, found := strings.Cut(template, "{")
 	if !found {

@@ -14,16 +14,16 @@ type KymaLine struct {
 	Name      string `json:"name"`
 	State     State  `json:"state"`
 	Channel   string `json:"channel"`
-	// Modules counts modules, ready of all.
+	// Modules counts the ready modules and all modules.
 	Modules string `json:"modules"`
-	// Local reports whether its modules are in the very cluster; Copy that it is the one that a hub keeps in a runtime.
+	// Local reports whether its modules are in the same cluster; Copy, that it is the copy that a hub keeps in a runtime.
 	Local   bool   `json:"local"`
 	Copy    bool   `json:"copy,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Created is when it was made, as RFC 3339 in UTC; empty when it is unknown.
+	// Created is its creation time, as RFC 3339 in UTC; empty when it is unknown.
 	Created string `json:"created,omitempty"`
-	// Outdated counts modules for which there is a newer version.
+	// Outdated counts the modules that have a newer version.
 	Outdated int `json:"outdated"`
 	// Conditions are those of its status.
 	Conditions []KymaCondition `json:"conditions,omitempty"`

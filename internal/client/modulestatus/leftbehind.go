@@ -9,12 +9,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// leftBehind returns a module that is in no Kyma, has no record and no operator, and whose default custom resource exists: the branch of
-// the third flowchart of the seed on which an orphan would stay for ever.
+// leftBehind returns a module that is in no Kyma, has no record and no operator, but whose default custom resource exists: the branch of
+// the third flowchart of the seed on which an orphan would remain forever.
 //
-//  1. A resource that is another module's is none of this one.
+//  1. A resource of another module does not count.
 //  2. A resource that is being deleted makes the module Deleting, blocked by the finalizers that wait for the missing operator.
-//  3. One that is not makes it Failed, since no operator handles the resource; or unmanaged, when it is unknown whether there is one.
+//  3. Any other resource makes it Failed, since no operator handles the resource; or unmanaged, if it is unknown whether there is one.
 func (r *reader) leftBehind(name string, templates []*v1beta2.ModuleTemplate, others []Module) (m Module, found bool) {
 	for _, template := range templates {
 		named := refOf(template.Spec.Data)
@@ -46,7 +46,7 @@ func (r *reader) existing(ref *Ref) *unstructured.Unstructured {
 	return nil
 }
 
-// withoutOperator returns how a module stands of which there is only the default custom resource.
+// withoutOperator returns the state of a module of which only the default custom resource exists.
 func (r *reader) withoutOperator(template *v1beta2.ModuleTemplate, object *unstructured.Unstructured) Installation {
 	name := refOf(object).String()
 	_, known := r.manager(template.Spec.Manager)

@@ -12,9 +12,9 @@ type Module struct {
 	// Kyma that has the module, as NAMESPACE/NAME; empty for a module without one.
 	Kyma string `json:"kyma,omitempty"`
 	Type Type   `json:"type"`
-	// State is the whole in one word: the worst of module and installation.
+	// State is the overall state: the worst of module and installation.
 	State State `json:"state"`
-	// Since is when it was Ready last, or was made or asked for; nil for one that is Ready and where nothing tells.
+	// Since is when it was last Ready, or was created or requested; nil if it is Ready or the time is unknown.
 	Since *metav1.Time `json:"-"`
 	// Channel that the version comes from; empty for a pinned version and for modules without a channel.
 	Channel string `json:"channel,omitempty"`
@@ -23,21 +23,20 @@ type Module struct {
 	Version           Version      `json:"version"`
 	Module            Condition    `json:"module"`
 	Installation      Installation `json:"installation"`
-	// Managed is false for what the lifecycle manager does not look after.
+	// Managed is false for modules that the lifecycle manager does not manage.
 	Managed bool                         `json:"managed"`
 	Policy  v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
 	Beta    bool                         `json:"beta"`
-	// Mandatory modules come by themselves.
+	// Mandatory modules are installed automatically.
 	Mandatory bool `json:"mandatory"`
 	// Maintenance is true while an upgrade waits for a maintenance window.
 	Maintenance bool `json:"maintenance"`
-	// Suspended reports whether the lifecycle manager was told to leave the module, or its Kyma, alone for a while.
+	// Suspended reports whether a label suspends the reconciliation of the module or its Kyma.
 	Suspended bool   `json:"suspended,omitempty"`
 	Signed    Signed `json:"signed"`
-	// Resource is the module's own custom resource: the default one, or the worst of those that there are.
+	// Resource is the module's own custom resource: the default one, or the worst of several.
 	Resource *Ref `json:"resource,omitempty"`
-	// Template that the version was taken from, and TemplateVersion is the version that it describes: it may be refused while
-	// another one runs.
+	// Template of the version, and TemplateVersion is the version that it describes: that may be refused while another one runs.
 	Template        *Key   `json:"template,omitempty"`
 	TemplateVersion string `json:"-"`
 	// Manifest that installs the module, or Record of a direct installation.
@@ -47,23 +46,23 @@ type Module struct {
 	Origin string `json:"origin,omitempty"`
 }
 
-// Type says who looks after a module.
+// Type is the kind of management of a module.
 type Type string
 
 // The types.
 const (
-	// Managed modules are an entry of a Kyma.
+	// Managed modules have an entry in a Kyma.
 	Managed Type = "managed"
-	// Manageable modules are offered by a release or marked as managed by the lifecycle manager, and not in a Kyma.
+	// Manageable modules are offered by a release or marked as managed by the lifecycle manager, and are not in a Kyma.
 	Manageable Type = "manageable"
 	// Community modules are all others.
 	Community Type = "community"
 )
 
-// State is how a module's custom resources, or the whole, stand.
+// State is the state of a module or of its custom resources.
 type State string
 
-// The states, from good to bad; see worse.
+// The states, roughly from good to bad; severity has the order.
 const (
 	Ready         State = "Ready"
 	Unmanaged     State = "Unmanaged"
@@ -75,14 +74,14 @@ const (
 	Error         State = "Error"
 )
 
-// Condition is how a module's custom resources stand.
+// Condition is the state of a module's custom resources.
 type Condition struct {
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Phase is how the installation of a module stands.
+// Phase is the phase of a module's installation.
 type Phase string
 
 // The phases of an installation.
@@ -91,56 +90,56 @@ const (
 	Installing   Phase = "Installing"
 	Installed    Phase = "Installed"
 	Upgrading    Phase = "Upgrading"
-	// Removing is called Deleting, as the state of the same name.
+	// Removing has the value Deleting, like the state of that name.
 	Removing Phase = "Deleting"
 	Failed   Phase = "Failed"
-	// LetGo is called Unmanaged: the objects keep running, unmanaged.
+	// LetGo has the value Unmanaged: the objects keep running without management.
 	LetGo Phase = "Unmanaged"
-	// Orphaned objects have no template any more.
+	// Orphaned objects no longer have a template.
 	Orphaned Phase = "Orphaned"
-	// Obscure is called Unknown: it could not be read, and the message says why.
+	// Obscure has the value Unknown: the installation could not be read, and the message gives the reason.
 	Obscure Phase = "Unknown"
 )
 
-// Installation is how the installation of a module stands.
+// Installation is the state of a module's installation.
 type Installation struct {
 	State   Phase  `json:"state"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Progress counts objects, applied of all, such as "3/7", while something is under way.
+	// Progress is the number of applied objects and of all objects, such as "3/7", during a change.
 	Progress string `json:"progress,omitempty"`
-	// BlockedBy says what keeps a deletion from continuing.
+	// BlockedBy lists what blocks a deletion.
 	BlockedBy []string `json:"blockedBy,omitempty"`
-	// Warning reports whether it runs, but not as it was requested.
+	// Warning reports whether the module runs, but not as requested.
 	Warning bool `json:"warning,omitempty"`
-	// Unready reports whether all of it was brought up, and an object of it or its custom resource is not ready now.
+	// Unready reports whether everything was applied, but an object or the custom resource is not ready now.
 	Unready bool `json:"unready,omitempty"`
 }
 
-// Version of a module: what is requested, what runs, what could be had.
+// Version has the requested, the installed and the available version of a module.
 type Version struct {
 	Desired   string `json:"desired,omitempty"`
 	Installed string `json:"installed,omitempty"`
-	// Running is the version of the object that runs the module's operator, where that is another one than Installed.
+	// Running is the version of the object that runs the module's operator, if it differs from Installed.
 	Running   string `json:"running,omitempty"`
 	Available string `json:"available,omitempty"`
 	// Outdated reports whether Available is newer than Installed.
 	Outdated bool `json:"outdated"`
-	// Mismatch reports whether Installed is not Desired.
+	// Mismatch reports whether Installed differs from Desired.
 	Mismatch bool `json:"mismatch"`
 }
 
-// Signed says whether the content of a module was verified.
+// Signed is the result of the signature verification of a module's content.
 type Signed struct {
-	// State is one of Verified, Missing, Invalid, Untrusted, Revoked, Incomplete, and Unknown when nothing here tells.
+	// State is one of Verified, Missing, Invalid, Untrusted, Revoked, Incomplete, and Unknown if there is no result.
 	State string `json:"state"`
 	// By names the signers: the subjects of their certificates, or the fingerprints of their keys.
 	By string `json:"by,omitempty"`
-	// Message says why the state is not Verified.
+	// Message is why the state is not Verified.
 	Message string `json:"message,omitempty"`
-	// Digest is that of the part of the component's descriptor that is signed.
+	// Digest is the digest of the signed part of the component descriptor.
 	Digest string `json:"digest,omitempty"`
-	// Signers made the signatures, and At is when that was found out.
+	// Signers made the signatures, and At is the time of the verification.
 	Signers []v1beta2.SignerStatus `json:"signers,omitempty"`
 	At      *metav1.Time           `json:"at,omitempty"`
 }
@@ -151,9 +150,9 @@ const (
 	SignatureMissing   = "Missing"
 	SignatureInvalid   = "Invalid"
 	SignatureUntrusted = "Untrusted"
-	// SignatureRevoked: the key that signed was revoked.
+	// SignatureRevoked: the signing key was revoked.
 	SignatureRevoked = "Revoked"
-	// SignatureIncomplete: the signature holds and does not cover everything that is installed.
+	// SignatureIncomplete: the signature is valid, but does not cover all installed content.
 	SignatureIncomplete = "Incomplete"
 	SignatureUnknown    = "Unknown"
 )
@@ -166,16 +165,16 @@ type Ref struct {
 	Name       string `json:"name"`
 }
 
-// String returns how the reference is written in messages: "Sample kyma-system/default".
+// String returns the reference as written in messages: "Sample kyma-system/default".
 func (r Ref) String() string { return r.Kind + " " + Key{r.Namespace, r.Name}.String() }
 
-// Key is the name of an object whose kind is clear.
+// Key is the name of an object whose kind is known.
 type Key struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
 
-// String is NAMESPACE/NAME, or NAME without a namespace.
+// String returns NAMESPACE/NAME, or NAME without a namespace.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Name

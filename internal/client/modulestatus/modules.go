@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// Modules returns all modules that are in a Kyma or installed, sorted by Kyma and name. What could only be had is Catalog's.
+// Modules returns all modules that are in a Kyma or installed, sorted by Kyma and name. Catalog returns those that are available.
 func Modules(in Inputs) []Module { return newReader(in).modules() }
 
 func (r *reader) modules() []Module {
@@ -55,7 +55,7 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// entry is everything that is known of one module of a Kyma.
+// entry is all information about one module of a Kyma.
 type entry struct {
 	kyma     *v1beta2.Kyma
 	spec     *v1beta2.KymaSpec
@@ -66,7 +66,7 @@ type entry struct {
 	template *v1beta2.ModuleTemplate
 }
 
-// ofKyma returns the modules of one Kyma: those that it asks for, those that its status still names, and those that have a Manifest.
+// ofKyma returns the modules of one Kyma: those that it requests, those that its status still lists, and those that have a Manifest.
 func (r *reader) ofKyma(kyma *v1beta2.Kyma) []Module {
 	spec := Effective(kyma)
 	entries := map[string]*entry{}
@@ -100,17 +100,17 @@ func (r *reader) ofKyma(kyma *v1beta2.Kyma) []Module {
 	return all
 }
 
-// mandatory reports whether the module comes by itself.
+// mandatory reports whether the module is installed automatically.
 func (e *entry) mandatory() bool {
 	return e.manifest != nil && e.manifest.Labels[v1beta2.LabelMandatoryModule] == v1beta2.EnabledValue
 }
 
-// suspended reports whether the lifecycle manager leaves the module alone, or its whole Kyma.
+// suspended reports whether the reconciliation of the module or of its whole Kyma is suspended.
 func (e *entry) suspended() bool {
 	return module.KymaSuspended(e.kyma) || e.manifest != nil && module.ManifestSuspended(e.manifest)
 }
 
-// managed is false for a module that the Kyma has let go of.
+// managed returns false for a module that the Kyma sets to unmanaged.
 func (e *entry) managed() bool { return e.asked == nil || e.asked.Managed == nil || *e.asked.Managed }
 
 func (e *entry) policy() v1beta2.CustomResourcePolicy {
@@ -123,7 +123,7 @@ func (e *entry) policy() v1beta2.CustomResourcePolicy {
 	return ""
 }
 
-// ofEntry makes the line of one module of a Kyma.
+// ofEntry returns one module of a Kyma.
 func (r *reader) ofEntry(name string, e *entry) Module {
 	m := Module{
 		Name: name, Kyma: Key{e.kyma.Namespace, e.kyma.Name}.String(), Type: Managed,
@@ -159,8 +159,9 @@ func (r *reader) ofEntry(name string, e *entry) Module {
 	return m
 }
 
-// waitingSince returns since when a module of a Kyma has waited at least that has no Manifest yet: no change of the Kyma is younger that
-// could have asked for it, and neither is the end of its last Ready. The API server notes the time of changes with the field managers.
+// waitingSince returns when a module of a Kyma that has no Manifest yet began to wait at the latest: at the creation or the last change of
+// the Kyma, or at the last transition of its condition Ready, whichever came last. The API server records the time of changes with the
+// field managers.
 func waitingSince(kyma *v1beta2.Kyma) *metav1.Time {
 	at := kyma.CreationTimestamp
 	for i := range kyma.ManagedFields {
@@ -174,7 +175,7 @@ func waitingSince(kyma *v1beta2.Kyma) *metav1.Time {
 	return &at
 }
 
-// since returns when a Manifest was Ready last, or was created.
+// since returns when a Manifest was last Ready, or when it was created.
 func since(manifest *v1beta2.Manifest) *metav1.Time {
 	if manifest == nil {
 		return nil
@@ -189,7 +190,7 @@ func since(manifest *v1beta2.Manifest) *metav1.Time {
 	return &ready.LastTransitionTime
 }
 
-// choose fills in channel, versions and template.
+// choose fills in the channel, the versions and the template.
 func (r *reader) choose(m *Module, e *entry) {
 	if e.manifest != nil {
 		m.Manifest = &Key{e.manifest.Namespace, e.manifest.Name}
@@ -225,7 +226,7 @@ func (r *reader) choose(m *Module, e *entry) {
 	m.Version.Installed = installed(e, m.Version.Running)
 }
 
-// chooseTemplate fills in the template of the version that is requested.
+// chooseTemplate fills in the template of the requested version.
 func (r *reader) chooseTemplate(m *Module, e *entry) {
 	if e.status != nil && e.status.Template != nil {
 		m.Template = &Key{e.status.Template.Namespace, e.status.Template.Name}
@@ -242,7 +243,7 @@ func (r *reader) chooseTemplate(m *Module, e *entry) {
 	}
 }
 
-// running returns the version of the object that runs the module's operator; "" where that is in another cluster, or says none.
+// running returns the version of the object that runs the module's operator; "" if that is in another cluster, or has no version.
 func (r *reader) running(e *entry) string {
 	of := (*v1beta2.Manager)(nil)
 	switch {
@@ -257,11 +258,11 @@ func (r *reader) running(e *entry) string {
 	return managerVersion(manager)
 }
 
-// installed returns the version that was brought up; the first that tells:
+// installed returns the installed version; the first that is known:
 //
-//  1. The Manifest, once its spec was seen running, or where there is none the status of the Kyma.
-//  2. While a version is brought up or refused: the object that runs the operator.
-//  3. What was brought up before.
+//  1. That of the Manifest, once its spec was observed running, or without a Manifest that of the Kyma's status.
+//  2. While a version is being applied or is refused: that of the object that runs the operator.
+//  3. The previously installed version.
 func installed(e *entry, running string) string {
 	switch {
 	case e.manifest != nil && settled(e.manifest):
@@ -278,7 +279,7 @@ func installed(e *entry, running string) string {
 	return ""
 }
 
-// settled reports whether a Manifest's current spec was seen running.
+// settled reports whether a Manifest's current spec was observed running.
 func settled(manifest *v1beta2.Manifest) bool {
 	status := &manifest.Status
 	well := status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning

@@ -12,14 +12,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// want is what a case asks of the module beacon; empty fields are not asked.
+// want are the expectations of a case for the module beacon; empty fields are not checked.
 type want struct {
 	state   State
 	phase   Phase
 	reason  string
 	module  State
 	modules string // reason of the module's state
-	message string // in the message of the installation
+	message string // part of the message of the installation
 	version string // installed/desired/available
 	typ     Type
 }
@@ -58,7 +58,7 @@ func conditioned(state v1beta2.State, reason, message string) func(*v1beta2.Mani
 	}
 }
 
-// illManifest makes a Manifest that was installed and of which an object is not ready any more.
+// illManifest returns a change to a Manifest that was installed and has an object that is no longer ready.
 func illManifest(state v1beta2.State, reason string) func(*v1beta2.Manifest) {
 	return func(m *v1beta2.Manifest) {
 		conditioned(state, reason, "Deployment x has 0 of 1 replicas")(m)
@@ -77,7 +77,7 @@ func TestManagedModules(t *testing.T) {
 		manifests []v1beta2.Manifest
 		want      want
 	}{
-		"what is ready in the version that is asked for is installed": {
+		"a module that is ready in the requested version is installed": {
 			remoteKyma(), []v1beta2.Manifest{manifest()},
 			want{state: Ready, phase: Installed, version: "1.0.0/1.0.0/1.0.0", typ: Managed},
 		},
@@ -85,11 +85,11 @@ func TestManagedModules(t *testing.T) {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }), []v1beta2.Manifest{manifest()},
 			want{state: Processing, phase: Upgrading, reason: v1beta2.ReasonPending, version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"a Kyma whose last change was not looked at is under way": {
+		"a Kyma whose last change was not reconciled is upgrading": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Generation = 2 }), nil,
 			want{state: Processing, phase: Upgrading, message: "not reconciled the last change"},
 		},
-		"what the manager has not looked at is being installed": {
+		"a module that was not reconciled is being installed": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Status.Modules = nil }), nil,
 			want{state: Processing, phase: Installing, reason: v1beta2.ReasonPending},
 		},
@@ -98,11 +98,11 @@ func TestManagedModules(t *testing.T) {
 				"(from fast to regular), as a higher version (1.1.0) of the module was previously installed")), nil,
 			want{state: Warning, phase: Installed, reason: v1beta2.ReasonDowngrade, version: "1.1.0/1.0.0/1.0.0"},
 		},
-		"a module that no one offers is not installed, and that is a warning": {
+		"a module without an offer is not installed, and that is a warning": {
 			remoteKyma(stands(v1beta2.StateWarning, "", `no ModuleReleaseMeta found for module "beacon" in namespace "kcp-system"`)), nil,
 			want{state: Warning, phase: NotInstalled, reason: v1beta2.ReasonReleaseNotFound},
 		},
-		"a signature that does not fit is told": {
+		"an invalid signature is an error": {
 			remoteKyma(stands(v1beta2.StateError, "1.0.0", "the signature of component x:1.0.0 does not fit it: digest")), nil,
 			want{state: Error, phase: Failed, reason: v1beta2.ReasonSignatureInvalid},
 		},
@@ -117,41 +117,41 @@ func TestManagedModules(t *testing.T) {
 		"a warning of unknown cause has the general reason": {
 			remoteKyma(stands(v1beta2.StateWarning, "1.0.0", "oh")), nil, want{phase: Installed, reason: v1beta2.ReasonModuleWarning},
 		},
-		"the first installation shows how far it is": {
+		"the first installation has a progress": {
 			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) {
 				m.Status.State = v1beta2.StateProcessing
 				m.Status.Synced = []v1beta2.Resource{{Kind: "A", Hash: "x"}, {Kind: "B"}}
 			})},
 			want{state: Processing, phase: Installing, reason: v1beta2.ReasonModuleProcessing, version: "/1.0.0/1.0.0"},
 		},
-		"what was installed and is not ready any more is not being installed": {
+		"an installed module that is no longer ready is not being installed": {
 			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "Deployment x has 0 of 1 replicas")),
 			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
 			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects, version: "1.0.0/1.0.0/1.0.0"},
 		},
-		"what is installed and whose own resource is not ready is not being installed": {
+		"an installed module whose own resource is not ready is not being installed": {
 			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest()},
 			want{state: Processing, phase: Installed, version: "1.0.0/1.0.0/1.0.0"},
 		},
-		"what was installed and fails has its version still": {
+		"an installed module that fails keeps its version": {
 			remoteKyma(stands(v1beta2.StateError, "1.0.0", "Deployment x has 0 of 1 replicas")),
 			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateError, v1beta2.ReasonObjectFailed))},
 			want{state: Error, phase: Failed, reason: v1beta2.ReasonObjectFailed, version: "1.0.0/1.0.0/1.0.0"},
 		},
-		"what is not ready and is to be of another version is being upgraded": {
+		"a module that is not ready and has another requested version is being upgraded": {
 			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", ""), func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }),
 			[]v1beta2.Manifest{manifest(illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects))},
 			want{state: Processing, phase: Upgrading, version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"a Manifest that was changed is being upgraded": {
+		"a module with a changed Manifest is being upgraded": {
 			remoteKyma(stands(v1beta2.StateProcessing, "1.0.0", "")), []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) { m.Generation = 2 })},
 			want{state: Processing, phase: Upgrading},
 		},
-		"a module that is no longer asked for is being deleted": {
+		"a module that is no longer requested is being deleted": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules = nil }), []v1beta2.Manifest{manifest()},
 			want{state: Deleting, phase: Removing, reason: v1beta2.ReasonModuleDeleting},
 		},
-		"a deletion that is blocked names what blocks it": {
+		"a blocked deletion names the objects that block it": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules = nil }),
 			[]v1beta2.Manifest{manifest(deletedManifest, conditioned(v1beta2.StateDeleting, v1beta2.ReasonDeletionBlocked, "Beacon a/b exists"))},
 			want{state: Deleting, phase: Removing, reason: v1beta2.ReasonDeletionBlocked, message: "Beacon a/b exists"},
@@ -161,36 +161,36 @@ func TestManagedModules(t *testing.T) {
 			[]v1beta2.Manifest{manifest(deletedManifest, conditioned(v1beta2.StateError, v1beta2.ReasonRuntimeUnreachable, "no answer"))},
 			want{state: Warning, phase: Removing, reason: v1beta2.ReasonRuntimeUnreachable},
 		},
-		"a deletion without news says that it goes": {
+		"a deletion without details is in progress": {
 			remoteKyma(stands(v1beta2.StateDeleting, "1.0.0", "the module is being removed")), []v1beta2.Manifest{manifest(deletedManifest)},
 			want{state: Deleting, phase: Removing, message: "the module is being removed"},
 		},
-		"a status that says Deleting is believed": {
+		"the status Deleting is adopted": {
 			remoteKyma(stands(v1beta2.StateDeleting, "1.0.0", "bye")), nil, want{phase: Removing, message: "bye"},
 		},
-		"an unmanaged module runs on": {
+		"an unmanaged module keeps running": {
 			remoteKyma(unmanaged, stands(v1beta2.StateUnmanaged, "1.0.0", "")), nil,
 			want{state: Unmanaged, phase: LetGo, reason: v1beta2.ReasonUnmanaged, message: "keep running unmanaged"},
 		},
-		"an unmanaged module whose Manifest is still there is being let go of": {
+		"an unmanaged module whose Manifest still exists is being released": {
 			remoteKyma(unmanaged), []v1beta2.Manifest{manifest()}, want{phase: LetGo, message: "being released"},
 		},
 		"a module that is managed again is being installed": {
 			remoteKyma(stands(v1beta2.StateUnmanaged, "1.0.0", "")), nil, want{phase: Installing},
 		},
-		"a pinned version is what is asked for, and the channel what is available": {
+		"a pinned version is requested, and that of the channel is available": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Spec.Modules[0].Version = "1.0.0" }), []v1beta2.Manifest{manifest()},
 			want{phase: Installed, version: "1.0.0/1.0.0/1.1.0"},
 		},
-		"without a release the status says which version is meant": {
+		"without a release the requested version is that of the status": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "slow" }), []v1beta2.Manifest{manifest()},
 			want{phase: Installed, version: "1.0.0/1.0.0/"},
 		},
-		"an upgrade that waits for its window is no trouble": {
+		"an upgrade that waits for its window is no problem": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Status.Modules[0].Maintenance = true }),
 			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"what the runtime's user asked for counts on the hub": {
+		"the request of the runtime's user counts on the hub": {
 			remoteKyma(func(k *v1beta2.Kyma) {
 				seen := v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{{Name: "beacon"}}}
 				k.Status.LastSeen = &v1beta2.LastSeen{Hub: &v1beta2.SeenSpec{Channel: "regular"}, Runtime: &seen}
@@ -215,7 +215,7 @@ func TestMandatoryAndLoneManifests(t *testing.T) {
 		unread   bool
 		want     want
 	}{
-		"a mandatory module stands as its Manifest does": {
+		"a mandatory module has the state of its Manifest": {
 			manifest(mandatory), true, false, want{state: Ready, phase: Installed, version: "1.0.0/1.2.0/1.2.0"},
 		},
 		"a mandatory module that fails has failed": {
@@ -225,17 +225,17 @@ func TestMandatoryAndLoneManifests(t *testing.T) {
 		"a stand-alone Manifest with a warning": {
 			manifest(lone, conditioned(v1beta2.StateWarning, "X", "hm")), false, false, want{state: Warning, phase: Installed},
 		},
-		"a stand-alone Manifest that was not looked at": {
+		"a stand-alone Manifest that was not reconciled": {
 			manifest(lone, func(m *v1beta2.Manifest) { m.Generation = 2 }), false, false, want{phase: Upgrading, reason: v1beta2.ReasonManifestPending},
 		},
-		"a stand-alone Manifest at work": {
+		"a stand-alone Manifest in progress": {
 			manifest(lone, func(m *v1beta2.Manifest) { m.Status.State = v1beta2.StateProcessing }), false, false, want{phase: Installing},
 		},
-		"a stand-alone Manifest of which an object is not ready any more": {
+		"a stand-alone Manifest with an object that is no longer ready": {
 			manifest(lone, illManifest(v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects)), false, false,
 			want{state: Processing, phase: Installed, reason: v1beta2.ReasonWaitingForObjects},
 		},
-		"a stand-alone Manifest that goes": {manifest(lone, deletedManifest), false, false, want{phase: Removing}},
+		"a stand-alone Manifest that is being deleted": {manifest(lone, deletedManifest), false, false, want{phase: Removing}},
 		"a Manifest without its Kyma is orphaned": {
 			manifest(), false, false, want{state: Warning, phase: Orphaned, reason: WhyKymaGone, typ: Managed},
 		},
@@ -273,22 +273,22 @@ func TestCustomResources(t *testing.T) {
 			[]*unstructured.Unstructured{custom("Beacon", "a", "Warning"), custom("Beacon", "b", "Deleting")}, nil,
 			want{state: Warning, module: Warning},
 		},
-		"none is not configured, and no trouble": {nil, nil, want{state: Ready, module: NotConfigured, modules: WhyNoResource}},
+		"none is not configured, and no problem": {nil, nil, want{state: Ready, module: NotConfigured, modules: WhyNoResource}},
 		"forbidden is never none": {
 			nil, func(in *Inputs) { in.Unread, in.Looked = []Unread{forbidden}, nil }, want{state: Unknown, module: Unknown, modules: WhyForbidden},
 		},
 		"a failed read is unknown": {
 			nil, func(in *Inputs) { in.Unread = []Unread{{GroupKind: beacons}} }, want{module: Unknown, modules: WhyReadFailed},
 		},
-		"what no one looked for is unknown": {nil, func(in *Inputs) { in.Looked = nil }, want{module: Unknown, modules: WhyNotObserved}},
-		"what no one looked for but the Kyma tells of is known": {nil, func(in *Inputs) {
+		"a kind that was not listed is unknown": {nil, func(in *Inputs) { in.Looked = nil }, want{module: Unknown, modules: WhyNotObserved}},
+		"a kind that was not listed has the state in the Kyma": {nil, func(in *Inputs) {
 			in.Looked, in.Kymas[0].Status.Modules[0].ResourceState = nil, v1beta2.StateWarning
 		}, want{state: Warning, module: Warning}},
-		"one without a state is under way": {
+		"one without a state is processing": {
 			[]*unstructured.Unstructured{custom("Beacon", "a", "")}, nil, want{state: Processing, module: Processing, modules: WhyNoState},
 		},
-		"one that goes without a word is being deleted": {[]*unstructured.Unstructured{deleted}, nil, want{module: Deleting}},
-		"a word that we do not know is repeated": {
+		"one that is being deleted without a state is deleting": {[]*unstructured.Unstructured{deleted}, nil, want{module: Deleting}},
+		"an unknown state is kept as the reason": {
 			[]*unstructured.Unstructured{custom("Beacon", "a", "Dreaming")}, nil, want{module: Processing, modules: "Dreaming"},
 		},
 		"a check of the template maps the state": {
@@ -296,7 +296,7 @@ func TestCustomResources(t *testing.T) {
 				in.Templates[0].Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.state", Value: "Fine", MappedState: "Ready"}}
 			}, want{state: Ready, module: Ready},
 		},
-		"a check that does not hold is under way": {
+		"without a matching check it is processing": {
 			[]*unstructured.Unstructured{custom("Beacon", "a", "Ready")}, func(in *Inputs) {
 				in.Templates[0].Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.state", Value: "Fine", MappedState: "Ready"}}
 			}, want{module: Processing},
@@ -304,7 +304,7 @@ func TestCustomResources(t *testing.T) {
 		"a module without a resource of its own is not configured": {
 			nil, func(in *Inputs) { in.Templates[0].Spec.Data = nil }, want{state: Ready, module: NotConfigured, modules: WhyNoKind},
 		},
-		"without the template no one knows what the resource is": {
+		"without the template the resource is unknown": {
 			nil, func(in *Inputs) { in.Templates = nil }, want{module: Unknown, modules: WhyTemplateGone},
 		},
 		"the status names the resource without the template": {
@@ -331,14 +331,14 @@ func TestVersionsWithoutManifest(t *testing.T) {
 		change func(*Inputs)
 		want   string
 	}{
-		"the status of the Kyma is the record":          {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
-		"a settled Manifest is the record":              {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
-		"while it is under way the operator says it":    {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
-		"with a Manifest and no template, too":          {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
-		"nothing says it when there is no manager":      {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},
-		"nothing says it when the template has none":    {func(in *Inputs) { underWay(in); in.Templates[0].Spec.Manager = nil }, "/1.0.0/1.0.0"},
-		"a module that no one asks for has no policy":   {func(in *Inputs) { in.Kymas[0].Spec.Modules = nil }, "1.0.0//"},
-		"a Manifest tells the policy of one that goes ": {func(in *Inputs) { underWay(in); in.Kymas[0].Spec.Modules = nil }, "0.9.0//"},
+		"the version in the status of the Kyma":        {func(*Inputs) {}, "1.0.0/1.0.0/1.0.0"},
+		"the version of a settled Manifest":            {func(in *Inputs) { in.Manifests = []v1beta2.Manifest{manifest()} }, "1.0.0/1.0.0/1.0.0"},
+		"the version of the operator during a change":  {func(in *Inputs) { stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0]) }, "0.9.0/1.0.0/1.0.0"},
+		"with a Manifest and no template, too":         {func(in *Inputs) { underWay(in); in.Templates = nil }, "0.9.0/1.0.0/1.0.0"},
+		"unknown without a manager":                    {func(in *Inputs) { underWay(in); in.Manifests[0].Spec.Manager = nil; in.Templates = nil }, "/1.0.0/1.0.0"},
+		"unknown without a manager in the template":    {func(in *Inputs) { underWay(in); in.Templates[0].Spec.Manager = nil }, "/1.0.0/1.0.0"},
+		"a module that is not requested has no policy": {func(in *Inputs) { in.Kymas[0].Spec.Modules = nil }, "1.0.0//"},
+		"the Manifest has the policy during a removal": {func(in *Inputs) { underWay(in); in.Kymas[0].Spec.Modules = nil }, "0.9.0//"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := seen([]v1beta2.Kyma{remoteKyma(local)}, deployment("x:0.9.0"))
@@ -358,11 +358,11 @@ func TestCustomResourcesOfRuntimes(t *testing.T) {
 		change func(*v1beta2.Kyma, *v1beta2.Manifest)
 		want   want
 	}{
-		"the hub tells what it heard":         {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Status.ResourceState = "Error" }, want{state: Error, module: Error}},
-		"the Kyma's status goes first":        {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Status.Modules[0].ResourceState = "Ready" }, want{state: Ready, module: Ready}},
-		"what was not heard is no trouble":    {func(*v1beta2.Kyma, *v1beta2.Manifest) {}, want{state: Ready, module: Unknown, modules: WhyNotObserved}},
-		"what is the user's is not looked at": {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Spec.Modules[0].CustomResourcePolicy = "Ignore" }, want{state: Ready, module: Unknown}},
-		"no resource is no trouble":           {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Spec.Resource = nil }, want{state: Ready}},
+		"the hub reports the last state":     {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Status.ResourceState = "Error" }, want{state: Error, module: Error}},
+		"the Kyma's status takes precedence": {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Status.Modules[0].ResourceState = "Ready" }, want{state: Ready, module: Ready}},
+		"a missing state is no problem":      {func(*v1beta2.Kyma, *v1beta2.Manifest) {}, want{state: Ready, module: Unknown, modules: WhyNotObserved}},
+		"a user's resource is not checked":   {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Spec.Modules[0].CustomResourcePolicy = "Ignore" }, want{state: Ready, module: Unknown}},
+		"no resource is no problem":          {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Spec.Resource = nil }, want{state: Ready}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kyma, made := remoteKyma(), manifest()

@@ -8,29 +8,29 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// UsualNamespaces are those whose templates count without being named: the catalog that a hub keeps in a runtime, and that of a hub.
-// Those who run the cluster write there.
+// UsualNamespaces are the namespaces whose templates count without being named: the catalog that a hub keeps in a runtime, and that of a
+// hub. Only the administrators of the cluster write there.
 var UsualNamespaces = []string{v1beta2.RuntimeNamespace, v1beta2.DefaultNamespace}
 
-// Choice says which namespace's templates count for a module that is installed without the lifecycle manager. A user who may
-// write a ModuleTemplate in any namespace could offer such a module, and a higher version than all others.
+// Choice determines which namespace's templates count for a module that is installed without the lifecycle manager. Otherwise a user who
+// may write ModuleTemplates in any one namespace could offer such a module, with a version above all others.
 type Choice struct {
-	// Named by a user; empty for none.
+	// Named is the namespace that a user named; empty for none.
 	Named string
-	// Before is where the template of what is installed came from; empty where nothing is installed, or no namespace had it.
+	// Before is the namespace of the installed version's template; empty if nothing is installed, or its template was in no namespace.
 	Before string
 }
 
-// Among returns the namespace that counts, of those that have templates of a module. A template that is in no namespace, such as one of a
-// file, is in the empty one.
+// Among returns the namespace that counts, of those that have templates of a module. Templates outside of a cluster, such as those of a
+// file, have the empty namespace.
 //
-//  1. The one that was named.
-//  2. The one that what is installed came from: no other can offer an upgrade.
-//  3. None at all: a file, a catalog, or the hub of a runtime was requested.
+//  1. The named one.
+//  2. The one of the installed version: no other can offer an upgrade.
+//  3. The empty one: a file, a catalog, or the hub of a runtime was requested.
 //  4. The first of UsualNamespaces.
 //  5. The only one.
 //
-// The error is an *AbsentError where rules 1 and 2 lead to nothing, and an *AmbiguousError where no rule says which.
+// The error is an *AbsentError if the namespace of rule 1 or 2 has no template, and an *AmbiguousError if no rule applies.
 func (c Choice) Among(module string, namespaces []string) (string, error) {
 	for _, wanted := range []string{c.Named, c.Before} {
 		switch {
@@ -58,7 +58,7 @@ type AmbiguousError struct {
 	Namespaces []string
 }
 
-// Error names the namespaces.
+// Error returns a message with the namespaces.
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("module %s is offered from %s: name a namespace whose users you trust",
 		e.Module, list(e.Namespaces))
@@ -67,13 +67,13 @@ func (e *AmbiguousError) Error() string {
 // AbsentError is a namespace without templates of a module.
 type AbsentError struct {
 	Module, Namespace string
-	// Named reports whether a user named the namespace; else it is the one that the module came from.
+	// Named reports whether a user named the namespace; otherwise it is that of the installed version.
 	Named bool
-	// Others have some.
+	// Others are the namespaces that have templates of the module.
 	Others []string
 }
 
-// Error names the others.
+// Error returns a message with the other namespaces.
 func (e *AbsentError) Error() string {
 	others := slices.DeleteFunc(slices.Clone(e.Others), func(namespace string) bool { return namespace == "" })
 	text := fmt.Sprintf("namespace %s has no ModuleTemplate of module %s", e.Namespace, e.Module)
@@ -86,7 +86,7 @@ func (e *AbsentError) Error() string {
 	return text + "; it is offered from " + list(others) + ": name that to take it from there"
 }
 
-// list names a few namespaces.
+// list returns text with a few namespaces.
 func list(namespaces []string) string {
 	const shown = 5
 	word := "namespace "
@@ -100,7 +100,7 @@ func list(namespaces []string) string {
 	return text
 }
 
-// NamespacesOf returns those that templates are in, each once and sorted.
+// NamespacesOf returns the namespaces of templates, sorted and without duplicates.
 func NamespacesOf(templates []v1beta2.ModuleTemplate) []string {
 	var all []string
 	for i := range templates {
@@ -109,8 +109,8 @@ func NamespacesOf(templates []v1beta2.ModuleTemplate) []string {
 	return distinct(all)
 }
 
-// ReleaseOf returns the release of a module that goes with the templates of a namespace, nil for none: it says which component they mean,
-// and what channels offer. Templates that are in no namespace have theirs beside them, or else by the rules of Choice.
+// ReleaseOf returns the release of a module for the templates of a namespace, nil for none: it names the component, and the versions of
+// channels. For templates in no namespace, it is the release in no namespace, or else one by the rules of Choice.
 func ReleaseOf(module, namespace string, releases []v1beta2.ModuleReleaseMeta) (*v1beta2.ModuleReleaseMeta, error) {
 	found := map[string]*v1beta2.ModuleReleaseMeta{}
 	var namespaces []string

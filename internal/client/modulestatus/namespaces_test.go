@@ -20,12 +20,12 @@ func TestNamespaces_WhichNamespaceOffersAModule(t *testing.T) {
 		"the only one":                              {Choice{}, "shop", "shop", ""},
 		"the runtime's catalog before a tenant":     {Choice{}, "aaa kcp-system kyma-system tenant", "kyma-system", ""},
 		"the hub's before a tenant":                 {Choice{}, "aaa kcp-system tenant", "kcp-system", ""},
-		"two tenants are asked about":               {Choice{}, "shop tenant", "", "offered from namespaces shop, tenant"},
+		"two tenants are ambiguous":                 {Choice{}, "shop tenant", "", "offered from namespaces shop, tenant"},
 		"the one that is named":                     {Choice{Named: "tenant"}, "kyma-system shop tenant", "tenant", ""},
-		"one that is named and has none":            {Choice{Named: "x"}, "shop tenant", "", "namespace x has no ModuleTemplate of module notes; it is offered from namespaces shop, tenant"},
-		"where it came from, whatever others have":  {Choice{Before: "shop"}, "kyma-system shop tenant", "shop", ""},
-		"where it came from and there is none left": {Choice{Before: "shop"}, "kyma-system", "", "came from namespace shop, which has no ModuleTemplate of it any more"},
-		"what is named goes before where it was":    {Choice{Named: "tenant", Before: "shop"}, "shop tenant", "tenant", ""},
+		"a named one without templates":             {Choice{Named: "x"}, "shop tenant", "", "namespace x has no ModuleTemplate of module notes; it is offered from namespaces shop, tenant"},
+		"the one it came from, despite others":      {Choice{Before: "shop"}, "kyma-system shop tenant", "shop", ""},
+		"the one it came from, which has none left": {Choice{Before: "shop"}, "kyma-system", "", "came from namespace shop, which has no ModuleTemplate of it any more"},
+		"the named one takes precedence":            {Choice{Named: "tenant", Before: "shop"}, "shop tenant", "tenant", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.choice.Among("notes", strings.Fields(c.namespaces))
@@ -52,8 +52,8 @@ func TestNamespaces_TheReleaseOfATemplateIsBesideIt(t *testing.T) {
 	}{
 		"the one of its namespace":                 {"shop", []v1beta2.ModuleReleaseMeta{release("tenant"), release("shop")}, "shop", false},
 		"not that of another namespace":            {"shop", []v1beta2.ModuleReleaseMeta{release("tenant"), other}, "-", false},
-		"of a file: the one of the catalog":        {"", []v1beta2.ModuleReleaseMeta{release("kcp-system"), release("")}, "", false},
-		"of a file: the one of those who run it":   {"", []v1beta2.ModuleReleaseMeta{release("tenant"), release("kcp-system")}, "kcp-system", false},
+		"of a file: that of the catalog":           {"", []v1beta2.ModuleReleaseMeta{release("kcp-system"), release("")}, "", false},
+		"of a file: that of the administrators":    {"", []v1beta2.ModuleReleaseMeta{release("tenant"), release("kcp-system")}, "kcp-system", false},
 		"of a file: none where there is none":      {"", []v1beta2.ModuleReleaseMeta{other}, "-", false},
 		"of a file: two of which neither is usual": {"", []v1beta2.ModuleReleaseMeta{release("shop"), release("tenant")}, "-", true},
 	} {
@@ -71,7 +71,7 @@ func TestNamespaces_TheReleaseOfATemplateIsBesideIt(t *testing.T) {
 	}
 }
 
-// TestNamespaces_ATenantOffersNoUpgrade is about a module that is installed directly from one namespace, while another offers a higher
+// TestNamespaces_ATenantOffersNoUpgrade covers a module that is installed directly from one namespace while another one offers a higher
 // version.
 func TestNamespaces_ATenantOffersNoUpgrade(t *testing.T) {
 	offered := func(namespace, version string) v1beta2.ModuleTemplate {
@@ -86,9 +86,9 @@ func TestNamespaces_ATenantOffersNoUpgrade(t *testing.T) {
 		templates []v1beta2.ModuleTemplate
 		want      string
 	}{
-		"a higher version elsewhere":      {[]v1beta2.ModuleTemplate{offered("shop", "1.0.0"), offered("tenant", "99.0.0")}, "1.0.0"},
-		"a higher one where it came from": {[]v1beta2.ModuleTemplate{offered("shop", "1.1.0"), offered("tenant", "99.0.0")}, "1.1.0"},
-		"nothing left where it came from": {[]v1beta2.ModuleTemplate{offered("tenant", "99.0.0")}, ""},
+		"a higher version elsewhere":          {[]v1beta2.ModuleTemplate{offered("shop", "1.0.0"), offered("tenant", "99.0.0")}, "1.0.0"},
+		"a higher version where it came from": {[]v1beta2.ModuleTemplate{offered("shop", "1.1.0"), offered("tenant", "99.0.0")}, "1.1.0"},
+		"nothing left where it came from":     {[]v1beta2.ModuleTemplate{offered("tenant", "99.0.0")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := Inputs{Templates: c.templates, Direct: []Direct{record}}

@@ -22,12 +22,12 @@ func TestOriginOf(t *testing.T) {
 		template *v1beta2.ModuleTemplate
 		want     *Origin
 	}{
-		"what was noted is read":               {noted, &whole},
-		"one without a note came from nowhere": {&v1beta2.ModuleTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default"}}, nil},
-		"one of a file does not count":         {in("", `{"url":"https://example.com"}`), nil},
-		"one without an address says nothing":  {in("default", `{"name":"ours"}`), nil},
-		"what is no JSON says nothing":         {in("default", "https://example.com"), nil},
-		"what is not known yet is passed over": {in("default", `{"url":"https://example.com","later":1}`), &Origin{URL: "https://example.com"}},
+		"a written origin is read":          {noted, &whole},
+		"one without it came from nowhere":  {&v1beta2.ModuleTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default"}}, nil},
+		"one of a file does not count":      {in("", `{"url":"https://example.com"}`), nil},
+		"one without an address is ignored": {in("default", `{"name":"ours"}`), nil},
+		"invalid JSON is ignored":           {in("default", "https://example.com"), nil},
+		"unknown fields are ignored":        {in("default", `{"url":"https://example.com","later":1}`), &Origin{URL: "https://example.com"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, OriginOf(c.template)); diff != "" {

@@ -15,19 +15,19 @@ import (
 const (
 	// WhyKymaGone: the Kyma that a Manifest belongs to does not exist.
 	WhyKymaGone = "KymaGone"
-	// WhyInterrupted: an installation was not finished; it continues when it is requested again.
+	// WhyInterrupted: an installation was not finished; it continues when the command is repeated.
 	WhyInterrupted = "Interrupted"
-	// WhySuspended: a label keeps the lifecycle manager from the module, or from its Kyma.
+	// WhySuspended: a label suspends the reconciliation of the module or of its Kyma.
 	WhySuspended = "Suspended"
 	// WhyManagerMissing: the object that runs the module's operator does not exist.
 	WhyManagerMissing = "ManagerMissing"
-	// WhyManagerNotReady: it exists, and does not run.
+	// WhyManagerNotReady: the object exists, but does not run.
 	WhyManagerNotReady = "ManagerNotReady"
 	// WhyByHand: it was installed with other tools.
 	WhyByHand = "ByHand"
 )
 
-// standAlone are Manifests that no Kyma has.
+// standAlone returns the modules of Manifests that belong to no Kyma.
 func (r *reader) standAlone(manifests []*v1beta2.Manifest) []Module {
 	var all []Module
 	for _, manifest := range manifests {
@@ -36,7 +36,7 @@ func (r *reader) standAlone(manifests []*v1beta2.Manifest) []Module {
 	return all
 }
 
-// left are Manifests of a Kyma that was not read: it does not exist, or that is unknown.
+// left returns the modules of Manifests whose Kyma was not read: it does not exist, or is unknown.
 func (r *reader) left(kyma Key, manifests []*v1beta2.Manifest) []Module {
 	var all []Module
 	for _, manifest := range manifests {
@@ -105,7 +105,7 @@ func (r *reader) ofDirect(d *Direct) Module {
 	return m
 }
 
-// available returns what its channel offers, else the newest version, where it came from.
+// available returns the version of the channel, or else the newest version, in the namespace that the module came from.
 func (r *reader) available(d *Direct, installed string) string {
 	if d.Channel != "" {
 		release, err := ReleaseOf(d.Module, d.Template.Namespace, r.Releases)
@@ -116,7 +116,7 @@ func (r *reader) available(d *Direct, installed string) string {
 	return r.newest(r.offered(d.Module, Choice{Before: d.Template.Namespace}), installed)
 }
 
-// direct returns how a direct installation stands, by its record and the object that runs the operator; the first that applies.
+// direct returns the state of a direct installation, by its record and the object that runs the operator; the first rule that applies.
 func (r *reader) direct(d *Direct, template *v1beta2.ModuleTemplate, manager *unstructured.Unstructured, known bool) Installation {
 	under := func(phase Phase, reason, message string) Installation {
 		return Installation{State: phase, Reason: reason, Message: message, Progress: d.progress()}
@@ -143,7 +143,7 @@ func (r *reader) direct(d *Direct, template *v1beta2.ModuleTemplate, manager *un
 	return Installation{State: Installed}
 }
 
-// operator returns how the object that runs a module's operator stands. What was not read says nothing.
+// operator returns the state of the object that runs a module's operator. An object that was not read counts as Installed.
 func operator(named *v1beta2.Manager, manager *unstructured.Unstructured, known bool) Installation {
 	if !known {
 		return Installation{State: Installed}
@@ -167,7 +167,7 @@ func operator(named *v1beta2.Manager, manager *unstructured.Unstructured, known 
 	return is
 }
 
-// progress counts the objects that were applied.
+// progress returns how many of all objects were applied.
 func (d *Direct) progress() string {
 	if len(d.Inventory) == 0 {
 		return ""
@@ -181,13 +181,13 @@ func (d *Direct) progress() string {
 	return fmt.Sprintf("%d/%d", done, len(d.Inventory))
 }
 
-// byHand returns the modules without a record: their objects were applied with other tools. Their operator runs, or what is left of
-// them is the default custom resource.
+// byHand returns the modules without a record: their objects were applied with other tools. Their operator runs, or only their default
+// custom resource is left.
 func (r *reader) byHand(others []Module) []Module {
 	var all []Module
 	for name, templates := range r.versions {
 		if known := r.offered(name, Choice{}); known != nil {
-			templates = known // those of others could name an operator that is not theirs
+			templates = known // templates of other namespaces could name the operator of another module
 		}
 		if slices.ContainsFunc(others, func(m Module) bool { return m.Name == name }) {
 			continue

@@ -7,7 +7,7 @@ type Overview struct {
 	Offers  []Offer
 }
 
-// PictureOf is Kymas, Modules and Catalog in one, for callers that need all of them for many Kymas: the modules are read once.
+// PictureOf returns Kymas, Modules and Catalog together, for callers that need all of them for many Kymas: the modules are computed once.
 func PictureOf(in Inputs) Overview {
 	r := newReader(in)
 	modules := r.modules()

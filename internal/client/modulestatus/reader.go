@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// The kinds that the model reads by name.
+// The kinds that this package uses by name.
 const (
 	kindKyma     = "Kyma"
 	kindManifest = "Manifest"
@@ -18,18 +18,18 @@ const (
 	kindRelease  = "ModuleReleaseMeta"
 )
 
-// reader holds what was read so that it is found quickly.
+// reader indexes the inputs.
 type reader struct {
 	Inputs
 	releases  map[Key]*v1beta2.ModuleReleaseMeta
 	released  map[string][]*v1beta2.ModuleReleaseMeta
 	templates map[Key]*v1beta2.ModuleTemplate
-	// versions are the templates of a module, the newest first.
+	// versions are the templates of each module, the newest first.
 	versions  map[string][]*v1beta2.ModuleTemplate
 	manifests map[Key][]*v1beta2.Manifest // by their Kyma
 	named     map[Key]*v1beta2.Manifest
 	records   map[Key]*Direct
-	// elsewhere are the Kymas whose modules are in another cluster.
+	// elsewhere reports for each Kyma whether its modules are in another cluster.
 	elsewhere map[string]bool
 	objects   map[objectKey]*unstructured.Unstructured
 }
@@ -79,7 +79,7 @@ func newReader(in Inputs) *reader {
 	return r
 }
 
-// ModuleOf returns the module that a template belongs to. Upstream's older templates say it by a label.
+// ModuleOf returns the module that a template belongs to. Upstream's older templates have it in a label.
 func ModuleOf(template *v1beta2.ModuleTemplate) string {
 	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName], template.Name)
 }
@@ -89,19 +89,19 @@ func VersionOf(template *v1beta2.ModuleTemplate) string {
 	return cmp.Or(template.Spec.Version, template.Annotations[v1beta2.OperatorPrefix+"module-version"])
 }
 
-// Here reports whether a Kyma's modules are in the cluster that the Kyma was read from: it is local, or the copy in a runtime.
+// Here reports whether a Kyma's modules are in the cluster from which the Kyma was read: it is local, or the copy in a runtime.
 func Here(kyma *v1beta2.Kyma) bool {
 	local := kyma.Spec.Remote != nil && !*kyma.Spec.Remote
 	return local || IsCopy(kyma)
 }
 
-// IsCopy reports whether a Kyma is the one that a hub keeps in a runtime.
+// IsCopy reports whether a Kyma is the copy that a hub keeps in a runtime.
 func IsCopy(kyma *v1beta2.Kyma) bool {
 	return kyma.Namespace == v1beta2.RuntimeNamespace && kyma.Name == v1beta2.RuntimeKymaName &&
 		(kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma || kyma.Labels[v1beta2.LabelWatchedBy] != "")
 }
 
-// typeOf falls back to otherwise where releases or templates could not be read, and none of those that were say more.
+// typeOf returns the type of a module by its releases and templates, and otherwise if those are inconclusive and some could not be read.
 func (r *reader) typeOf(name string, otherwise Type) Type {
 	if len(r.released[name]) > 0 {
 		return Manageable
@@ -120,7 +120,7 @@ func (r *reader) typeOf(name string, otherwise Type) Type {
 	return Community
 }
 
-// Effective returns what a Kyma asks for: its spec, and over it what the runtime's user asked for when that was last seen.
+// Effective returns the spec that a Kyma requests: its own, merged with that of the runtime's user when it was last observed.
 func Effective(kyma *v1beta2.Kyma) v1beta2.KymaSpec {
 	spec := *kyma.Spec.DeepCopy()
 	seen := kyma.Status.LastSeen
@@ -132,7 +132,7 @@ func Effective(kyma *v1beta2.Kyma) v1beta2.KymaSpec {
 	return spec
 }
 
-// release returns that of a module, for a namespace: the one there; for none, the one that ReleaseOf finds.
+// release returns the release of a module for a namespace; for the empty one, that of ReleaseOf.
 func (r *reader) release(namespace, name string) *v1beta2.ModuleReleaseMeta {
 	if found := r.releases[Key{namespace, name}]; found != nil || namespace != "" {
 		return found
@@ -144,7 +144,7 @@ func (r *reader) release(namespace, name string) *v1beta2.ModuleReleaseMeta {
 	return found
 }
 
-// channelVersion returns the version that a channel of a release offers; "" when it does not.
+// channelVersion returns the version that a channel of a release offers; "" if there is none.
 func channelVersion(release *v1beta2.ModuleReleaseMeta, channel string) string {
 	if release == nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// refusedUpgrade is a Manifest that was brought up in 1.0.0 and whose upgrade to 1.1.0 is refused.
+// refusedUpgrade changes a Manifest to one that runs 1.0.0 and whose upgrade to 1.1.0 is refused.
 func refusedUpgrade(m *v1beta2.Manifest) {
 	m.Generation, m.Status.ObservedGeneration = 2, 2
 	m.Spec.Version, m.Status.InstalledVersion = "1.1.0", "1.0.0"
@@ -46,7 +46,7 @@ func TestRunning_WhatRunsIsKnownWhileAnUpgradeIsRefused(t *testing.T) {
 	}
 }
 
-// ran sets what was brought up of beacon before.
+// ran sets the previously installed version of beacon.
 func ran(version string) func(*v1beta2.Kyma) {
 	return func(k *v1beta2.Kyma) { k.Status.Modules[0].InstalledVersion = version }
 }

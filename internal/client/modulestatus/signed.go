@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// signatureStates are the reasons of the API in the words of Signed.
+// signatureStates maps the reasons of the API to the states of Signed.
 var signatureStates = map[string]string{
 	v1beta2.ReasonVerified:           SignatureVerified,
 	v1beta2.ReasonSignatureMissing:   SignatureMissing,
@@ -19,8 +19,8 @@ var signatureStates = map[string]string{
 	v1beta2.ReasonContentNotCovered:  SignatureIncomplete,
 }
 
-// signed returns what the manager found out about the signatures of a module. A version that is refused for its signature counts before
-// what runs: its state stands alone then, so that no signer of the installed version seems to have signed it.
+// signed returns the manager's verification of a module's signatures. A version that is refused for its signature takes precedence over the
+// installed one: the result then has only the state, so that it does not seem to be signed by the signers of the installed version.
 func (e *entry) signed(reason string) Signed {
 	var status *v1beta2.SignatureStatus
 	switch {
@@ -50,12 +50,12 @@ func signatureState(reason string) string {
 	return SignatureUnknown
 }
 
-// VerifiedBy returns what a verification found, for those who verify by themselves.
+// VerifiedBy returns the result of a successful verification, for callers that verify by themselves.
 func VerifiedBy(signers []v1beta2.SignerStatus, digest string, now metav1.Time) Signed {
 	return Signed{State: SignatureVerified, Digest: digest, Signers: signers, By: nameSigners(signers), At: &now}
 }
 
-// nameSigners names each by its certificate, or by its key.
+// nameSigners returns the names of signers: of their certificates, or of their keys.
 func nameSigners(signers []v1beta2.SignerStatus) string {
 	names := make([]string, 0, len(signers))
 	for _, signer := range signers {

@@ -26,11 +26,11 @@ func TestModules_SinceWithoutManifest(t *testing.T) {
 		conditions []metav1.Condition
 		want       int
 	}{
-		"a Kyma of which nothing else is known waits since it was created": {want: 0},
-		"the last change of the Kyma may have asked for the module":        {fields: []metav1.ManagedFieldsEntry{by(3, ""), by(5, "")}, want: 5},
-		"a change of the status asks for nothing":                          {fields: []metav1.ManagedFieldsEntry{by(3, ""), by(9, "status")}, want: 3},
-		"the Kyma was Ready until then":                                    {fields: []metav1.ManagedFieldsEntry{by(3, "")}, conditions: ready(7, "False"), want: 7},
-		"a Kyma that is Ready has not been asked for it for long":          {fields: []metav1.ManagedFieldsEntry{by(9, "")}, conditions: ready(7, "True"), want: 9},
+		"a Kyma without other information waits since its creation": {want: 0},
+		"the last change of the Kyma may have requested the module": {fields: []metav1.ManagedFieldsEntry{by(3, ""), by(5, "")}, want: 5},
+		"a change of the status requests nothing":                   {fields: []metav1.ManagedFieldsEntry{by(3, ""), by(9, "status")}, want: 3},
+		"the Kyma was Ready until then":                             {fields: []metav1.ManagedFieldsEntry{by(3, "")}, conditions: ready(7, "False"), want: 7},
+		"in a Ready Kyma the module was requested later":            {fields: []metav1.ManagedFieldsEntry{by(9, "")}, conditions: ready(7, "True"), want: 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kyma := v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{

@@ -9,11 +9,11 @@ import (
 )
 
 func TestModules_AStandAloneManifestIsNoModuleOfTheKymaWhoseClusterItGoesTo(t *testing.T) {
-	alone := manifest(func(m *v1beta2.Manifest) { // as docs/spec/manifest.md says: the label names the access Secret
+	alone := manifest(func(m *v1beta2.Manifest) { // by docs/spec/manifest.md, the label names the access Secret
 		m.Name, m.Labels = "redis", map[string]string{v1beta2.LabelKymaName: "alice"}
 	})
 	orphan := manifest(func(m *v1beta2.Manifest) {
-		m.Name, m.Labels = "mysql", map[string]string{v1beta2.LabelKymaName: "bob"} // there is no such Kyma, and there need be none
+		m.Name, m.Labels = "mysql", map[string]string{v1beta2.LabelKymaName: "bob"} // the Kyma does not exist, and need not exist
 	})
 	in := seen([]v1beta2.Kyma{remoteKyma()})
 	in.Manifests = []v1beta2.Manifest{manifest(), alone, orphan}

@@ -15,18 +15,18 @@ import (
 const (
 	// WhyNoResource: there is no custom resource.
 	WhyNoResource = "NoResource"
-	// WhyNoKind: the module has none of its own.
+	// WhyNoKind: the module has no kind of its own.
 	WhyNoKind = "NoKind"
 	// WhyNoState: the resource reports no state.
 	WhyNoState = "NoState"
-	// WhyTemplateGone: the template is gone, which would say what the resource is.
+	// WhyTemplateGone: the template that names the resource is gone.
 	WhyTemplateGone = "TemplateGone"
 )
 
 // severity orders states from good to bad.
 var severity = map[State]int{Ready: 0, Unmanaged: 1, NotConfigured: 1, Processing: 2, Deleting: 3, Unknown: 4, Warning: 5, Error: 6}
 
-// Worse returns the worse of two states, the first when they are equal.
+// Worse returns the worse of two states, or the first if they are equally bad.
 func Worse(a, b State) State {
 	if severity[b] > severity[a] {
 		return b
@@ -34,7 +34,7 @@ func Worse(a, b State) State {
 	return a
 }
 
-// WorstOf returns the worst of some modules, Ready when there is none.
+// WorstOf returns the worst state of some modules, Ready if there are none.
 func WorstOf(modules []Module) State {
 	state := Ready
 	for i := range modules {
@@ -43,7 +43,7 @@ func WorstOf(modules []Module) State {
 	return state
 }
 
-// whole returns a module in one word: the worst of its installation and of its custom resources, where these tell anything.
+// whole returns the overall state of a module: the worst of its installation and of its custom resources, if their state is known.
 func (m *Module) whole() State {
 	state := Ready
 	switch m.Installation.State {
@@ -76,15 +76,15 @@ func (m *Module) whole() State {
 	return Worse(state, m.Module.State)
 }
 
-// resources says what a module's own custom resources are.
+// resources describes a module's own custom resources.
 type resources struct {
-	// default is the default one; nil when there is none, and unclear when nothing tells.
+	// named is the default one; nil when there is none. unclear means that this is not known.
 	named   *Ref
 	unclear bool
 	checks  []v1beta2.CustomStateCheck
 }
 
-// resourcesOf a template or a Manifest.
+// resourcesOf returns the resources of a template or a Manifest.
 func resourcesOf(template *v1beta2.ModuleTemplate, manifest *v1beta2.Manifest) resources {
 	switch {
 	case manifest != nil && manifest.Spec.Resource != nil:
@@ -95,7 +95,7 @@ func resourcesOf(template *v1beta2.ModuleTemplate, manifest *v1beta2.Manifest) r
 	return resources{unclear: template == nil && manifest == nil}
 }
 
-// refOf points to an object; nil where it has no kind.
+// refOf returns a reference to an object; nil if it has no kind.
 func refOf(o *unstructured.Unstructured) *Ref {
 	if o == nil || o.GetKind() == "" {
 		return nil
@@ -103,14 +103,15 @@ func refOf(o *unstructured.Unstructured) *Ref {
 	return &Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// is reports whether two references point to one object, of whatever version of its kind. One without a namespace is in that of modules.
+// is reports whether two references point to the same object, in any version of its kind. A reference without a namespace means that of
+// modules.
 func (r Ref) is(other Ref) bool {
 	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind()
 	return kind == schema.FromAPIVersionAndKind(other.APIVersion, other.Kind).GroupKind() && r.Name == other.Name &&
 		(r.Namespace == other.Namespace || other.Namespace == "" && r.Namespace == v1beta2.RuntimeNamespace)
 }
 
-// read returns how custom resources in this very cluster stand, and the worst of them.
+// read returns the state of custom resources in this very cluster, and the worst of them.
 func (r *reader) read(of resources) (Condition, *Ref) {
 	if of.named == nil {
 		if of.unclear {
@@ -128,7 +129,7 @@ func (r *reader) read(of resources) (Condition, *Ref) {
 	worst, ref := Condition{State: NotConfigured, Reason: WhyNoResource, Message: fmt.Sprintf("there is no %s", kind)}, of.named
 	for i, o := range r.objectsOf(kind) {
 		is, at := stateOf(o, of.checks), refOf(o)
-		same := is.State == worst.State && at.is(*of.named) // the default one speaks for all where none is worse
+		same := is.State == worst.State && at.is(*of.named) // the default one is named unless another is worse
 		if i == 0 || same || severity[is.State] > severity[worst.State] {
 			worst, ref = is, at
 		}
@@ -136,7 +137,7 @@ func (r *reader) read(of resources) (Condition, *Ref) {
 	return worst, ref
 }
 
-// stateOf returns how one custom resource stands.
+// stateOf returns the state of one custom resource.
 func stateOf(o *unstructured.Unstructured, checks []v1beta2.CustomStateCheck) Condition {
 	state, message := health.ModuleState(o)
 	if len(checks) > 0 {
@@ -163,7 +164,7 @@ func stateChecks(checks []v1beta2.CustomStateCheck) []health.StateCheck {
 	return made
 }
 
-// known returns a condition with one of our words; one that we do not know is Processing and is repeated.
+// known returns a condition with one of the known states; an unknown one becomes Processing, with the word in the message.
 func known(word, name, message string) Condition {
 	state := State(word)
 	switch state {
@@ -178,7 +179,7 @@ func known(word, name, message string) Condition {
 	return Condition{State: state, Reason: word, Message: name + ": " + cmp.Or(message, "it gives no reason")}
 }
 
-// remoteCondition returns how custom resources in another cluster stand, as the hub tells.
+// remoteCondition returns the state of custom resources in another cluster, as the hub reports it.
 func remoteCondition(of resources, policy v1beta2.CustomResourcePolicy, state v1beta2.State, message string) (Condition, *Ref) {
 	switch {
 	case of.named == nil && !of.unclear:

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// TestStatusFlow is the third flowchart of the seed: how does a module stand? docs/module-flows.md names the case of each arrow.
+// TestStatusFlow covers the third flowchart of the seed: what is the state of a module? docs/module-flows.md names the case of each arrow.
 func TestStatusFlow(t *testing.T) {
 	resource := func(state string, change ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
 		made := custom("Beacon", "default", state)

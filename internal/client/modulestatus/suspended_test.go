@@ -6,7 +6,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// TestSuspendedStaysAsItIs: nothing comes of what is requested, so it is not under way.
+// TestSuspendedStaysAsItIs: a requested change is not carried out, so it is not in progress.
 func TestSuspendedStaysAsItIs(t *testing.T) {
 	suspend := func(k *v1beta2.Kyma) {
 		k.Labels = map[string]string{v1beta2.LabelSkipReconciliation: v1beta2.EnabledValue}
@@ -16,14 +16,14 @@ func TestSuspendedStaysAsItIs(t *testing.T) {
 		manifests []v1beta2.Manifest
 		want      want
 	}{
-		"what is suspended is not under way, and says what holds it": {
+		"a suspended change is not in progress, and names the label": {
 			remoteKyma(suspend, func(k *v1beta2.Kyma) { k.Spec.Channel = "fast" }), []v1beta2.Manifest{manifest()},
 			want{state: Warning, phase: Installed, reason: WhySuspended, message: v1beta2.LabelSkipReconciliation, version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"what is suspended and as it was asked for is ready": {
+		"a suspended module in the requested state is ready": {
 			remoteKyma(suspend), []v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.0.0/1.0.0"},
 		},
-		"what is suspended before it was installed is not installed": {
+		"a module that is suspended before its installation is not installed": {
 			remoteKyma(suspend, func(k *v1beta2.Kyma) { k.Status.Modules = nil }), nil,
 			want{state: Warning, phase: NotInstalled, reason: WhySuspended},
 		},

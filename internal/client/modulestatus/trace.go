@@ -11,30 +11,29 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// ownerKeys are the annotations that say whose an object is: those of Manifests and of direct installations.
+// ownerKeys are the annotations with the owner of an object: a Manifest or a direct installation.
 var ownerKeys = []string{v1beta2.AnnotationOwnedBy, v1beta2.OperatorPrefix + "owned-by"}
 
-// TraceStep is one thing that the one before belongs to.
+// TraceStep is one object or module to which the previous step belongs.
 type TraceStep struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	State     State  `json:"state,omitempty"`
-	// Text says what it is about it, such as the version, or how it was found.
+	// Text has details, such as the version, or how the step was found.
 	Text string `json:"text,omitempty"`
 }
 
-// TraceQuery is the object that a Trace is about. Kind may be spelled in any way that users write it: "Deployment", "deployments",
-// "deployment.apps".
+// TraceQuery is the object of a Trace. Kind may have any spelling that users write: "Deployment", "deployments", "deployment.apps".
 type TraceQuery struct {
 	Kind, Namespace, Name string
-	// Object is the object itself where it was read; its owner mark counts when no inventory has it.
+	// Object is the object itself if it was read; its owner mark counts if no inventory has it.
 	Object *unstructured.Unstructured
 }
 
-// Trace returns whose an object is: the record that names it (a Manifest, or that of a direct installation), the module, the template and
-// release that the version came from, and the Kyma. It begins with the object, and is empty when nothing here claims the object. Several
-// traces are of objects of one name in several runtimes.
+// Trace returns the owners of an object: the record that lists it (a Manifest, or that of a direct installation), the module, the template
+// and release of its version, and the Kyma. It begins with the object, and is empty when nothing here owns the object. Several traces mean
+// objects of one name in several runtimes.
 func Trace(in Inputs, asked TraceQuery) [][]TraceStep {
 	r := newReader(in)
 	var traces [][]TraceStep
@@ -63,7 +62,7 @@ func Trace(in Inputs, asked TraceQuery) [][]TraceStep {
 	return traces
 }
 
-// byMark traces an object by what its annotations say.
+// byMark traces an object by its annotations.
 func (r *reader) byMark(asked TraceQuery) [][]TraceStep {
 	for _, key := range ownerKeys {
 		owner := asked.Object.GetAnnotations()[key]
@@ -87,7 +86,7 @@ func (r *reader) byMark(asked TraceQuery) [][]TraceStep {
 	return nil
 }
 
-// steps go from an object to the Kyma.
+// steps returns the steps from an object to the Kyma.
 func (r *reader) steps(m *Module, first TraceStep) []TraceStep {
 	steps := []TraceStep{first}
 	add := func(kind string, key *Key, state State, text string) {
@@ -118,7 +117,7 @@ func (r *reader) steps(m *Module, first TraceStep) []TraceStep {
 	return steps
 }
 
-// sourceText returns what a Manifest installs from.
+// sourceText returns the component that a Manifest installs.
 func sourceText(manifest *v1beta2.Manifest) string {
 	component := manifest.Annotations[v1beta2.AnnotationOCMComponentName]
 	if component == "" {
@@ -135,7 +134,7 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-// is reports whether an object is the one that was requested. Without a namespace, any will do.
+// is reports whether an object is the requested one. Without a namespace, an object in any namespace matches.
 func (a TraceQuery) is(id inventory.ID) bool {
 	kind, group, _ := strings.Cut(strings.ToLower(a.Kind), ".")
 	if a.Name != id.Name || a.Namespace != "" && id.Namespace != "" && a.Namespace != id.Namespace {
@@ -148,7 +147,7 @@ func (a TraceQuery) is(id inventory.ID) bool {
 	return kind == have || slices.Contains(pluralsOf(have), kind)
 }
 
-// pluralsOf returns the ways in which English makes the plural of a kind.
+// pluralsOf returns the possible English plurals of a kind.
 func pluralsOf(kind string) []string {
 	return []string{kind + "s", kind + "es", strings.TrimSuffix(kind, "y") + "ies"}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Node is one thing of a tree: a Kyma, a module, or an object.
+// Node is one item of a tree: a Kyma, a module, or an object.
 type Node struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion,omitempty"`
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
-	// State is empty for an object that nothing here tells about.
+	// State is empty for an object whose state is unknown.
 	State    State  `json:"state,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Message  string `json:"message,omitempty"`
@@ -30,7 +30,7 @@ type Node struct {
 // KindModule is the kind of a module in a tree.
 const KindModule = "Module"
 
-// Why an object of a tree stands as it does.
+// Reasons of the state of an object in a tree.
 const (
 	// WhyPlanned: it is about to be applied.
 	WhyPlanned = "Planned"
@@ -38,7 +38,7 @@ const (
 	WhyMissing = "Missing"
 )
 
-// Tree returns what there is, from Kymas over modules to objects. Only the modules of these names are in it; none means all.
+// Tree returns the tree from Kymas over modules to objects. It has only the modules with these names; none means all.
 func Tree(in Inputs, names ...string) []Node {
 	r := newReader(in)
 	under := map[string][]Node{}
@@ -99,7 +99,7 @@ func (r *reader) moduleNode(m *Module) Node {
 	return node
 }
 
-// siblings returns the other custom resources of a module in this very cluster: users make as many as they like.
+// siblings returns the other custom resources of a module in this very cluster: users can create any number.
 func (r *reader) siblings(m *Module) []Node {
 	if r.away(m) {
 		return nil
@@ -125,7 +125,7 @@ func (r *reader) siblings(m *Module) []Node {
 	return nodes
 }
 
-// inventory returns what a module's Manifest or record says is installed.
+// inventory returns the objects that a module's Manifest or record lists as installed.
 func (r *reader) inventory(m *Module) []inventory.Entry {
 	if m.Record != nil {
 		return r.records[*m.Record].Inventory
@@ -144,7 +144,7 @@ func (r *reader) manifestAt(key *Key) *v1beta2.Manifest {
 	return r.named[*key]
 }
 
-// away reports whether a module is not in the cluster that was read.
+// away reports whether a module is in a cluster other than the one that was read.
 func (r *reader) away(m *Module) bool {
 	if away, known := r.elsewhere[m.Kyma]; known {
 		return away
@@ -165,8 +165,8 @@ func synced(manifest *v1beta2.Manifest) []inventory.Entry {
 	return entries
 }
 
-// objectNode returns one object of an inventory. It is judged where it was read; of others, such as those of another cluster, it is known
-// whether they were applied.
+// objectNode returns one object of an inventory. Its state is known if the object was read; otherwise, for example in another cluster, only
+// whether it was applied.
 func (r *reader) objectNode(entry inventory.Entry, m *Module) Node {
 	node := Node{
 		Kind: entry.Kind, APIVersion: schema.GroupVersion{Group: entry.Group, Version: entry.Version}.String(),

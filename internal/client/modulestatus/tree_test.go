@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// everything returns a hub that is a runtime at the same time: a local Kyma with a beacon, and a direct installation.
+// everything returns a hub that is also a runtime: a local Kyma with a beacon, and a direct installation.
 func everything() Inputs {
 	goes := deployment("x", func(o map[string]any) {
 		meta := o["metadata"].(map[string]any)
@@ -70,9 +70,9 @@ func TestSuspended(t *testing.T) {
 		manifest v1beta2.Manifest
 		want     bool
 	}{
-		"no one said so":        {remoteKyma(), manifest(), false},
-		"the module alone":      {remoteKyma(), one, true},
-		"with the whole of all": {whole, manifest(), true},
+		"nothing is suspended": {remoteKyma(), manifest(), false},
+		"only the module":      {remoteKyma(), one, true},
+		"the whole Kyma":       {whole, manifest(), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := seen([]v1beta2.Kyma{c.kyma})
@@ -131,10 +131,10 @@ func TestTraces(t *testing.T) {
 		"a mark leads to the record": {
 			TraceQuery{Kind: "beacon", Name: "x", Object: marked(ownerKeys[1], "kyma-system/direct-beacon")}, "Beacon x > Secret manifest.direct-beacon",
 		},
-		"a mark of somewhere else is told": {
+		"a mark that leads elsewhere is shown": {
 			TraceQuery{Kind: "beacon", Name: "x", Object: marked(v1beta2.AnnotationOwnedBy, "a/b")}, "Beacon x > Manifest b",
 		},
-		"an object without a mark is no one's": {TraceQuery{Kind: "beacon", Name: "x", Object: custom("Beacon", "x", "")}, ""},
+		"an object without a mark has no owner": {TraceQuery{Kind: "beacon", Name: "x", Object: custom("Beacon", "x", "")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := everything()
@@ -162,12 +162,12 @@ func TestKymas(t *testing.T) {
 		want   State
 		local  bool
 	}{
-		"one that is ready":                  {func(*v1beta2.Kyma) {}, Ready, false},
-		"one that was not looked at":         {func(k *v1beta2.Kyma) { k.Status = v1beta2.KymaStatus{} }, Processing, false},
-		"one whose change was not looked at": {func(k *v1beta2.Kyma) { k.Generation = 2 }, Processing, false},
-		"one that goes":                      {func(k *v1beta2.Kyma) { k.DeletionTimestamp = &metav1.Time{} }, Deleting, false},
-		"one whose modules are here":         {local, Ready, true},
-		"the copy of a hub's one is here too": {func(k *v1beta2.Kyma) {
+		"one that is ready":                   {func(*v1beta2.Kyma) {}, Ready, false},
+		"one that was not reconciled":         {func(k *v1beta2.Kyma) { k.Status = v1beta2.KymaStatus{} }, Processing, false},
+		"one whose change was not reconciled": {func(k *v1beta2.Kyma) { k.Generation = 2 }, Processing, false},
+		"one that goes":                       {func(k *v1beta2.Kyma) { k.DeletionTimestamp = &metav1.Time{} }, Deleting, false},
+		"one whose modules are here":          {local, Ready, true},
+		"the copy of a hub's Kyma is here too": {func(k *v1beta2.Kyma) {
 			k.Namespace, k.Name, k.Labels = "kyma-system", "default", map[string]string{v1beta2.LabelManagedBy: "kyma"}
 		}, Ready, true},
 	} {

@@ -14,7 +14,7 @@ import (
 // labelVersion is the recommended label with the version of an application.
 const labelVersion = "app.kubernetes.io/version"
 
-// compareVersions orders versions; what is none is below all, and ordered as text.
+// compareVersions orders versions; an invalid one is below all others, and ordered as text.
 func compareVersions(a, b string) int {
 	left, leftErr := semver.NewVersion(a)
 	right, rightErr := semver.NewVersion(b)
@@ -29,14 +29,14 @@ func compareVersions(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// newer reports whether a is a version above b. What is no version is above nothing.
+// newer reports whether a is a version above b. An invalid version is above nothing.
 func newer(a, b string) bool {
 	left, leftErr := semver.NewVersion(a)
 	right, rightErr := semver.NewVersion(b)
 	return leftErr == nil && rightErr == nil && left.GreaterThan(right)
 }
 
-// differ reports whether two versions are known and not the same: 1.0.0 is not 11.0.0, and v1.0.0 is 1.0.0.
+// differ reports whether two versions are known and different: 1.0.0 is not 11.0.0, and v1.0.0 is 1.0.0.
 func differ(a, b string) bool {
 	if a == "" || b == "" || a == b {
 		return false
@@ -46,7 +46,7 @@ func differ(a, b string) bool {
 	return leftErr != nil || rightErr != nil || left.Original() != right.Original() && left.String() != right.String()
 }
 
-// finish fills in what follows from the versions.
+// finish fills in the fields that follow from the versions.
 func (v Version) finish() Version {
 	if !differ(v.Running, v.Installed) {
 		v.Running = ""
@@ -56,8 +56,7 @@ func (v Version) finish() Version {
 	return v
 }
 
-// offered returns the templates of a module that count for a direct installation, the newest first; none where it is not clear
-// which do.
+// offered returns the templates of a module that count for a direct installation, the newest first; none if that is ambiguous.
 func (r *reader) offered(name string, choice Choice) []*v1beta2.ModuleTemplate {
 	var namespaces []string
 	for _, template := range r.versions[name] {
@@ -70,8 +69,8 @@ func (r *reader) offered(name string, choice Choice) []*v1beta2.ModuleTemplate {
 	return slices.DeleteFunc(slices.Clone(r.versions[name]), func(t *v1beta2.ModuleTemplate) bool { return t.Namespace != namespace })
 }
 
-// newest returns the newest version among templates, which come the newest first. Prereleases count when they are requested, or when the
-// one that is installed is one.
+// newest returns the newest version of templates, which are sorted with the newest first. Prereleases count if they are requested, or if
+// the installed version is one.
 func (r *reader) newest(templates []*v1beta2.ModuleTemplate, installed string) string {
 	before, err := semver.NewVersion(installed)
 	early := r.Prereleases || err == nil && before.Prerelease() != ""
@@ -84,8 +83,8 @@ func (r *reader) newest(templates []*v1beta2.ModuleTemplate, installed string) s
 	return ""
 }
 
-// managerVersion returns the version of the object that runs a module's operator: its label, else the tag of its image. A tag that is no
-// version, and a digest, say nothing.
+// managerVersion returns the version of the object that runs a module's operator: that of its label, or else the tag of its image. A tag
+// that is no version, and a digest, are ignored.
 func managerVersion(manager *unstructured.Unstructured) string {
 	if manager == nil {
 		return ""
@@ -111,7 +110,7 @@ func managerVersion(manager *unstructured.Unstructured) string {
 	return first
 }
 
-// Tag returns the tag of an image reference; a registry's port is none, and neither is a digest.
+// Tag returns the tag of an image reference, without mistaking a registry's port or a digest for one.
 func Tag(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	last := image[strings.LastIndexByte(image, '/')+1:]
@@ -119,7 +118,7 @@ func Tag(image string) string {
 	return tag
 }
 
-// asVersion is text without a leading v when it is a full version, else "".
+// asVersion returns a text without a leading v if it is a full version, else "".
 func asVersion(text string) string {
 	text = strings.TrimPrefix(text, "v")
 	if _, err := semver.StrictNewVersion(text); err != nil {
@@ -128,8 +127,8 @@ func asVersion(text string) string {
 	return text
 }
 
-// manager returns the object that runs a module's operator, as it was read. known says whether it is known: nil and known is one that does
-// not exist.
+// manager returns the object that runs a module's operator, if it was read. known reports whether its existence is known: nil and known
+// means that it does not exist.
 func (r *reader) manager(m *v1beta2.Manager) (object *unstructured.Unstructured, known bool) {
 	if m == nil || m.Kind == "" {
 		return nil, false

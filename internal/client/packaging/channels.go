@@ -11,28 +11,28 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// channelName and channelVersion are what a ModuleReleaseMeta accepts.
+// channelName and channelVersion are the formats that a ModuleReleaseMeta accepts.
 var (
 	channelName    = regexp.MustCompile(`^[a-z]{3,32}$`)
 	channelVersion = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?$`)
 )
 
-// Move is what happens to one channel.
+// Move is a change of one channel.
 type Move struct {
 	Channel string `json:"channel"`
-	// From is the version before; empty for a channel that is new.
+	// From is the previous version; empty for a new channel.
 	From string `json:"from,omitempty"`
 	To   string `json:"to"`
-	// Downgrade reports whether To is lower: clusters keep what they have then.
+	// Downgrade reports whether To is lower: clusters then keep their version.
 	Downgrade bool `json:"downgrade,omitempty"`
 	// UnsafeCRDChanges are the rules of CRD safety that the upgrade breaks and does not allow, as far as the versions could be compared.
 	UnsafeCRDChanges []string `json:"unsafeCRDChanges,omitempty"`
 }
 
-// Changes reports whether anything happens.
+// Changes reports whether the channel changes.
 func (m Move) Changes() bool { return m.From != m.To }
 
-// Moves compares what channels offer with what they are to offer.
+// Moves compares the current channels with the wanted ones.
 func Moves(channels, wanted []v1beta2.ChannelVersion) ([]Move, error) {
 	moves := make([]Move, 0, len(wanted))
 	seen := map[string]bool{}
@@ -54,7 +54,7 @@ func Moves(channels, wanted []v1beta2.ChannelVersion) ([]Move, error) {
 	return moves, nil
 }
 
-// Promotion returns what a channel is to offer when it takes over the version of another one.
+// Promotion returns a channel that takes over the version of another one.
 func Promotion(channels []v1beta2.ChannelVersion, from, to string) (v1beta2.ChannelVersion, error) {
 	at := indexOf(channels, from)
 	if at < 0 {
@@ -75,7 +75,7 @@ func ChannelNames(channels []v1beta2.ChannelVersion) string {
 	return strings.Join(names, ", ")
 }
 
-// Apply makes channels offer what moves say.
+// Apply returns the channels after some moves.
 func Apply(channels []v1beta2.ChannelVersion, moves []Move) []v1beta2.ChannelVersion {
 	made := slices.Clone(channels)
 	for _, move := range moves {
@@ -105,7 +105,7 @@ func checkChannel(c v1beta2.ChannelVersion) error {
 	return nil
 }
 
-// lower reports whether one version is lower than another; versions that cannot be compared are not.
+// lower reports whether one version is lower than another; false if they cannot be compared.
 func lower(version, than string) bool {
 	a, errA := semver.NewVersion(version)
 	b, errB := semver.NewVersion(than)

@@ -17,17 +17,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 )
 
-// Layout says where the files are that a Constructor refers to.
+// Layout locates the files that a constructor refers to.
 type Layout struct {
-	// File is the constructor's own: it names the others as seen from its folder.
+	// File is the constructor itself; it names the others relative to its folder.
 	File string
 	// Template is the file of the ModuleTemplate; empty when there is none.
 	Template string
-	// Resources are the files of resources that the module itself does not bring, by the name of the resource.
+	// Resources are the files of resources that are not part of the module itself, by the name of the resource.
 	Resources map[string]string
 }
 
-// The constructor of a component version, in the words and the order of modulectl's.
+// The constructor of a component version, with the fields and the order of modulectl's.
 type constructor struct {
 	Components []constructed `yaml:"components"`
 }
@@ -73,8 +73,8 @@ type constructedInput struct {
 }
 
 // Constructor describes a component version of the module for "ocm add componentversions", as modulectl does. The same input gives the same
-// bytes, and paths are seen from the constructor's folder, so that all of it can be moved. beside are files that must be written with
-// it: the content of links and archives, by their paths.
+// bytes, and paths are relative to the constructor's folder, so that everything can be moved together. beside are files that must be
+// written with it, by their paths: the content of links and archives.
 func (s *Source) Constructor(version component.Version, at Layout) (text []byte, beside map[string][]byte, err error) {
 	made := constructed{
 		Name: version.Name, Version: version.Version,
@@ -112,10 +112,10 @@ func (s *Source) Constructor(version component.Version, at Layout) (text []byte,
 
 // constructed returns one resource:
 //
-//  1. What lies elsewhere is named by its access.
-//  2. The manifest and the default CR are a directory with one file, a folder is a directory or a chart, as they lie beside the
-//     configuration.
-//  3. What has a file of its own is that file; the rest is written beside the constructor.
+//  1. Content that is stored elsewhere is described by its access.
+//  2. The manifest and the default CR are a directory with one file; a folder is a directory or a chart. They are used where they are,
+//     beside the configuration.
+//  3. A resource with a file of its own refers to that file; the others are written beside the constructor.
 func (s *Source) constructed(r *component.Resource, version string, files *layoutFiles) (made constructedResource, err error) {
 	made = constructedResource{Name: r.Name, Type: r.Type, Version: cmp.Or(r.Version, version), Relation: r.Relation}
 	if made.Labels, err = constructedLabels(r.Labels, r.MoreLabels); err != nil {
@@ -147,13 +147,13 @@ func (s *Source) constructed(r *component.Resource, version string, files *layou
 	return made, err
 }
 
-// layoutFiles names files as seen from the constructor.
+// layoutFiles names files relative to the constructor.
 type layoutFiles struct {
 	Layout
 	beside map[string][]byte
 }
 
-// seen returns a file or folder as the constructor names it: with slashes, from the constructor's folder.
+// seen returns the path of a file or folder relative to the constructor's folder, with slashes.
 func (l *layoutFiles) seen(file string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(l.File))
 	if err != nil {
@@ -194,7 +194,7 @@ func (l *layoutFiles) file(r *component.Resource) (*constructedInput, error) {
 	return &constructedInput{Type: "file", Path: seen, MediaType: cmp.Or(r.MediaType, component.MediaTypeYAML)}, err
 }
 
-// endings are those of files that hold nothing else than a resource.
+// endings are the extensions of files that hold a single resource.
 var endings = map[string]string{
 	"": ".yaml", component.MediaTypeYAML: ".yaml", component.MediaTypeTar: ".tar", mediaTypeChart: ".tgz", "application/gzip": ".tgz",
 	"application/json": ".json",
@@ -213,7 +213,7 @@ func constructedSource(s component.Source, version string) (made constructedReso
 	return made, err
 }
 
-// constructedLabels returns those that are signed, in the order of their names, and then the others.
+// constructedLabels returns the signed labels, sorted by name, and then the others.
 func constructedLabels(signed map[string]string, more []descriptor.Label) (made []constructedLabel, err error) {
 	for _, name := range slices.Sorted(maps.Keys(signed)) {
 		made = append(made, constructedLabel{Name: name, Value: signed[name], Signing: true})

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// What a link leads to is written beside the constructor, since no one can say what the link leads to tomorrow.
+// The target of a link is written beside the constructor, since it may change later.
 func TestConstructorOfALink(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(configMap)) }))
 	t.Cleanup(server.Close)

@@ -15,7 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// Declared returns the objects of a component version, with the values that it brings: what a cluster gets whose operator adds none.
+// Declared returns the objects of a component version, rendered with its own values: those that a cluster gets if its operator adds no
+// values.
 func Declared(ctx context.Context, of *component.Opened) (objects []*unstructured.Unstructured, err error) {
 	contents, err := of.Component.Contents()
 	if err != nil {
@@ -64,7 +65,7 @@ func configIn(ctx context.Context, of *component.Opened, layer *descriptor.Layer
 	return helm.ParseConfig(tree.Files[0].Data)
 }
 
-// inputOf returns what an installation is rendered with. Of raw-manifest the config layer may speak by the name of the module.
+// inputOf returns the input for rendering an installation. The config layer may refer to raw-manifest by the name of the module.
 func inputOf(config helm.Config, resource, module string) (render.Input, error) {
 	own, err := config.For(resource)
 	release := resource

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// maxFetched is far above what a manifest has.
+// maxFetched is far above the size of a manifest.
 const maxFetched = 32 << 20
 
-// fetchTime bounds one request with its body.
+// fetchTime limits one request, including the body.
 const fetchTime = 2 * time.Minute
 
-// Fetcher reads what the links of a configuration lead to. The zero value is ready for use.
+// Fetcher reads the targets of a configuration's links. The zero value is ready for use.
 type Fetcher struct {
-	// Client asks; nil means one that follows the environment's proxies.
+	// Client sends the requests; nil means one that follows the environment's proxies.
 	Client *http.Client
 }
 
-// Get reads what a https link leads to.
+// Get reads the target of an https link.
 func (f *Fetcher) Get(ctx context.Context, link string) ([]byte, error) {
 	response, err := f.ask(ctx, http.MethodGet, link)
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close() // read only: nothing can be lost
+	defer response.Body.Close() // only read, so no data can be lost
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxFetched+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", link, err)
@@ -39,7 +39,7 @@ func (f *Fetcher) Get(ctx context.Context, link string) ([]byte, error) {
 	return text, nil
 }
 
-// Check returns why a link does not lead anywhere. Servers that know no HEAD are requested all of it.
+// Check returns why a link is broken. From servers that do not support HEAD, it requests the whole content.
 func (f *Fetcher) Check(ctx context.Context, link string) error {
 	response, err := f.ask(ctx, http.MethodHead, link)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *Fetcher) ask(ctx context.Context, method, link string) (*http.Response,
 	}
 	response, err := f.client().Do(request)
 	if detail, ok := errors.AsType[*url.Error](err); ok {
-		err = detail.Err // the rest repeats the link
+		err = detail.Err // the outer error repeats the link
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", link, err)
@@ -71,7 +71,7 @@ func (f *Fetcher) ask(ctx context.Context, method, link string) (*http.Response,
 	return response, nil
 }
 
-// client follows redirects as long as they stay with https.
+// client returns a client that follows redirects only to https.
 func (f *Fetcher) client() *http.Client {
 	made := http.Client{Timeout: fetchTime}
 	if f.Client != nil {

@@ -12,25 +12,25 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// GitSource is where the sources of a module version are.
+// GitSource locates the sources of a module version.
 type GitSource struct {
-	// RepoURL is a https URL without a login.
+	// RepoURL is an https URL without a login.
 	RepoURL string
-	// Commit is the hash of HEAD, Ref its branch; empty when it is on none.
+	// Commit is the hash of HEAD. Ref is its branch; empty when HEAD is detached.
 	Commit string
 	Ref    string
 }
 
-// DefaultRemote is the one that ReadGit asks for unless it is told another.
+// DefaultRemote is the remote that ReadGit uses unless the caller names another one.
 const DefaultRemote = "origin"
 
-// ErrNoGit says that a directory is in no git repository.
+// ErrNoGit means that a directory is in no git repository.
 var ErrNoGit = errors.New("is in no git repository")
 
 // scpLike is the short form of an ssh URL, such as git@github.com:kyma-project/notes.git.
 var scpLike = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):([^/].*)$`)
 
-// ReadGit reads which commit a directory is at. It may be anywhere in a working tree, be it the main one or a linked one.
+// ReadGit reads the current commit of a directory, which may be anywhere in a main or linked working tree.
 func ReadGit(dir, remote string) (*GitSource, error) {
 	remote = cmp.Or(remote, DefaultRemote)
 	repository, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
@@ -62,7 +62,7 @@ func ReadGit(dir, remote string) (*GitSource, error) {
 	return source, nil
 }
 
-// webURL rewrites the URL of a remote so that it can be opened: https, and without the login that may be in it.
+// webURL turns the URL of a remote into one that can be opened: with https, and without a login.
 func webURL(remote string) (string, error) {
 	if !strings.Contains(remote, "://") {
 		parts := scpLike.FindStringSubmatch(remote)
@@ -73,7 +73,7 @@ func webURL(remote string) (string, error) {
 	}
 	address, err := url.Parse(remote)
 	if err != nil {
-		return "", errors.New("its URL cannot be read") // not quoted: it may hold a password
+		return "", errors.New("its URL cannot be read") // not quoted, since it may contain a password
 	}
 	switch address.Scheme {
 	case "https", "http", "ssh", "git", "git+ssh":
@@ -85,7 +85,7 @@ func webURL(remote string) (string, error) {
 	}
 	host := address.Host
 	if address.Scheme != "https" {
-		host = address.Hostname() // the port was that of another protocol
+		host = address.Hostname() // the port belongs to another protocol
 	}
 	return (&url.URL{Scheme: "https", Host: host, Path: address.Path}).String(), nil
 }

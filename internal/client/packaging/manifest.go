@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
 )
 
-// The formats that a manifest can have beside plain YAML: those that the operator renders.
+// The formats of a manifest besides plain YAML: those that the operator renders.
 const (
 	formatChart     = "helm-chart"
 	formatKustomize = "kustomize"
@@ -29,8 +29,9 @@ const (
 // manifest reads the manifest of a module:
 //
 //  1. A link is a file of plain YAML.
-//  2. A folder is what the configuration's renderer says; without one it is what it looks like: a chart, a kustomization or a bundle.
-//  3. A file is plain YAML, or a packed chart when the renderer says so.
+//  2. A folder has the format of the configuration's renderer; without one, its files determine whether it is a chart, a kustomization or
+//     a bundle.
+//  3. A file is plain YAML, or a packed chart if the renderer is set.
 func (r *reader) manifest(ctx context.Context, into *Source) error {
 	location := r.config.Manifest
 	into.ManifestFile, into.Format = r.place(location), r.config.Renderer
@@ -49,7 +50,7 @@ func (r *reader) manifest(ctx context.Context, into *Source) error {
 	return err
 }
 
-// tree reads a folder, or a packed one, by the rules that the operator has for such content.
+// tree reads a folder or an archive by the operator's rules for such content.
 func (r *reader) tree(ctx context.Context, into *Source, folder bool) (err error) {
 	dir, err := os.MkdirTemp("", "kyma-manifest-")
 	if err != nil {
@@ -70,13 +71,13 @@ func (r *reader) tree(ctx context.Context, into *Source, folder bool) (err error
 	if into.Format == "" && folder {
 		return fmt.Errorf("the folder %s has neither Chart.yaml nor kustomization.yaml nor a folder manifests: set renderer", into.ManifestFile)
 	}
-	if into.Format == formatChart { // Helm wants it in a folder
+	if into.Format == formatChart { // Helm requires it in a folder
 		into.Tree = chartFolder(into.Tree, r.config.ModuleName())
 	}
 	return nil
 }
 
-// looksLike returns the format of a folder by its files; empty when they do not tell.
+// looksLike returns the format of a folder by its files; empty when they do not determine it.
 func looksLike(tree *content.Tree) string {
 	for _, known := range []struct{ file, format string }{
 		{"Chart.yaml", formatChart},
@@ -92,7 +93,7 @@ func looksLike(tree *content.Tree) string {
 	return ""
 }
 
-// chartFolder puts a chart that lies at the root into a folder of the module's name.
+// chartFolder moves a chart from the root into a folder of the module's name.
 func chartFolder(tree *content.Tree, name string) *content.Tree {
 	if _, ok := tree.File("Chart.yaml"); !ok {
 		return tree
@@ -104,7 +105,7 @@ func chartFolder(tree *content.Tree, name string) *content.Tree {
 	return moved
 }
 
-// packed returns the layer of a manifest: plain YAML as it is, everything else as an archive that is the same everywhere.
+// packed returns the layer of a manifest: plain YAML unchanged, everything else as an archive with reproducible bytes.
 func (s *Source) packed() ([]byte, error) {
 	if s.Tree == nil {
 		return s.Manifest, nil
@@ -122,12 +123,12 @@ func (s *Source) packed() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// Objects returns those that the manifest declares, with the values and the namespace that it is installed with.
+// Objects returns the objects that the manifest declares, with the values and the namespace of its installation.
 func (s *Source) Objects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	return s.ObjectsIn(ctx, render.DefaultNamespace)
 }
 
-// ObjectsIn is Objects where namespace is the one that a module has which does not say any.
+// ObjectsIn is Objects with another default namespace, for modules that name none.
 func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
 	if s.Tree == nil {
 		return render.Parse(bytes.NewReader(s.Manifest), maxFetched)
@@ -149,17 +150,17 @@ func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructur
 	return rendered.Objects(), nil
 }
 
-// kindLine is how an object says in YAML or JSON that it runs images, defines a kind, is a namespace, or is a list that may hold such
-// objects.
+// kindLine matches the kind, in YAML or JSON, of an object that runs images, defines a kind, is a namespace, or is a list that may hold
+// such objects.
 var kindLine = regexp.MustCompile(`kind["']?\s*:\s*["']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|` +
 	`ReplicationController|Job|CronJob|Pod|` +
 	`CustomResourceDefinition|Namespace|[A-Za-z]*List)\b`)
 
-// separator is the line between two documents.
+// separator matches the line between two documents.
 var separator = regexp.MustCompile(`(?m)^---(?:[ \t].*)?\r?$`)
 
-// tellingObjects returns the objects of the manifest that name images or define kinds, and its namespaces. A manifest of megabytes is not
-// decoded for them: only the documents in which such a kind occurs are. An anchor cannot reach from one document into another.
+// tellingObjects returns the objects of the manifest that name images or define kinds, and its namespaces. A manifest can have megabytes,
+// so only the documents with such a kind are decoded. An anchor cannot be used across documents.
 func (s *Source) tellingObjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	if s.Tree != nil {
 		return s.Objects(ctx)

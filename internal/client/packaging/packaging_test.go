@@ -26,14 +26,14 @@ func TestScaffold(t *testing.T) {
 		draft packaging.Draft
 		want  string
 	}{
-		"a short name gets a domain":              {packaging.Draft{Name: "notes"}, ""},
-		"a full name stays":                       {packaging.Draft{Name: "kyma-project.io/module/box-factory", Version: "1.2.3"}, ""},
-		"digits are not allowed in names":         {packaging.Draft{Name: "notes2"}, "no name for a module"},
-		"a word of two letters is too short":      {packaging.Draft{Name: "my-notes"}, "at least 3"},
-		"a name that is too long says so":         {packaging.Draft{Name: strings.Repeat("abc-", 20) + "abc"}, "up to 50"},
-		"capitals are no component name":          {packaging.Draft{Name: "Example.com/module"}, "Example.com/module"},
-		"a version has to be a semantic one":      {packaging.Draft{Name: "notes", Version: "one"}, "one"},
-		"a hyphen at the end is no module's name": {packaging.Draft{Name: "notes-"}, "notes-"},
+		"a short name gets a domain":                  {packaging.Draft{Name: "notes"}, ""},
+		"a full name is kept":                         {packaging.Draft{Name: "kyma-project.io/module/box-factory", Version: "1.2.3"}, ""},
+		"digits are not allowed in names":             {packaging.Draft{Name: "notes2"}, "no name for a module"},
+		"a word of two letters is too short":          {packaging.Draft{Name: "my-notes"}, "at least 3"},
+		"a name that is too long is an error":         {packaging.Draft{Name: strings.Repeat("abc-", 20) + "abc"}, "up to 50"},
+		"capitals are not allowed in component names": {packaging.Draft{Name: "Example.com/module"}, "Example.com/module"},
+		"a version must be a semantic one":            {packaging.Draft{Name: "notes", Version: "one"}, "one"},
+		"a hyphen at the end is not allowed":          {packaging.Draft{Name: "notes-"}, "notes-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "new")
@@ -94,7 +94,7 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// config returns a module configuration with a manifest of one's choice.
+// config returns a module configuration with the given manifest.
 func config(manifest, more string) string {
 	return `name: example.com/module/notes
 version: 0.1.0
@@ -128,7 +128,7 @@ func TestManifestOfEveryFormat(t *testing.T) {
 		"a folder with manifests is a bundle": {
 			config("all", ""), map[string]string{"all/manifests/a.yaml": configMap}, " application/x-tar bundle",
 		},
-		"a folder is what the configuration says": {
+		"a folder has the format of the configuration's renderer": {
 			config("all", "renderer: bundle\n"), map[string]string{"all/manifests/a.yaml": configMap}, " application/x-tar bundle",
 		},
 	} {
@@ -166,12 +166,12 @@ func TestPackaging_WhatCannotBeRead(t *testing.T) {
 		field  string
 		line   int
 	}{
-		"a manifest that is not there":                 {config("nowhere.yaml", ""), "manifest", 3},
-		"a default CR that is not there":               {config("manifest.yaml", "defaultCR: nowhere.yaml\n"), "defaultCR", 8},
-		"a folder that is nothing in particular":       {config("empty", ""), "manifest", 3},
-		"a packed thing behind a link":                 {config("https://example.invalid/x.tgz", "renderer: helm-chart\n"), "manifest", 3},
-		"a link to a host that there is not":           {config("https://example.invalid/x.yaml", ""), "manifest", 3},
-		"a configuration that is wrong comes first of": {"version: 1\n", "", 0},
+		"a missing manifest":             {config("nowhere.yaml", ""), "manifest", 3},
+		"a default CR that is not there": {config("manifest.yaml", "defaultCR: nowhere.yaml\n"), "defaultCR", 8},
+		"a folder of unknown format":     {config("empty", ""), "manifest", 3},
+		"an archive behind a link":       {config("https://example.invalid/x.tgz", "renderer: helm-chart\n"), "manifest", 3},
+		"a link to an unknown host":      {config("https://example.invalid/x.yaml", ""), "manifest", 3},
+		"an invalid configuration":       {"version: 1\n", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -215,9 +215,9 @@ func TestManifestBehindALink(t *testing.T) {
 		t.Errorf("the ModuleTemplate does not link the manifest: %+v %v", template.Spec.Resources, err)
 	}
 	for name, c := range map[string]struct{ path, want string }{
-		"a page that is not there is no manifest":   {"/nothing", "404"},
-		"a way out of https is not followed":        {"/plain", "without https"},
-		"a redirect that never ends is not the way": {"/round", "from one address to the next"},
+		"a missing page is no manifest":       {"/nothing", "404"},
+		"a redirect to http is not followed":  {"/plain", "without https"},
+		"an endless redirect is not followed": {"/round", "from one address to the next"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := fetcher.Get(t.Context(), server.URL+c.path); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -279,7 +279,7 @@ func TestGit(t *testing.T) {
 	}
 	program, err := exec.LookPath("git")
 	if err != nil {
-		return // worktrees are made by git alone
+		return // only the git program can add a linked worktree
 	}
 	linked := filepath.Join(t.TempDir(), "linked")
 	if out, err := exec.CommandContext(t.Context(), program, "-C", dir, "worktree", "add", linked, "-b", "other").CombinedOutput(); err != nil {

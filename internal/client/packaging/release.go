@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 )
 
-// ReleaseMeta returns the ModuleReleaseMeta of a module whose first version goes into a channel. A mandatory module has no channels.
+// ReleaseMeta returns the ModuleReleaseMeta for the first version of a module, in a channel. A mandatory module has no channels.
 func ReleaseMeta(c *moduleconfig.Config, channel, namespace string) *v1beta2.ModuleReleaseMeta {
 	meta := NewReleaseMeta(c.ModuleName(), c.Name, namespace)
 	if c.Mandatory {
@@ -18,7 +18,7 @@ func ReleaseMeta(c *moduleconfig.Config, channel, namespace string) *v1beta2.Mod
 	return meta
 }
 
-// NewReleaseMeta returns one that offers nothing yet.
+// NewReleaseMeta returns a ModuleReleaseMeta without any version.
 func NewReleaseMeta(module, component, namespace string) *v1beta2.ModuleReleaseMeta {
 	return &v1beta2.ModuleReleaseMeta{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: "ModuleReleaseMeta"},

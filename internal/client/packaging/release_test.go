@@ -23,24 +23,24 @@ func TestMoveKeepsTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, channel, version, want string
 	}{
-		"a version is replaced where it stands": {
+		"a version is replaced in place": {
 			head + "  channels:\n    # slow\n    - channel: regular # most\n      version: \"0.1.0\" # old\n    - {channel: fast, version: 0.2.0}\n",
 			"regular", "0.2.0",
 			head + "  channels:\n    # slow\n    - channel: regular # most\n      version: \"0.2.0\" # old\n    - {channel: fast, version: 0.2.0}\n",
 		},
-		"one in a line of braces is too": {
+		"so is one in a list on one line": {
 			head + "  channels: [{channel: regular, version: 0.1.0}, {channel: fast, version: '0.2.0'}]\n", "fast", "0.10.0",
 			head + "  channels: [{channel: regular, version: 0.1.0}, {channel: fast, version: '0.10.0'}]\n",
 		},
-		"a new channel goes behind the last one": {
+		"a new channel is added after the last one": {
 			head + "  channels:\n  - version: 0.1.0\n    channel: regular\n  beta: false # old\n", "fast", "0.2.0",
 			head + "  channels:\n  - version: 0.1.0\n    channel: regular\n  - channel: fast\n    version: 0.2.0\n  beta: false # old\n",
 		},
-		"it takes the style of the last one": {
+		"it has the style of the last one": {
 			head + "  channels:\n  - {channel: regular, version: 0.1.0}", "fast", "0.2.0",
 			head + "  channels:\n  - {channel: regular, version: 0.1.0}\n  - {channel: fast, version: 0.2.0}\n",
 		},
-		"the first channel is written with the comments kept": {
+		"the first channel is added, and comments are kept": {
 			head, "regular", "0.1.0",
 			head +
 				"  channels:\n    - channel: regular\n      version: 0.1.0\n",
@@ -78,12 +78,12 @@ func TestMoveKeepsTheRest(t *testing.T) {
 
 func TestReleaseFilesThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct{ text, module, want string }{
-		"no YAML":                               {"a: [", "", "no YAML"},
-		"no ModuleReleaseMeta":                  {"kind: Secret\n", "notes", "has no ModuleReleaseMeta"},
-		"one of another module":                 {head, "other", "it has notes"},
-		"several, and none is named":            {head + "---\n" + strings.Replace(head, "name: notes", "name: other", 1), "", "several"},
-		"a field that there is not":             {head + "  chanels: []\n", "notes", "chanels"},
-		"a channel that is said twice in a map": {head + "  channels: {regular: 0.1.0}\n", "notes", "cannot be read"},
+		"no YAML":                             {"a: [", "", "no YAML"},
+		"no ModuleReleaseMeta":                {"kind: Secret\n", "notes", "has no ModuleReleaseMeta"},
+		"one of another module":               {head, "other", "it has notes"},
+		"several, without a choice":           {head + "---\n" + strings.Replace(head, "name: notes", "name: other", 1), "", "several"},
+		"a field that there is not":           {head + "  chanels: []\n", "notes", "chanels"},
+		"a map instead of a list of channels": {head + "  channels: {regular: 0.1.0}\n", "notes", "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := packaging.ParseReleaseFile("release.yaml", []byte(c.text), c.module); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -103,8 +103,8 @@ func TestMoves(t *testing.T) {
 		"a higher version":                      {"regular", "1.2.0", packaging.Move{Channel: "regular", From: "1.0.0", To: "1.2.0"}, ""},
 		"ten is more than two":                  {"fast", "1.2.0", packaging.Move{Channel: "fast", From: "1.10.0", To: "1.2.0", Downgrade: true}, ""},
 		"a prerelease is less than its release": {"regular", "1.0.0-rc", packaging.Move{Channel: "regular", From: "1.0.0", To: "1.0.0-rc", Downgrade: true}, ""},
-		"a channel that is new":                 {"experimental", "2.0.0", packaging.Move{Channel: "experimental", To: "2.0.0"}, ""},
-		"a channel that cannot be":              {"Fast!", "2.0.0", packaging.Move{}, "no name for a channel"},
+		"a new channel":                         {"experimental", "2.0.0", packaging.Move{Channel: "experimental", To: "2.0.0"}, ""},
+		"an invalid channel":                    {"Fast!", "2.0.0", packaging.Move{}, "no name for a channel"},
 		"none is no channel":                    {"none", "2.0.0", packaging.Move{}, "can be called none"},
 		"a version that is none":                {"fast", "two", packaging.Move{}, "cannot offer"},
 	} {

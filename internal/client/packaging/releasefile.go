@@ -14,11 +14,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// ReleaseFile is a file with a ModuleReleaseMeta in it, among other documents perhaps.
+// ReleaseFile is a file with a ModuleReleaseMeta, possibly among other documents.
 type ReleaseFile struct {
 	// Name of the file, for messages.
 	Name string
-	// Text is all of it.
+	// Text is the whole content.
 	Text []byte
 	// Meta is the ModuleReleaseMeta.
 	Meta *v1beta2.ModuleReleaseMeta
@@ -33,15 +33,15 @@ func ParseReleaseFile(name string, text []byte, module string) (*ReleaseFile, er
 	return file, file.parse()
 }
 
-// OtherModulesError says that a file has the ModuleReleaseMetas of other modules, and none of the one that was requested.
+// OtherModulesError means that a file has ModuleReleaseMetas only of modules other than the requested one.
 type OtherModulesError struct {
 	// File and Module that were requested.
 	File, Module string
-	// Has are the modules that the file is for.
+	// Has lists the modules that the file has.
 	Has []string
 }
 
-// Error names them.
+// Error names the file and the modules.
 func (e *OtherModulesError) Error() string {
 	return fmt.Sprintf("%s has no ModuleReleaseMeta %s: it has %s", e.File, e.Module, strings.Join(e.Has, ", "))
 }
@@ -80,7 +80,7 @@ func (f *ReleaseFile) parse() error {
 	return f.decode()
 }
 
-// decode reads the fields that count; anchors are resolved by the library.
+// decode decodes the ModuleReleaseMeta; the library resolves anchors.
 func (f *ReleaseFile) decode() error {
 	text, err := yamlnode.Marshal(f.root)
 	if err != nil {
@@ -93,11 +93,11 @@ func (f *ReleaseFile) decode() error {
 	return nil
 }
 
-// Move carries moves out in the text. What is not concerned keeps its place, its comments and its style.
+// Move applies moves to the text. Everything else keeps its place, its comments and its style.
 //
-//  1. The version of a channel that is there is replaced where it stands.
-//  2. A new channel goes behind the last one, in its style.
-//  3. Where that is not possible (no list of channels yet, a list on one line), the document is written again, with its comments.
+//  1. The version of an existing channel is replaced in place.
+//  2. A new channel is added after the last one, in its style.
+//  3. Where that is not possible (no list of channels yet, a list on one line), the document is encoded again, with its comments.
 func (f *ReleaseFile) Move(moves []Move) error {
 	for _, move := range moves {
 		if !move.Changes() {
@@ -118,7 +118,7 @@ func (f *ReleaseFile) Move(moves []Move) error {
 	return nil
 }
 
-// spliced returns the text with one change; as it was when there is no place for it.
+// spliced returns the text with one change, or unchanged if there is no place for it.
 func (f *ReleaseFile) spliced(move Move) []byte {
 	channels := child(child(f.root, "spec"), "channels")
 	if channels == nil || channels.Kind != yamlnode.SequenceNode || len(channels.Content) == 0 {
@@ -150,7 +150,7 @@ func (f *ReleaseFile) spliced(move Move) []byte {
 	return bytes.Join(slices.Insert(lines, at, []byte(added)), nil)
 }
 
-// replaceScalar puts a value in the place of another one, between the same quotes.
+// replaceScalar replaces a value, and keeps its quotes.
 func replaceScalar(lines [][]byte, node *yamlnode.Node, value string) {
 	if node == nil || node.Line > len(lines) {
 		return
@@ -167,7 +167,7 @@ func replaceScalar(lines [][]byte, node *yamlnode.Node, value string) {
 	lines[node.Line-1] = []byte(string(line[:from]) + value + string(line[to:]))
 }
 
-// lastLine returns the line that a node ends on, for nodes of scalars on one line.
+// lastLine returns the last line of a node, for nodes of scalars on one line.
 func lastLine(node *yamlnode.Node) int {
 	last := node.Line
 	for _, below := range node.Content {
@@ -176,7 +176,7 @@ func lastLine(node *yamlnode.Node) int {
 	return last
 }
 
-// rewrite writes all documents again with other channels in this one.
+// rewrite encodes all documents again, with other channels in this one.
 func (f *ReleaseFile) rewrite(channels []v1beta2.ChannelVersion) error {
 	var list yamlnode.Node
 	var plain []map[string]string

@@ -25,21 +25,21 @@ const (
 	defaultCRFile = "default-cr.yaml"
 )
 
-// firstVersion is that of a new module.
+// firstVersion is the version of a new module.
 const firstVersion = "0.1.0"
 
 //go:embed skeleton
 var skeleton embed.FS
 
-// moduleName is what ModuleTemplate.spec.moduleName accepts.
+// moduleName is the format that ModuleTemplate.spec.moduleName accepts.
 var moduleName = regexp.MustCompile(`^[a-z]{3,}(-[a-z]{3,})*$`)
 
-// maxModuleName leaves room for a version behind it, in the name of the ModuleTemplate, and for "-system".
+// maxModuleName leaves room for a version in the name of the ModuleTemplate, and for "-system".
 const maxModuleName = 50
 
-// Draft is a module to begin with.
+// Draft is the description of a new module.
 type Draft struct {
-	// Name is the OCM component name, such as example.com/module/notes; a name without a domain is below example.com/module.
+	// Name is the OCM component name, such as example.com/module/notes; a name without a domain is put below example.com/module.
 	Name string
 	// Version of the module; empty means 0.1.0.
 	Version string
@@ -47,22 +47,22 @@ type Draft struct {
 	Overwrite bool
 }
 
-// ErrExists says that a directory has a module already.
+// ErrExists means that a directory already has a module.
 var ErrExists = errors.New("there is a module already")
 
-// Scaffolded says what Scaffold did: the files that it wrote, and those that were there and were kept.
+// Scaffolded is the result of Scaffold: the files that it wrote, and the existing ones that it kept.
 type Scaffolded struct {
 	Name    string
 	Written []string
 	Kept    []string
 }
 
-// filled are the words that the skeleton leaves open.
+// filled are the values for the placeholders of the skeleton.
 type filled struct{ Name, Version, Module, Kind, Singular, Plural, Group string }
 
-// Scaffold writes a module that works as it is: a kind of its own with a default CR, the rights of its operator, and a Deployment. What
-// is there already is kept, except for a configuration when Overwrite says so; without it nothing is written. Where a file cannot be
-// written, such as on a full disk, those that were are removed again.
+// Scaffold writes a complete module: a kind of its own with a default CR, the permissions of its operator, and a Deployment. It keeps
+// existing files, except for a configuration if Overwrite is set; if there is one and Overwrite is not set, it writes nothing. If a file
+// cannot be written, for example on a full disk, it removes those that it wrote.
 func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
 	words, err := draft.words()
 	if err != nil {
@@ -83,7 +83,7 @@ func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
 	return done, nil
 }
 
-// write writes the files; the configuration comes last, since it makes a module of the directory.
+// write writes the files; the configuration comes last, since it turns the directory into a module.
 func (s *Scaffolded) write(dir string, words filled, overwrite bool) error {
 	for _, name := range []string{manifestFile, defaultCRFile, ConfigFile} {
 		text, err := words.fill(name)
@@ -104,7 +104,7 @@ func (s *Scaffolded) write(dir string, words filled, overwrite bool) error {
 	return nil
 }
 
-// undo removes what was written, and the directory if it was made for that.
+// undo removes the written files, and the directory if it was created for them.
 func (s *Scaffolded) undo(dir string, made bool) (err error) {
 	for _, file := range s.Written {
 		err = errors.Join(err, os.Remove(file))
@@ -115,7 +115,7 @@ func (s *Scaffolded) undo(dir string, made bool) (err error) {
 	return err
 }
 
-// create writes a file, unless there is one and it must be kept. One that cannot be written as a whole is removed.
+// create writes a file, unless there is one that must be kept. It removes a file that cannot be written completely.
 func create(file string, text []byte, overwrite bool) (kept bool, err error) {
 	if overwrite {
 		_, err := userfile.Replace(file, text)
@@ -135,7 +135,7 @@ func create(file string, text []byte, overwrite bool) (kept bool, err error) {
 	return false, err
 }
 
-// words are checked here once: a module that cannot be named cannot be published either.
+// words returns the values for the skeleton, and validates the name: a module without a valid name cannot be published either.
 func (d Draft) words() (filled, error) {
 	name := d.Name
 	if !strings.Contains(name, "/") {
@@ -162,7 +162,7 @@ func (d Draft) words() (filled, error) {
 	}, nil
 }
 
-// plural need not be right in every case; the API server takes any.
+// plural returns a plural that need not be correct; the API server accepts any.
 func plural(singular string) string {
 	switch {
 	case strings.HasSuffix(singular, "s"):

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 )
 
-// atMost calls do while no file may become longer than that: writing one ends in the middle, as on a full disk.
+// atMost calls do while no file may grow beyond a size: a longer write fails in the middle, as on a full disk.
 func atMost(t *testing.T, bytes uint64, do func()) {
 	t.Helper()
 	var usual syscall.Rlimit

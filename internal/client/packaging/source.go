@@ -19,30 +19,30 @@ import (
 // RuleReadable is the rule of findings about files that cannot be read.
 const RuleReadable = "readable"
 
-// Source is a module as its directory has it.
+// Source is a module, as read from its directory.
 type Source struct {
-	// Config says what the module is.
+	// Config is the configuration of the module.
 	Config *moduleconfig.Config
 	// ManifestFile is the manifest's file, folder or link, for messages.
 	ManifestFile string
-	// Manifest is the text of a plain manifest. Of a chart, a kustomization or a bundle it is nil, and Tree has the files.
+	// Manifest is the text of a plain manifest. For a chart, a kustomization or a bundle it is nil, and Tree has the files.
 	Manifest []byte
 	Tree     *content.Tree
-	// folder reports whether the manifest is a folder, and no packed one.
+	// folder reports whether the manifest is a folder and not an archive.
 	folder bool
 	// Format is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
 	Format string
-	// Values are those that a chart is installed with, over its own; nil when the configuration names none.
+	// Values are the values for a chart, in addition to its own; nil when the configuration names none.
 	Values map[string]any
-	// layer is a resource config that comes from elsewhere.
+	// layer is a resource config from outside of the module.
 	layer *helm.Config
 	// DefaultCR is the text of the default custom resource, nil when there is none.
 	DefaultCR     []byte
 	DefaultCRFile string
 }
 
-// Load reads a module: its configuration, and what that names. What is wrong with them comes back as findings; when there is an error
-// among them the module is nil. The error is for a configuration that cannot be read at all.
+// Load reads a module: its configuration and the files that this names. Problems with them are returned as findings; if there is an error
+// among the findings, the module is nil. The error is for a configuration that cannot be read at all.
 func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []diagnostics.Finding, error) {
 	if info, err := os.Stat(configFile); err == nil && info.IsDir() {
 		configFile = filepath.Join(configFile, ConfigFile)
@@ -77,7 +77,7 @@ func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []
 	return source, findings, nil
 }
 
-// Lint judges the module by its files.
+// Lint checks the module by its files.
 func (s *Source) Lint(ctx context.Context, options modulelint.Options) ([]diagnostics.Finding, error) {
 	module := modulelint.Module{
 		Config: s.Config, Manifest: s.Manifest, ManifestFile: s.ManifestFile,
@@ -98,14 +98,14 @@ func (s *Source) Lint(ctx context.Context, options modulelint.Options) ([]diagno
 	return modulelint.Lint(module, options), nil
 }
 
-// reader reads what a configuration names.
+// reader reads the files and links that a configuration names.
 type reader struct {
 	dir     string
 	fetcher *Fetcher
 	config  *moduleconfig.Config
 }
 
-// place returns how messages name a file or link of the configuration.
+// place returns the name of a file or link of the configuration in messages.
 func (r *reader) place(location string) string {
 	if moduleconfig.IsURL(location) {
 		return location
@@ -113,7 +113,7 @@ func (r *reader) place(location string) string {
 	return filepath.Join(r.dir, filepath.FromSlash(location))
 }
 
-// file reads a file below the configuration's folder, or what a link leads to.
+// file reads a file below the configuration's folder, or the target of a link.
 func (r *reader) file(ctx context.Context, location string) ([]byte, error) {
 	if moduleconfig.IsURL(location) {
 		return r.fetcher.Get(ctx, location)

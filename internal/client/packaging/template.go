@@ -81,7 +81,7 @@ func mark(values *map[string]string, key, value string) {
 	(*values)[key] = value
 }
 
-// fillTemplate takes over what has the same shape in both.
+// fillTemplate copies the fields that have the same shape in both.
 func fillTemplate(template *v1beta2.ModuleTemplate, c *moduleconfig.Config) {
 	for _, kind := range c.AssociatedResources {
 		template.Spec.AssociatedResources = append(template.Spec.AssociatedResources, metav1.GroupVersionKind(kind))
@@ -111,7 +111,7 @@ func (s *Source) info() *v1beta2.ModuleInfo {
 	return info
 }
 
-// links returns those of the configuration, and the manifest when it is one.
+// links returns the links of the configuration, and the manifest if it is a link.
 func (s *Source) links() []v1beta2.Named {
 	var links []v1beta2.Named
 	own := false
@@ -125,7 +125,7 @@ func (s *Source) links() []v1beta2.Named {
 	return links
 }
 
-// defaultCR is nil when the module has none.
+// defaultCR returns the default custom resource, nil when the module has none.
 func (s *Source) defaultCR() (*unstructured.Unstructured, error) {
 	if s.DefaultCR == nil {
 		return nil, nil //nolint:nilnil // many modules have none
@@ -140,7 +140,7 @@ func (s *Source) defaultCR() (*unstructured.Unstructured, error) {
 	return objects[0], nil
 }
 
-// clusterScoped reports whether the kind of the default CR has no namespace: its definition says so, or the kind is one of Kubernetes.
+// clusterScoped reports whether the kind of the default CR has no namespace, by its definition or as a built-in kind of Kubernetes.
 func clusterScoped(cr *unstructured.Unstructured, objects []*unstructured.Unstructured) bool {
 	if cr == nil {
 		return false
@@ -158,8 +158,8 @@ func Encode(object runtime.Object) ([]byte, error) {
 	return yaml.JSONToYAML(text)
 }
 
-// TemplateOf returns the ModuleTemplate of a component version: the one that it brings, or, of components that bring none, one with what
-// can be known of them. blob reads a resource.
+// TemplateOf returns the ModuleTemplate of a component version: the one in its resources, or else one made from its other resources. blob
+// reads a resource.
 func TemplateOf(
 	ctx context.Context, c *descriptor.Component, namespace string, blob func(resource string) ([]byte, error),
 ) (*v1beta2.ModuleTemplate, error) {
@@ -192,14 +192,14 @@ func TemplateOf(
 			source.DefaultCR = text
 		default:
 			source.Manifest = text
-			// Only says whether the default CR has a namespace: a chart says nothing.
+			// Only determines whether the default CR has a namespace; a chart does not reveal that.
 			objects, _ = source.tellingObjects(ctx)
 		}
 	}
 	return source.template(objects, namespace)
 }
 
-// plain returns the one file in a tar, as modulectl packs files, or the text itself.
+// plain returns the file in a tar, as modulectl packs files, or the text itself.
 func plain(text []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// resourceConfig says with which values, and in which namespace, the manifest is installed.
+// resourceConfig sets the values and the namespace with which the manifest is installed.
 const resourceConfig = descriptor.ResourceConfig
 
 // values reads the file of values that the configuration names.
@@ -31,7 +31,7 @@ func (r *reader) values(ctx context.Context, into *Source) error {
 	return nil
 }
 
-// Configure has the manifest installed as a resource config says that comes from elsewhere. The configuration must not say the same.
+// Configure installs the manifest by a resource config from outside of the module. The configuration must not set the same.
 func (s *Source) Configure(text []byte) error {
 	if s.Values != nil || s.Config.TargetNamespace != "" {
 		return fmt.Errorf("%s says values or targetNamespace, which resource %s says, too", s.Config.File, resourceConfig)
@@ -51,8 +51,8 @@ func (s *Source) Configure(text []byte) error {
 	return nil
 }
 
-// installation returns how the manifest is installed, as the lifecycle manager will read it: the config layer may speak of raw-manifest by
-// the name of the module.
+// installation returns the settings with which the manifest is installed, as the lifecycle manager will read them: the config layer may
+// refer to raw-manifest by the name of the module.
 func (s *Source) installation() (helm.InstallConfig, error) {
 	if s.layer == nil {
 		return helm.InstallConfig{Values: s.Values, Namespace: s.Config.TargetNamespace}, nil
@@ -64,14 +64,14 @@ func (s *Source) installation() (helm.InstallConfig, error) {
 	return s.layer.For(name)
 }
 
-// TargetNamespace returns where objects go that name no namespace; empty where neither the configuration nor a resource config says so.
+// TargetNamespace returns the namespace of objects that name none; empty if neither the configuration nor a resource config sets one.
 func (s *Source) TargetNamespace() (string, error) {
 	how, err := s.installation()
 	return how.Namespace, err
 }
 
-// configResources tell the lifecycle manager values and namespace of the configuration; none when it says neither. The namespace is made
-// where it is missing, unless the module brings it.
+// configResources returns the resource with the values and the namespace of the configuration for the lifecycle manager; none if the
+// configuration has neither. The lifecycle manager creates a missing namespace, unless the module contains it.
 func (s *Source) configResources(objects []*unstructured.Unstructured) ([]component.Resource, error) {
 	entry := map[string]any{"name": resourceManifest}
 	if len(s.Values) > 0 {
@@ -89,7 +89,7 @@ func (s *Source) configResources(objects []*unstructured.Unstructured) ([]compon
 	}
 	text, err := yaml.Marshal(map[string]any{"configs": []any{entry}})
 	if err == nil {
-		_, err = helm.ParseConfig(text) // as the lifecycle manager will
+		_, err = helm.ParseConfig(text) // as the lifecycle manager will do
 	}
 	return []component.Resource{{Name: resourceConfig, Data: text}}, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// chartModule writes a module whose manifest is a chart that cannot be rendered without values.
+// chartModule writes a module whose manifest is a chart that requires values.
 func chartModule(t *testing.T, more string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestValues_AChartIsPackedWithItsValues(t *testing.T) {
 	}
 }
 
-// installation returns what the resource config of a version says of its manifest.
+// installation returns the settings of the manifest in the resource config of a version.
 func installation(t *testing.T, version component.Version) helm.InstallConfig {
 	t.Helper()
 	config, err := helm.ParseConfig(named(version, "config"))
@@ -138,7 +138,7 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// What --resource config=FILE says counts for the render, too.
+// The resource of --resource config=FILE also applies to rendering.
 func TestValues_AResourceConfigOfOnesOwn(t *testing.T) {
 	source := load(t, chartModule(t, "", nil))
 	if _, err := source.Objects(t.Context()); err == nil || !strings.Contains(err.Error(), "say an image") {
@@ -157,9 +157,9 @@ func TestValues_AResourceConfigOfOnesOwn(t *testing.T) {
 		t.Errorf("%+v %v", version.Resources, err)
 	}
 	for name, test := range map[string]struct{ more, layer, want string }{
-		"the configuration says values as well": {"targetNamespace: a\n", "configs: []", "says values or targetNamespace, which resource config says, too"},
-		"it cannot be read":                     {"", "configs: 1", "resource config: configs of the config layer is a number"},
-		"a set string is none":                  {"", "configs: [{name: notes, overrides: a}]", "resource config: overrides for notes"},
+		"the configuration has values as well": {"targetNamespace: a\n", "configs: []", "says values or targetNamespace, which resource config says, too"},
+		"it cannot be read":                    {"", "configs: 1", "resource config: configs of the config layer is a number"},
+		"an override is no assignment":         {"", "configs: [{name: notes, overrides: a}]", "resource config: overrides for notes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := load(t, chartModule(t, test.more, nil)).Configure([]byte(test.layer))

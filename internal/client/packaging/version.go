@@ -23,13 +23,13 @@ const (
 	resourceTemplate  = "moduletemplate"
 )
 
-// What charts are in OCM and in registries.
+// The types of charts in OCM and in registries.
 const (
 	typeHelmChart  = "helmChart"
 	mediaTypeChart = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// The labels of a component version, beside those of the ModuleTemplate, with values that Kyma's tools look for.
+// The labels of a component version besides those of the ModuleTemplate, with values that Kyma's tools look for.
 const (
 	labelBuiltBy      = "kyma-project.io/built-by"
 	labelScan         = "security.kyma-project.io/scan"
@@ -43,13 +43,13 @@ const (
 	thirdParty = "third-party-image"
 )
 
-// ComponentVersion returns what is published of the module. from may be nil.
+// ComponentVersion returns the component version of the module. from may be nil. Its resources are:
 //
-//  1. The images that its objects run, and those that its configuration names, in the order of their names
+//  1. The images that its objects run and those that its configuration names, sorted by name
 //  2. raw-manifest: the manifest as it is, or the packed folder
-//  3. config: the values of a chart and the target namespace, if the configuration says any
+//  3. config: the values of a chart and the target namespace, if the configuration has any
 //  4. default-cr, if there is one
-//  5. moduletemplate: the ModuleTemplate, for who has the component alone
+//  5. moduletemplate: the ModuleTemplate, for users who only have the component
 func (s *Source) ComponentVersion(ctx context.Context, from *GitSource) (component.Version, error) {
 	objects, err := s.tellingObjects(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Source) ComponentVersion(ctx context.Context, from *GitSource) (compone
 	return version, nil
 }
 
-// labels say about the component what the ModuleTemplate says about the module.
+// labels repeats properties of the ModuleTemplate for the component.
 func (s *Source) labels(template *v1beta2.ModuleTemplate) map[string]string {
 	labels := map[string]string{
 		v1beta2.LabelBeta: strconv.FormatBool(s.Config.Beta), v1beta2.LabelInternal: strconv.FormatBool(s.Config.Internal),
@@ -108,7 +108,7 @@ func (s *Source) labels(template *v1beta2.ModuleTemplate) map[string]string {
 	return labels
 }
 
-// manifestResource says by type and label how the operator renders it.
+// manifestResource returns the manifest's resource, with a type and a label that determine how the operator renders it.
 func (s *Source) manifestResource() (component.Resource, error) {
 	data, err := s.packed()
 	resource := component.Resource{Name: resourceManifest, Data: data}
@@ -122,7 +122,7 @@ func (s *Source) manifestResource() (component.Resource, error) {
 	return resource, err
 }
 
-// images returns the resources for what the objects run and for what the configuration names beside that.
+// images returns the resources for the images that the objects run and those that the configuration names in addition.
 func (s *Source) images(objects []*unstructured.Unstructured) []component.Resource {
 	var found []component.Resource
 	for _, image := range modulelint.Images(objects, s.Config.Images...) {

@@ -16,25 +16,25 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 )
 
-// credentialResolver finds logins and remembers where they came from, so that a refusal can say whose fault it is.
+// credentialResolver finds logins and records their sources, so that an error can name the source of a refused login.
 type credentialResolver struct {
 	given  auth.Credential
 	named  map[string]naming
 	docker func() (credentials.Store, string, error)
-	// plain tells which hosts are spoken to without TLS.
+	// plain reports which hosts are accessed without TLS.
 	plain func(host string) bool
 
 	mu sync.Mutex
-	// used is where the login of a host came from, kept the same of one that was not given because there is no TLS.
+	// used is the source of the login of a host; kept is the source of a login that is withheld because there is no TLS.
 	used, kept map[string]string
 }
 
-// credential returns what to log in with at a host:
+// credential returns the login for a host:
 //
-//  1. what the flags give, at a registry that the command names
-//  2. what docker's config or its helpers have for the host, unless it would be readable on the network: there is no TLS, and the host is
-//     another machine
-//  3. nothing
+//  1. that of the flags, for a registry that the command names
+//  2. that of docker's config or its helpers for the host, unless it would be readable on the network because there is no TLS and the host
+//     is another machine
+//  3. none
 func (l *credentialResolver) credential(ctx context.Context, host string) (auth.Credential, error) {
 	if l.given != auth.EmptyCredential && l.named[strings.ToLower(host)] != unnamed {
 		l.note(host, fromFlags)
@@ -45,20 +45,20 @@ func (l *credentialResolver) credential(ctx context.Context, host string) (auth.
 		return auth.EmptyCredential, err
 	}
 	found, err := store.Get(ctx, credentials.ServerAddressFromHostname(host))
-	if err != nil { // whose text may quote the login
+	if err != nil { // its text may contain the login
 		return auth.EmptyCredential, dockerError(host, file, err)
 	}
 	switch {
 	case found.RefreshToken != "" || found.AccessToken != "":
 	case found.Username == "" || found.Password == "":
-		// Docker leaves such entries behind when a helper has the rest, or had it once.
+		// Docker leaves such entries behind if a helper has the rest, or used to have it.
 		return auth.EmptyCredential, nil
 	}
 	if l.plain(strings.ToLower(host)) && !loopback(host) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.kept[strings.ToLower(host)] = file
-		return auth.EmptyCredential, nil // it may let in who has no login
+		return auth.EmptyCredential, nil // the registry may allow anonymous access
 	}
 	l.note(host, file)
 	return found, nil
@@ -70,7 +70,7 @@ func (l *credentialResolver) note(host, source string) {
 	l.used[strings.ToLower(host)] = source
 }
 
-// withheld returns where the login of a host lies that was not given; empty when there is none.
+// withheld returns the source of a host's login that was not sent; empty when there is none.
 func (l *credentialResolver) withheld(host string) string {
 	if l == nil {
 		return ""
@@ -89,7 +89,7 @@ func (l *credentialResolver) source(host string) string {
 	return l.used[strings.ToLower(host)]
 }
 
-// only returns the registry that the command names, if it names one.
+// only returns the registry that the command names, if it names exactly one.
 func (l *credentialResolver) only() string {
 	if l == nil || len(l.named) != 1 {
 		return ""
@@ -100,12 +100,12 @@ func (l *credentialResolver) only() string {
 	return ""
 }
 
-// foreign reports whether a host is none of those that the command names.
+// foreign reports whether the command names registries, but not this host.
 func (l *credentialResolver) foreign(host string) bool {
 	return l != nil && host != "" && len(l.named) > 0 && l.named[host] == unnamed
 }
 
-// dockerError returns why what docker knows cannot be used. The text of the cause is left out where it may quote a login.
+// dockerError explains why docker's login cannot be used. It omits the text of the cause where that may contain a login.
 func dockerError(host, file string, err error) error {
 	const other = "or give --username and --password-stdin"
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
@@ -115,13 +115,13 @@ func dockerError(host, file string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if strings.Contains(err.Error(), "auth field") { // the file's own entry
+	if strings.Contains(err.Error(), "auth field") { // the entry in the file itself
 		return fmt.Errorf("the entry for %s in %s cannot be read: run docker login %s again, %s", host, file, host, other)
 	}
 	return fmt.Errorf("the credential helper that %s names for %s failed (%s): see to it, %s", file, host, oneLine(err.Error()), other)
 }
 
-// docker opens docker's config when it is needed for the first time.
+// docker returns a function that opens docker's config when it is first called.
 func docker(folder string) func() (credentials.Store, string, error) {
 	type opened struct {
 		store credentials.Store
@@ -149,7 +149,7 @@ func docker(folder string) func() (credentials.Store, string, error) {
 	}
 }
 
-// given returns the login of the flags; empty when there is none.
+// given returns the login of the flags; empty when they have none.
 func (o *Options) given(stdin io.Reader, named map[string]naming) (auth.Credential, error) {
 	secret, err := o.secret(stdin)
 	if err != nil {
@@ -174,7 +174,7 @@ func (o *Options) given(stdin io.Reader, named map[string]naming) (auth.Credenti
 	return auth.Credential{Username: o.Username, Password: secret}, nil
 }
 
-// secret returns the password or the token, wherever it comes from.
+// secret returns the password or the token, from a flag or from standard input.
 func (o *Options) secret(stdin io.Reader) (string, error) {
 	several := o.Password != "" && o.Token != "" || o.PasswordStdin && (o.Password != "" || o.Token != "")
 	if several {

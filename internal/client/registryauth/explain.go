@@ -12,7 +12,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// fromFlags is the source of a login that the flags gave.
+// fromFlags is the source of a login from flags.
 const fromFlags = "the flags"
 
 // Refusal is a registry's refusal of a login, explained in one line.
@@ -23,19 +23,19 @@ type Refusal struct {
 	err  error
 }
 
-// Error returns which login was refused by which registry, and what to do.
+// Error returns which registry refused which login, and the remedy.
 func (r *Refusal) Error() string { return r.text }
 
 // Unwrap returns the cause, whose text is longer.
 func (r *Refusal) Unwrap() error { return r.err }
 
-// Explain makes one line of an error of a call with this Access:
+// Explain turns an error of a call with this Access into one line:
 //
-//  1. A refused login: where the login came from, and what to do.
-//  2. A registry that speaks http, or whose certificate is not trusted: what to do.
-//  3. Any other error stays what it is, on one line.
+//  1. A refused login: its source, and the remedy.
+//  2. A registry that uses http, or whose certificate is not trusted: the remedy.
+//  3. Any other error keeps its text, on one line.
 //
-// host is the registry that was spoken to, for errors that do not tell; empty means the one that the command names.
+// host is the registry that was called, for errors that do not name it; empty means the one that the command names.
 func (o *Options) Explain(err error, host string) error {
 	if err == nil {
 		return nil
@@ -56,7 +56,7 @@ func (o *Options) Explain(err error, host string) error {
 	return &Refusal{Host: at, text: o.refusedText(status, at), err: err}
 }
 
-// refusedText says it by where the login came from.
+// refusedText words the refusal by the source of the login.
 func (o *Options) refusedText(status int, host string) string {
 	where := "the registry"
 	if host != "" {
@@ -69,7 +69,7 @@ func (o *Options) refusedText(status int, host string) string {
 		return where + " wants a login, and the one in " + o.known.withheld(name) + " is not sent without TLS, where anyone on the network " +
 			"could read it: have the registry speak https, or give --username and --password-stdin"
 	case source == "" && o.known.foreign(name):
-		return where + " wants a login: run docker login" + host // flags are for the registries that the command names
+		return where + " wants a login: run docker login" + host // flags apply only to the registries that the command names
 	case source == "":
 		return where + " wants a login: give --username and --password-stdin, or run docker login" + host
 	case status == http.StatusForbidden:
@@ -83,7 +83,7 @@ func (o *Options) refusedText(status int, host string) string {
 	}
 }
 
-// unsuitable returns what is wrong with how a registry was spoken to; empty when that is not the trouble.
+// unsuitable explains a wrong protocol or certificate; empty when the error has another cause.
 func unsuitable(err error, host string) string {
 	text := err.Error()
 	where := "the registry"
@@ -103,7 +103,7 @@ func unsuitable(err error, host string) string {
 	return ""
 }
 
-// refusal reports whether an error is about a login. Errors of the OCM library are text.
+// refusal reports whether an error is the refusal of a login. Errors of the OCM library are only text.
 func refusal(err error) (status int, host string, refused bool) {
 	var answer *errcode.ErrorResponse
 	text := err.Error()
@@ -122,7 +122,7 @@ func refusal(err error) (status int, host string, refused bool) {
 	case saysForbidden.MatchString(text):
 		return http.StatusForbidden, host, true
 	}
-	return 0, host, false // trouble with finding a login is told by its own text
+	return 0, host, false // an error while finding a login has a text of its own
 }
 
 var (

@@ -26,7 +26,7 @@ import (
 
 const missing = "example.org/module/missing"
 
-// serve returns a registry that lets only ada in, with the password "secret", and says what she tried.
+// serve returns a registry that only admits ada, with the password "secret".
 func serve(t *testing.T, secure bool) (host string, server *httptest.Server) {
 	t.Helper()
 	handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -52,7 +52,7 @@ func serve(t *testing.T, secure bool) (host string, server *httptest.Server) {
 	return host, server
 }
 
-// ask reads a component that is not there: the one who is let in hears that.
+// ask reads a component that does not exist: a login that is accepted gets that error.
 func ask(t *testing.T, access component.Access, host string) error {
 	t.Helper()
 	reader := &descriptor.Reader{Registry: host}
@@ -61,7 +61,7 @@ func ask(t *testing.T, access component.Access, host string) error {
 	return err
 }
 
-// registries reads a file with the certificates of each host; the commands read the operator's.
+// registries reads a file with the certificate of each host; the commands use the operator's format.
 func registries(file string) (func(host string) content.HostPolicy, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -72,7 +72,7 @@ func registries(file string) (func(host string) content.HostPolicy, error) {
 	return func(host string) content.HostPolicy { return content.HostPolicy{CA: []byte(known[host])} }, err
 }
 
-// parsed returns the options that flags give.
+// parsed returns the options of command-line arguments.
 func parsed(t *testing.T, args ...string) *registryauth.Options {
 	t.Helper()
 	options, flags := &registryauth.Options{ReadRegistries: registries}, pflag.NewFlagSet("test", pflag.ContinueOnError)
@@ -83,7 +83,7 @@ func parsed(t *testing.T, args ...string) *registryauth.Options {
 	return options
 }
 
-// docker writes a docker config for a host and returns its folder. HOST in the text is the host, LOGIN a good login.
+// docker writes a docker config for a host and returns its folder. In the text, HOST stands for the host, and LOGIN for a valid login.
 func docker(t *testing.T, host, text string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -110,10 +110,10 @@ func TestLOGIN_WhoIsLetIn(t *testing.T) {
 	for title, test := range map[string]struct {
 		docker, stdin string
 		args          []string
-		want          string // of the explained error; empty means let in
+		want          string // of the explained error; empty means admitted
 	}{
 		"by flags":                                         {empty, "", []string{"--username=ada", "--password=secret"}, ""},
-		"by the flag of the tools before":                  {empty, "", []string{"--credentials=ada:secret", "--insecure"}, ""},
+		"by the flag of the earlier tools":                 {empty, "", []string{"--credentials=ada:secret", "--insecure"}, ""},
 		"by a password from standard input":                {empty, "secret\n", []string{"--username=ada", "--password-stdin"}, ""},
 		"by a token as the password":                       {empty, "", []string{"--username=ada", "--token=secret"}, ""},
 		"by docker's config":                               {`{"auths":{"HOST":{"auth":"LOGIN"}}}`, "", nil, ""},
@@ -121,17 +121,17 @@ func TestLOGIN_WhoIsLetIn(t *testing.T) {
 		"by a helper for the host":                         {`{"credHelpers":{"HOST":"good"}}`, "", nil, ""},
 		"by a helper for all, beside an empty entry":       {`{"auths":{"HOST":{}},"credsStore":"good"}`, "", nil, ""},
 		"by flags, although docker's entry is empty":       {`{"auths":{"HOST":{}}}`, "", []string{"--username=ada", "--password=secret"}, ""},
-		"by flags, although docker knows another":          {`{"auths":{"HOST":{"username":"bob","password":"x"}}}`, "", []string{"--username=ada", "--password=secret"}, ""},
+		"by flags, although docker has another login":      {`{"auths":{"HOST":{"username":"bob","password":"x"}}}`, "", []string{"--username=ada", "--password=secret"}, ""},
 		"by flags, although docker's helper is broken":     {`{"credsStore":"broken"}`, "", []string{"--username=ada", "--password=secret"}, ""},
 		"not with a wrong password":                        {empty, "", []string{"--username=ada", "--password=x"}, "registry HOST refuses user ada: the user or the password is wrong"},
 		"not without a login":                              {empty, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
 		"not with an empty entry":                          {`{"auths":{"HOST":{"auth":""}}}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
 		"not with an entry that has only a user":           {`{"auths":{"HOST":{"username":"ada"}}}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
-		"not when the helper knows nobody":                 {`{"credsStore":"empty"}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
-		"not with what docker remembers of before":         {`{"auths":{"HOST":{"username":"ada","password":"old"}}}`, "", nil, "registry HOST refuses the login from FILE: run docker login HOST, or give --username and --password-stdin"},
-		"not with too few rights":                          {empty, "", []string{"--username=eve", "--password=x"}, "registry HOST does not allow that with the login from the flags: ask for the right, or use another login"},
+		"not when the helper has no entry":                 {`{"credsStore":"empty"}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
+		"not with an outdated password in the config":      {`{"auths":{"HOST":{"username":"ada","password":"old"}}}`, "", nil, "registry HOST refuses the login from FILE: run docker login HOST, or give --username and --password-stdin"},
+		"not with insufficient permissions":                {empty, "", []string{"--username=eve", "--password=x"}, "registry HOST does not allow that with the login from the flags: ask for the right, or use another login"},
 		"not with a helper that is not installed":          {`{"credsStore":"nowhere"}`, "", nil, "docker-credential-nowhere"},
-		"not with a helper that fails, which says why":     {`{"credsStore":"broken"}`, "", nil, "the keychain is locked"},
+		"not with a failing helper, whose error is shown":  {`{"credsStore":"broken"}`, "", nil, "the keychain is locked"},
 		"not with an entry that cannot be read":            {`{"auths":{"HOST":{"auth":"c2VjcmV0"}}}`, "", nil, "the entry for HOST in FILE cannot be read"},
 		"not with a docker config that cannot be read":     {`{"auths":[`, "", nil, "docker's config FILE cannot be read"},
 		"not with a token where the registry wants a user": {empty, "", []string{"--token=secret"}, "refuses the token: it is wrong or expired, or the registry wants --username with it"},
@@ -226,7 +226,7 @@ func TestCertificatesAndRegistriesFile(t *testing.T) {
 		args   []string
 		reason string
 	}{
-		"a certificate that nobody knows":         {nil, descriptor.ReasonUnreachable},
+		"an unknown certificate":                  {nil, descriptor.ReasonUnreachable},
 		"a certificate by flag":                   {[]string{"--ca-file", ca}, descriptor.ReasonNotFound},
 		"a certificate of the host in a file":     {[]string{"--registries-file", file}, descriptor.ReasonNotFound},
 		"both":                                    {[]string{"--registries-file", file, "--ca-file", ca}, descriptor.ReasonNotFound},
@@ -255,16 +255,16 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		args    []string
 		message string
 	}{
-		"a user without a password":               {"", []string{"--username=ada"}, "no password"},
-		"a password without a user":               {"", []string{"--password=x"}, "no --username"},
-		"a password twice":                        {"x", []string{"--username=ada", "--password=x", "--password-stdin"}, "exclude each other"},
-		"a password and a token":                  {"", []string{"--username=ada", "--password=x", "--token=y"}, "exclude each other"},
-		"nothing on standard input":               {"\n", []string{"--username=ada", "--password-stdin"}, "does not hold a password"},
-		"two lines on standard input":             {"a\nb\n", []string{"--username=ada", "--password-stdin"}, "does not hold a password"},
-		"a mapping that there is not":             {"", []string{"--component-name-mapping=x"}, "use urlPath or sha256-digest"},
-		"the old name of a mapping, used wrong":   {"", []string{"--name-mapping=x"}, "use urlPath or sha256-digest"},
-		"a login that would be for nobody":        {"", []string{"--username=ada", "--password=x"}, "no registry that it would be for"},
-		"a token from standard input, for nobody": {"x", []string{"--password-stdin"}, "no registry that it would be for"},
+		"a user without a password":                  {"", []string{"--username=ada"}, "no password"},
+		"a password without a user":                  {"", []string{"--password=x"}, "no --username"},
+		"a password twice":                           {"x", []string{"--username=ada", "--password=x", "--password-stdin"}, "exclude each other"},
+		"a password and a token":                     {"", []string{"--username=ada", "--password=x", "--token=y"}, "exclude each other"},
+		"nothing on standard input":                  {"\n", []string{"--username=ada", "--password-stdin"}, "does not hold a password"},
+		"two lines on standard input":                {"a\nb\n", []string{"--username=ada", "--password-stdin"}, "does not hold a password"},
+		"an unknown mapping":                         {"", []string{"--component-name-mapping=x"}, "use urlPath or sha256-digest"},
+		"an unknown mapping, by the flag's old name": {"", []string{"--name-mapping=x"}, "use urlPath or sha256-digest"},
+		"a login that would be for nobody":           {"", []string{"--username=ada", "--password=x"}, "no registry that it would be for"},
+		"a token from standard input, for nobody":    {"x", []string{"--password-stdin"}, "no registry that it would be for"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			_, err := parsed(t, test.args...).Access(strings.NewReader(test.stdin), map[bool][]string{true: nil, false: {"reg.example.com"}}[strings.Contains(title, "nobody")]...)

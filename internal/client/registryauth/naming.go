@@ -12,9 +12,9 @@ type naming int
 const (
 	// unnamed is the zero value: the command does not name it.
 	unnamed naming = iota
-	// byName says nothing of TLS, or https.
+	// byName means no scheme, or https.
 	byName
-	// withoutTLS begins with http://.
+	// withoutTLS means a name that begins with http://.
 	withoutTLS
 )
 

@@ -15,39 +15,39 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// maxSecret is far above what a password or a token of a registry has.
+// maxSecret is far above the length of a registry's password or token.
 const maxSecret = 64 << 10
 
-// Options are what flags say about registries. The zero value is https with what docker knows.
+// Options are the flags about registries. The zero value means https and docker's logins.
 type Options struct {
 	// Username and Password are a login for the registries that the command names.
 	Username, Password string
-	// PasswordStdin takes the password, or the token where there is no user, from standard input.
+	// PasswordStdin reads the password, or the token if there is no user, from standard input.
 	PasswordStdin bool
 	// Token is an identity token; with a Username it is that user's password.
 	Token string
-	// CAFile has PEM certificates that may sign those of registries, beside the system's.
+	// CAFile has PEM certificates of authorities that are trusted in addition to the system's.
 	CAFile string
-	// PlainHTTP speaks http to the registries that the command names.
+	// PlainHTTP uses http for the registries that the command names.
 	PlainHTTP bool
 	// DockerConfig is the folder with docker's config.json; empty means $DOCKER_CONFIG, else ~/.docker.
 	DockerConfig string
-	// RegistriesFile has certificates, plain http and mirrors of each registry, as the operator's flag of that name takes it.
+	// RegistriesFile has the certificates, plain http setting and mirrors of each registry, in the format of the operator's flag of that name.
 	RegistriesFile string
-	// ReadRegistries reads a RegistriesFile, as internal/policy does: policy.Registries(file, logr.Discard()), of which it gives Host.
-	// Without it there is no such flag.
+	// ReadRegistries reads a RegistriesFile, as policy.Registries(file, logr.Discard()) of internal/policy does, of whose result it is the
+	// method Host. Without it there is no such flag.
 	ReadRegistries func(file string) (func(host string) content.HostPolicy, error)
-	// Mapping is how component names become repositories: urlPath or sha256-digest; empty means the former.
+	// Mapping is how component names become repositories: urlPath or sha256-digest; empty means urlPath.
 	Mapping string
 
 	known *credentialResolver
 }
 
-// AddFlags adds the flags of all options. --insecure, --name-mapping, --credentials and --registry-credentials are those of the tools
-// before this one.
+// AddFlags adds the flags of all options, among them --insecure, --name-mapping, --credentials and --registry-credentials of the earlier
+// tools.
 func (o *Options) AddFlags(flags *pflag.FlagSet) { o.AddFlagsFor(flags, "") }
 
-// AddFlagsFor adds the flags with a prefix, such as "to-", for commands that speak with two registries. A prefix has no old names.
+// AddFlagsFor adds the flags with a prefix, such as "to-", for commands that use two registries. With a prefix, there are no old names.
 func (o *Options) AddFlagsFor(flags *pflag.FlagSet, prefix string) {
 	flags.StringVar(&o.Username, prefix+"username", o.Username, "user at the registry; without it, docker's config and helpers are asked")
 	flags.StringVar(&o.Password, prefix+"password", o.Password,
@@ -69,7 +69,7 @@ func (o *Options) AddFlagsFor(flags *pflag.FlagSet, prefix string) {
 	}
 }
 
-// addOldFlags adds what the flags were called before.
+// addOldFlags adds the earlier names of the flags.
 func (o *Options) addOldFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.PlainHTTP, "insecure", o.PlainHTTP, "the same as --plain-http")
 	flags.StringVar(&o.Mapping, "name-mapping", o.Mapping, "the same as --component-name-mapping")
@@ -82,13 +82,13 @@ func (o *Options) addOldFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// pair is the flag that has user and password in one.
+// pair is a flag that combines user and password.
 type pair struct{ options *Options }
 
-// String shows nothing: it is a secret.
+// String returns nothing, since the value is a secret.
 func (p *pair) String() string { return "" }
 
-// Type returns what help calls the value.
+// Type returns the name of the value in the help.
 func (p *pair) Type() string { return "user:password" }
 
 // Set splits user and password.
@@ -104,18 +104,18 @@ func (p *pair) Set(text string) error {
 	return nil
 }
 
-// FlagError is about flags that make no sense together.
+// FlagError means that flags contradict each other.
 type FlagError struct {
-	// Message says what is wrong, Hint what to do.
+	// Message is the problem, Hint the remedy.
 	Message, Hint string
 }
 
-// Error returns the message and what to do.
+// Error returns the message and the hint.
 func (e *FlagError) Error() string { return e.Message + ": " + e.Hint }
 
-// Access returns how to get in. hosts are the registries that the command names, as host[:port], a reference or a URL with one in it: what
-// the flags say about login and plain http is for those alone, and http:// in front of one says the same. Docker's logins are not given
-// where there is no TLS, but to this machine. Read the standard input once, by one call.
+// Access returns the access to registries. hosts are the registries that the command names, as host[:port], or as a reference or URL that
+// includes it. The login and --plain-http of the flags apply only to those, and http:// in front of one has the effect of --plain-http.
+// Docker's logins are withheld without TLS, except for this machine. Call Access once, since it may read standard input.
 func (o *Options) Access(stdin io.Reader, hosts ...string) (component.Access, error) {
 	named := map[string]naming{}
 	for _, text := range hosts {
@@ -145,8 +145,7 @@ func (o *Options) Access(stdin io.Reader, hosts ...string) (component.Access, er
 	return component.Access{Credentials: o.known.credential, Policy: of, Mapping: mapping, PlainHTTP: all}, nil
 }
 
-// policy returns what is special about a host: what the registries file has for it, and for named hosts what their address and the flags
-// say.
+// policy returns the settings of a host: those of the registries file, and for named hosts those of their address and the flags.
 func (o *Options) policy(named map[string]naming) (func(host string) content.HostPolicy, error) {
 	known := func(string) content.HostPolicy { return content.HostPolicy{} }
 	if o.RegistriesFile != "" && o.ReadRegistries != nil {
@@ -178,7 +177,7 @@ func (o *Options) policy(named map[string]naming) (func(host string) content.Hos
 	}, nil
 }
 
-// Host returns the host[:port] in a host, a reference or a URL, in lower case; empty for a path of this machine.
+// Host returns the host[:port] of a host, a reference or a URL, in lower case; empty for a local path.
 func Host(text string) string {
 	_, rest, hasScheme := strings.Cut(text, "://")
 	if !hasScheme {

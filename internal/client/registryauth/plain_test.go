@@ -14,12 +14,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// TestDockersLoginsStayWhereThereIsNoTLS: everyone on the way can read what is sent without TLS. Docker's logins are not given for that,
-// but on this machine itself.
+// TestDockersLoginsStayWhereThereIsNoTLS: data that is sent without TLS can be read by everyone on the network path. So docker's logins are
+// withheld, except for this machine itself.
 func TestDockersLoginsStayWhereThereIsNoTLS(t *testing.T) {
 	for title, test := range map[string]struct {
 		host  string
-		named []string // beside the host itself
+		named []string // in addition to the host itself
 		args  []string
 		sent  bool
 		user  string
@@ -30,12 +30,12 @@ func TestDockersLoginsStayWhereThereIsNoTLS(t *testing.T) {
 		"without TLS by the reference":           {"registry.example.com", []string{"http://registry.example.com/modules"}, nil, false, ""},
 		"without TLS for all":                    {"registry.example.com", nil, []string{"--plain-http"}, false, ""},
 		"without TLS by the registries file":     {"plain.example.com", []string{"plain.example.com"}, []string{"--registries-file=x"}, false, ""},
-		"the flag is for another":                {"registry.example.com", []string{"http://other.example.com"}, []string{"--plain-http"}, true, "ada"},
-		"the flag, and a login that is for this": {"registry.example.com", []string{"registry.example.com"}, []string{"--plain-http", "--username=bob", "--password=x"}, true, "bob"},
+		"the flag is for another host":           {"registry.example.com", []string{"http://other.example.com"}, []string{"--plain-http"}, true, "ada"},
+		"the flag, and a login for this host":    {"registry.example.com", []string{"registry.example.com"}, []string{"--plain-http", "--username=bob", "--password=x"}, true, "bob"},
 		"this machine by flag":                   {"127.0.0.1:5000", []string{"127.0.0.1:5000"}, []string{"--plain-http"}, true, "ada"},
 		"this machine by the reference":          {"localhost:5000", []string{"http://localhost:5000"}, nil, true, "ada"},
 		"this machine, in IPv6":                  {"[::1]:5000", []string{"[::1]:5000"}, []string{"--plain-http"}, true, "ada"},
-		"a name that only begins like it":        {"localhost.example.com", nil, []string{"--plain-http"}, false, ""},
+		"a name that only begins like localhost": {"localhost.example.com", nil, []string{"--plain-http"}, false, ""},
 	} {
 		t.Run(title, func(t *testing.T) {
 			folder := docker(t, test.host, `{"auths":{"HOST":{"auth":"LOGIN"}}}`)
@@ -62,7 +62,7 @@ func TestDockersLoginsStayWhereThereIsNoTLS(t *testing.T) {
 	}
 }
 
-// TestPlain_ALoginThatIsNotThereIsNotMissed is about a registry without TLS that docker knows nothing of.
+// TestPlain_ALoginThatIsNotThereIsNotMissed covers a registry without TLS for which docker has no login.
 func TestPlain_ALoginThatIsNotThereIsNotMissed(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(`{}`), 0o600); err != nil {

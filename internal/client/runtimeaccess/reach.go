@@ -23,20 +23,20 @@ import (
 // AccessSecretAmbiguous, KubeconfigInvalid, KubeconfigRefused, RuntimeReplaced, RuntimeUnreachable, RuntimeUnauthorized.
 const WhyForbidden = "AccessSecretForbidden"
 
-// Error is why the user cannot reach a runtime. It holds no credential.
+// Error is the reason why the user cannot reach a runtime. It contains no credential.
 type Error struct {
 	Reason, Message string
 	// Err is the cause, if there is one.
 	Err error
 }
 
-// Error returns what is wrong, where, and what to do.
+// Error returns the problem, its place and the remedy.
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ReasonOf returns the reason of an error of this package, "" for every other one.
+// ReasonOf returns the reason of an error of this package, and "" for any other error.
 func ReasonOf(err error) string {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason
@@ -47,17 +47,17 @@ func ReasonOf(err error) string {
 // IsForbidden reports whether the user may not read the access Secret.
 func IsForbidden(err error) bool { return ReasonOf(err) == WhyForbidden }
 
-// identityNamespace exists in every cluster for as long as the cluster does, so its UID is the cluster's.
+// identityNamespace exists for as long as its cluster, so its UID identifies the cluster.
 const identityNamespace = "kube-system"
 
-// Cluster returns the way to the cluster that the modules of a Kyma are in, as the user whose hub and hubConfig are:
+// Cluster returns the configuration for the cluster of a Kyma's modules, for the user of hub and hubConfig:
 //
-//  1. a local Kyma, and the copy in a runtime: this very cluster
-//  2. otherwise the one access Secret of the Kyma, read as the user
-//  3. its kubeconfig, as far as it speaks for itself
-//  4. the cluster that it leads to, which must be the one that the Kyma knows, if it knows one
+//  1. for a local Kyma, and for the copy in a runtime: this very cluster
+//  2. otherwise, the only access Secret of the Kyma is read as the user
+//  3. its kubeconfig must be self-contained
+//  4. the cluster behind it must be the one in the Kyma's status, if that names one
 //
-// The errors are *Error, and those of the hub's API server. The cost is none for 1, else one request, and one more for 4.
+// The errors are *Error, and those of the hub's API server. Case 1 needs no request, the others one, and step 4 one more.
 func Cluster(ctx context.Context, hub client.Client, hubConfig *rest.Config, kyma *v1beta2.Kyma) (*rest.Config, error) {
 	if modulestatus.Here(kyma) {
 		return rest.CopyConfig(hubConfig), nil
@@ -73,7 +73,7 @@ func Cluster(ctx context.Context, hub client.Client, hubConfig *rest.Config, kym
 	return config, same(ctx, config, kyma)
 }
 
-// accessSecret reads the one Secret that leads to the runtime.
+// accessSecret reads the only Secret that leads to the runtime.
 func accessSecret(ctx context.Context, hub client.Reader, kyma client.ObjectKey) (*corev1.Secret, error) {
 	var found corev1.SecretList
 	err := hub.List(ctx, &found, client.InNamespace(kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: kyma.Name})
@@ -96,7 +96,7 @@ func accessSecret(ctx context.Context, hub client.Reader, kyma client.ObjectKey)
 		"%d Secrets lead to the runtime of Kyma %s: %s; leave one", len(found.Items), kyma, names(found.Items))}
 }
 
-// names are some of the names of Secrets.
+// names lists some of the names of Secrets.
 func names(secrets []corev1.Secret) string {
 	const most = 5
 	var all []string
@@ -110,8 +110,8 @@ func names(secrets []corev1.Secret) string {
 	return strings.Join(all, ", ")
 }
 
-// configOf makes a connection of a Secret: without proxies of its own, to no address of this machine's neighbourhood, and without
-// redirects, which would carry the credentials elsewhere.
+// configOf returns the connection that a Secret describes: without a proxy of its own, not to local addresses, and without redirects, which
+// would send the credentials elsewhere.
 func configOf(ctx context.Context, secret *corev1.Secret) (*rest.Config, error) {
 	data, there := secret.Data[v1beta2.AccessSecretKey]
 	if !there {
@@ -130,7 +130,7 @@ func configOf(ctx context.Context, secret *corev1.Secret) (*rest.Config, error) 
 	return config, nil
 }
 
-// same refuses another cluster than the one that the Kyma knows. Who may not read the namespace compares nothing.
+// same refuses a cluster other than the one in the Kyma's status. It compares nothing if the user may not read the namespace.
 func same(ctx context.Context, config *rest.Config, kyma *v1beta2.Kyma) error {
 	known := kyma.Status.RuntimeID
 	if known == "" {
@@ -157,8 +157,8 @@ func same(ctx context.Context, config *rest.Config, kyma *v1beta2.Kyma) error {
 	return &Error{Reason: v1beta2.ReasonRuntimeUnreachable, Message: fmt.Sprintf("the runtime of Kyma %s does not answer: %s", key, why(err))}
 }
 
-// why replaces an error that a server caused: the writer of an access Secret chooses the server, and its
-// responses must not be readable through this program.
+// why replaces an error that a server caused: the author of an access Secret chooses the server, and its responses must not be readable
+// through this program.
 func why(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {

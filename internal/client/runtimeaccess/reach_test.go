@@ -50,7 +50,7 @@ func (b *bench) create(o client.Object) {
 	}
 }
 
-// secret leads to the runtime; name makes several possible.
+// secret creates an access Secret for the runtime; with different names there can be several.
 func (b *bench) secret(name string, data []byte) {
 	b.Helper()
 	b.create(&corev1.Secret{
@@ -146,7 +146,7 @@ func TestReach_WhatASecretMayNotHold(t *testing.T) {
 	}
 }
 
-// TestRefusedCredentialsAreNotThePersons: no one's login ends since those of a Secret have, and nothing follows a redirect.
+// TestRefusedCredentialsAreNotThePersons: invalid credentials of a Secret end no user's session, and redirects are not followed.
 func TestRefusedCredentialsAreNotThePersons(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int

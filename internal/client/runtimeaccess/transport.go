@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// dialTimeout is how long a runtime may take to take the call.
+	// dialTimeout is how long a runtime may take to accept a connection.
 	dialTimeout = 10 * time.Second
-	// pingAfter is how long a connection is silent before it is asked whether it lives.
+	// pingAfter is how long a connection may be silent before a ping checks whether it is alive.
 	pingAfter = 15 * time.Second
 )
 
-// bounds are what a runtime may cost. Its server is whatever an access Secret names.
+// bounds limit what a runtime may cost. Its server is any that an access Secret names.
 type bounds struct {
-	// answer is how long it may take to answer, body included; watches end when their reader does.
+	// answer is how long a response may take, including its body; a watch ends when its reader does.
 	answer time.Duration
-	// body is how many bytes an answer may have.
+	// body is how many bytes a response may have.
 	body int64
-	// shared reports that this program serves several users: they must not reach its own machine or the services of its cloud.
+	// shared means that this program serves several users: they must not reach its own machine or the services of its cloud.
 	shared bool
 }
 
@@ -46,15 +46,17 @@ func boundsOf(ctx context.Context) bounds {
 	return bounds{answer: 30 * time.Second, body: 32 << 20}
 }
 
-// Shared returns a context for a program that reaches runtimes on behalf of users who are elsewhere: loopback and the metadata services of
-// clouds are no runtimes then, and no proxy is used, which could be requested them. Private addresses are: that is where runtimes live.
+// Shared returns a context for a program that reaches runtimes on behalf of remote users. Loopback addresses and the metadata services of
+// clouds are then refused, and no proxy is used, since a proxy could reach them. Private addresses are allowed, since runtimes have such
+// addresses.
 func Shared(ctx context.Context) context.Context {
 	own := boundsOf(ctx)
 	own.shared = true
 	return context.WithValue(ctx, boundsKey{}, own)
 }
 
-// refused returns what is not dialled: what no runtime has, and in a shared program what only its own machine can reach, too.
+// refused returns the class of addresses that are not dialled: those that no runtime has, and in a shared program also those of its own
+// machine.
 func (b bounds) refused() egress.Class {
 	if b.shared {
 		return egress.Loopback
@@ -62,8 +64,8 @@ func (b bounds) refused() egress.Class {
 	return egress.Never
 }
 
-// secure returns the connection a transport of its own. client-go's are kept for as long as the process lives, with the credentials that
-// they were made of; this one goes with its last user.
+// secure gives the connection a transport of its own. client-go keeps its transports, and the credentials in them, for as long as the
+// process lives; this one ends with its last user.
 func secure(config *rest.Config, within bounds) error {
 	trust, err := rest.TLSConfigFor(config)
 	if err != nil {
@@ -87,9 +89,9 @@ func secure(config *rest.Config, within bounds) error {
 	return nil
 }
 
-// guarded takes a redirect for an answer that makes no sense, since API servers send none. It tells refused credentials from those of
-// the user: those of the access Secret are invalid, and no user's login has ended. It lets no server take longer or send more than
-// the bounds allow, since not every client of a cluster asks with an end in sight.
+// guarded treats a redirect as an invalid response, since API servers send none. It distinguishes refused credentials of the access Secret
+// from those of the user, so that no user's session ends because of them. It enforces the bounds on time and size, since not every client
+// of a cluster sets a deadline.
 type guarded struct {
 	bounds
 	next http.RoundTripper
@@ -117,7 +119,7 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// patience returns the context in which a request is done. A watch continues until its reader ends it.
+// patience returns the context of a request. A watch continues until its reader ends it.
 func (g guarded) patience(request *http.Request) (context.Context, context.CancelFunc) {
 	if isWatch(request) {
 		return context.WithCancel(request.Context())
@@ -131,7 +133,7 @@ func isWatch(request *http.Request) bool {
 	return watch == "true" || watch == "1"
 }
 
-// refused returns why an answer is none; its body is closed then.
+// refused returns the error of an unacceptable response, and closes its body.
 func (g guarded) refused(answer *http.Response) error {
 	var err error
 	switch {
@@ -149,12 +151,12 @@ func (g guarded) refused(answer *http.Response) error {
 		return nil
 	}
 	if err != nil {
-		_ = answer.Body.Close() // there is nothing in it that could be told
+		_ = answer.Body.Close() // the body is not reported
 	}
 	return err
 }
 
-// inWords returns an error of a connection. One that may repeat what the server sent is told in words of our own.
+// inWords returns an error of a connection. It replaces an error that may contain text from the server.
 func inWords(ctx context.Context, err error) error {
 	var network net.Error
 	var authority x509.UnknownAuthorityError
@@ -174,12 +176,12 @@ func unreachable(format string, args ...any) *Error {
 	return &Error{Reason: v1beta2.ReasonRuntimeUnreachable, Message: fmt.Sprintf(format, args...)}
 }
 
-// bounded is a body that ends in time, and before it is too long.
+// bounded is a body with a deadline and a maximum length.
 type bounded struct {
 	io.ReadCloser
-	ctx  context.Context //nolint:containedctx // it is that of the request which the body answers
+	ctx  context.Context //nolint:containedctx // that of the request
 	done context.CancelFunc
-	// left are the bytes that may still come of the most that there may be; below 0 they are not counted.
+	// left is how many of the most bytes may still follow; below 0 they are not counted.
 	left, most int64
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
-// way returns the connection to a server, with short bounds.
+// way returns the connection to a server, within bounds.
 func way(t *testing.T, serve http.HandlerFunc, within bounds) *rest.Config {
 	t.Helper()
 	server := httptest.NewUnstartedServer(serve)
@@ -30,14 +30,13 @@ func way(t *testing.T, serve http.HandlerFunc, within bounds) *rest.Config {
 	return config
 }
 
-// never answers. A handler that only returned when its caller has gone would answer 200 then, which a client that gives up may still read.
+// never does not respond. If it returned after its client left, it would answer 200, which the client could still read.
 func never(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
 }
 
-// TestTransport_NoServerHoldsTheReader: discovery is requested without an end, and the one who may write an access Secret chooses who
-// answers.
+// TestTransport_NoServerHoldsTheReader: discovery sets no deadline, and the author of an access Secret chooses the server.
 func TestTransport_NoServerHoldsTheReader(t *testing.T) {
 	short := bounds{answer: 300 * time.Millisecond, body: 1 << 16}
 	for name, c := range map[string]struct {
@@ -45,8 +44,8 @@ func TestTransport_NoServerHoldsTheReader(t *testing.T) {
 		within bounds
 		words  string
 	}{
-		"who never answers": {never, short, "did not answer within 300ms"},
-		"who never ends": {func(w http.ResponseWriter, r *http.Request) {
+		"a server that never answers": {never, short, "did not answer within 300ms"},
+		"a server that never stops sending": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for r.Context().Err() == nil {
 				if _, err := io.WriteString(w, `{"kind": "APIGroupList", `+strings.Repeat(" ", 4096)); err != nil {
@@ -54,7 +53,7 @@ func TestTransport_NoServerHoldsTheReader(t *testing.T) {
 				}
 			}
 		}, bounds{answer: time.Minute, body: 1 << 16}, "more than 65536 bytes"},
-		"who stops in the middle": {func(w http.ResponseWriter, r *http.Request) {
+		"a server that stops in the middle": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"kind": `)
 			_ = http.NewResponseController(w).Flush()
@@ -80,7 +79,7 @@ func TestTransport_NoServerHoldsTheReader(t *testing.T) {
 	}
 }
 
-// TestTransport_AWatchGoesOn: what is bounded is an answer, not a watch.
+// TestTransport_AWatchGoesOn: the bounds apply to a response, not to a watch.
 func TestTransport_AWatchGoesOn(t *testing.T) {
 	config := way(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range 10 {
@@ -107,7 +106,7 @@ func TestTransport_AWatchGoesOn(t *testing.T) {
 	}
 }
 
-// TestTransport_ASharedProgramReachesNothingInside, and asks no one else to.
+// TestTransport_ASharedProgramReachesNothingInside: neither directly nor through a proxy.
 func TestTransport_ASharedProgramReachesNothingInside(t *testing.T) {
 	asked := 0
 	config := way(t, func(http.ResponseWriter, *http.Request) { asked++ }, boundsOf(Shared(context.Background())))
@@ -139,7 +138,7 @@ func TestTransport_ASharedProgramReachesNothingInside(t *testing.T) {
 	}
 }
 
-// TestTransport_NobodyReadsThroughUsWhatAServerSays.
+// TestTransport_NobodyReadsThroughUsWhatAServerSays: the text of a server does not appear in an error.
 func TestTransport_NobodyReadsThroughUsWhatAServerSays(t *testing.T) {
 	config := way(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "inner s3cret", http.StatusForbidden) }, bounds{
 		answer: time.Minute, body: 1 << 16,

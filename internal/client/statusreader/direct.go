@@ -10,13 +10,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// The keys of the Secrets that pkg/installer keeps its record in.
+// The keys of the Secrets in which pkg/installer keeps its record.
 const (
 	recordIndex   = "record.json"
 	recordEntries = "entries.json.gz"
 )
 
-// directs returns the direct installations that some Secrets record. The Secret with an index is the record; the others are its shards.
+// directs returns the direct installations recorded in some Secrets. A Secret with an index is a record; the others are shards.
 func directs(secrets []corev1.Secret) []modulestatus.Direct {
 	shards := map[string]*corev1.Secret{}
 	for i := range secrets {

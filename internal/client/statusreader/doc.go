@@ -1,8 +1,9 @@
-// Package statusreader answers one question: what do I must read of a cluster to show its modules, in how few requests?
+// Package statusreader answers one question: which objects of a cluster are needed to show its modules, in how few requests?
 //
-// One list for each kind: Kymas, Manifests, templates, releases, the records of direct installations; and then, where modules run in
-// this very cluster, one for each kind of their custom resources and of the objects that run their operators. What may not be read,
-// or cannot be, is part of the answer, not an error: see modulestatus.Unread. A kind that the cluster does not serve is simply not there.
+// It sends one list request for each kind: Kymas, Manifests, templates, releases, and the records of direct installations. If modules run
+// in this very cluster, it sends one more for each kind of their custom resources and of the objects that run their operators. A kind that
+// may not or cannot be read is part of the result, not an error: see modulestatus.Unread. A kind that the cluster does not serve has no
+// objects.
 //
-// What it refuses to do: it decides nothing, writes nothing, and reads no runtime from its hub.
+// Non-goals: it decides nothing, writes nothing, and reads no runtime from its hub.
 package statusreader

@@ -12,22 +12,23 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// kind is one that is read besides, in one namespace or, where that is empty, in all.
+// kind is an additional kind to read, in one namespace or, if that is empty, in all.
 type kind struct {
 	schema.GroupVersionKind
 	namespace string
 }
 
-// need collects kinds: for each its version, and the namespaces that it is needed in.
+// need collects kinds, each with its version and the namespaces in which it is needed.
 type need map[schema.GroupKind]*struct {
 	version    string
 	namespaces []string
 }
 
-// wanted returns the kinds that modules of this very cluster name. Those of a hub's runtimes are elsewhere: nothing is read for them.
+// wanted returns the kinds that modules of this very cluster name. The modules of a hub's runtimes are in other clusters, so nothing is
+// read for them.
 //
 //  1. For each module that is installed here: the kind of its custom resource, in all namespaces, and its operator's object.
-//  2. Where modules may be installed without a record, which is where no Kyma is another cluster's: the operators of all templates.
+//  2. If no Kyma belongs to another cluster, modules may be installed without a record: the operators of all templates.
 func wanted(in *modulestatus.Inputs) []kind {
 	all := need{}
 	for i := range in.Kymas {
@@ -51,16 +52,16 @@ func wanted(in *modulestatus.Inputs) []kind {
 	return all.kinds()
 }
 
-// elsewhere reports whether a Kyma is another cluster's: then this one is a hub, and modules are in runtimes.
+// elsewhere reports whether a Kyma belongs to another cluster: then this cluster is a hub, and modules are in runtimes.
 func elsewhere(in *modulestatus.Inputs) bool {
 	return slices.ContainsFunc(in.Kymas, func(k v1beta2.Kyma) bool { return !modulestatus.Here(&k) })
 }
 
-// found returns the kinds of custom resources of templates that were not read yet, once it is known which operators are here:
+// found returns the kinds of custom resources of templates that have not been read yet, once the operators in this cluster are known:
 //
 //  1. Those whose operator is here.
-//  2. Where modules may be installed without a record: those of all templates, since a resource outlives an operator that a user
-//     deleted, and is the only trace of the module then.
+//  2. If modules may be installed without a record: those of all templates. A resource outlives an operator that a user deleted, and is
+//     then the only trace of the module.
 func found(in *modulestatus.Inputs) []kind {
 	all := need{}
 	unknown := !elsewhere(in)
@@ -83,7 +84,7 @@ func runs(in *modulestatus.Inputs, m *v1beta2.Manager) bool {
 	})
 }
 
-// ofKyma adds what the modules of one Kyma name.
+// ofKyma adds the kinds that the modules of one Kyma name.
 func (n need) ofKyma(in *modulestatus.Inputs, kyma *v1beta2.Kyma) {
 	names := map[string]bool{}
 	spec := modulestatus.Effective(kyma)
@@ -128,7 +129,7 @@ func (n need) resource(o *unstructured.Unstructured) {
 	}
 }
 
-// add notes a kind; an empty namespace means all.
+// add adds a kind; an empty namespace means all.
 func (n need) add(gvk schema.GroupVersionKind, namespace string) {
 	at := n[gvk.GroupKind()]
 	if at == nil {
@@ -143,7 +144,7 @@ func (n need) add(gvk schema.GroupVersionKind, namespace string) {
 	}
 }
 
-// kinds returns what is needed, a list for each: in its namespace when there is only one.
+// kinds returns the needed kinds, one entry for each: in its namespace when there is only one, and otherwise in all.
 func (n need) kinds() []kind {
 	var all []kind
 	for gk, at := range n {

@@ -17,8 +17,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// TestLeftbehind_WhatAModuleLeftBehindIsFound is about a module that was installed by hand, and whose operator is gone: nothing but its
-// default custom resource tells of it.
+// TestLeftbehind_WhatAModuleLeftBehindIsFound covers a module that was installed by hand and whose operator is gone: its default custom
+// resource is the only trace of it.
 func TestLeftbehind_WhatAModuleLeftBehindIsFound(t *testing.T) {
 	c := admin(t)
 	create(t, c, namespace("left"))

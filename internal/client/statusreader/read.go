@@ -20,22 +20,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// Scope says how much is read.
+// Scope limits what is read.
 type Scope struct {
-	// Kyma is the only one that is asked about, with its Manifests; nil means all.
+	// Kyma is the only Kyma to read, with its Manifests; nil means all.
 	Kyma *types.NamespacedName
-	// Namespace of the Kymas that are asked about; empty means all. Kyma goes before it.
+	// Namespace of the Kymas to read; empty means all. Kyma takes precedence.
 	Namespace string
-	// CatalogOnly reads what is available and what is installed directly, but no Kyma and no Manifest.
+	// CatalogOnly reads the catalog and the direct installations, but no Kyma and no Manifest.
 	CatalogOnly bool
-	// Shallow leaves custom resources and operators of modules unread.
+	// Shallow skips the custom resources and operators of modules.
 	Shallow bool
 	// Prereleases is modulestatus.Inputs.Prereleases.
 	Prereleases bool
 }
 
-// Read reads. An error means that nothing can be said: the cluster does not answer, or the context ended. Everything else that could
-// not be read is in the answer.
+// Read reads a cluster. An error means that there is no result: the cluster does not answer, or the context ended. Every other failure is
+// part of the result.
 func Read(ctx context.Context, from client.Reader, scope Scope) (modulestatus.Inputs, error) {
 	g := &reading{reader: from, in: modulestatus.Inputs{Prereleases: scope.Prereleases}}
 	g.first(ctx, scope)
@@ -46,7 +46,7 @@ func Read(ctx context.Context, from client.Reader, scope Scope) (modulestatus.In
 	return g.in, g.fatal
 }
 
-// reading is one call of Gather.
+// reading is one call of Read.
 type reading struct {
 	reader client.Reader
 	mutex  sync.Mutex
@@ -54,7 +54,7 @@ type reading struct {
 	fatal  error
 }
 
-// first reads what is known by name: one list for each kind, at once.
+// first reads the kinds that are known in advance: one list for each, concurrently.
 func (g *reading) first(ctx context.Context, scope Scope) {
 	var kymas v1beta2.KymaList
 	var manifests v1beta2.ManifestList
@@ -81,7 +81,7 @@ func (g *reading) first(ctx context.Context, scope Scope) {
 	}
 	together(lists)
 	if scope.Kyma != nil {
-		manifests.Items = slices.DeleteFunc(manifests.Items, func(m v1beta2.Manifest) bool { // one that stands alone may go to the same cluster
+		manifests.Items = slices.DeleteFunc(manifests.Items, func(m v1beta2.Manifest) bool { // a standalone Manifest may be for the same cluster
 			return module.KymaName(&m) != scope.Kyma.Name
 		})
 	}
@@ -117,7 +117,7 @@ func (g *reading) objects(ctx context.Context, k kind) {
 	}
 }
 
-// list reads one list and notes the result.
+// list reads one list and records the result.
 func (g *reading) list(
 	ctx context.Context, kind schema.GroupKind, namespace string, into client.ObjectList, options ...client.ListOption,
 ) {
@@ -137,10 +137,10 @@ func (g *reading) list(
 	}
 }
 
-// notServed reports whether the cluster does not have the kind at all, so that no object of it exists.
+// notServed reports whether the cluster does not serve the kind, so that no object of it exists.
 func notServed(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
-// text returns what the API server said, without the status around it.
+// text returns the message of the API server, without the status around it.
 func text(err error) string {
 	var refused apierrors.APIStatus
 	if errors.As(err, &refused) && refused.Status().Reason != metav1.StatusReasonUnknown {
@@ -149,7 +149,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// together runs some functions at once, at most eight.
+// together runs functions concurrently, eight at most.
 func together(functions []func()) {
 	slots := make(chan struct{}, 8)
 	var all sync.WaitGroup

@@ -29,7 +29,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// admin returns a client that may do everything.
+// admin returns a client with all permissions.
 func admin(t testing.TB) client.Client {
 	t.Helper()
 	apiserver.Need(t)
@@ -187,7 +187,7 @@ func TestDirectInstallationsAreReadFromTheirRecords(t *testing.T) {
 		"one Secret": {[]*corev1.Secret{
 			secret("manifest.small", map[string][]byte{recordIndex: []byte(`{}`), recordEntries: packed(t, entry("a"), entry("b"))}),
 		}, 2, false},
-		"with what was created once": {[]*corev1.Secret{secret("manifest.created", map[string][]byte{
+		"with objects that are only created": {[]*corev1.Secret{secret("manifest.created", map[string][]byte{
 			recordIndex:   []byte(`{"created":[{"kind":"Beacon","name":"x","version":"v1","hash":"created"}]}`),
 			recordEntries: packed(t, entry("a")),
 		})}, 2, false},
@@ -195,10 +195,10 @@ func TestDirectInstallationsAreReadFromTheirRecords(t *testing.T) {
 			secret("manifest.large", map[string][]byte{recordIndex: []byte(`{"shards":["manifest.large.1"]}`), recordEntries: packed(t, entry("a"))}),
 			secret("manifest.large.1", map[string][]byte{recordEntries: packed(t, entry("b"))}),
 		}, 2, false},
-		"with a shard that is missing": {[]*corev1.Secret{
+		"with a missing shard": {[]*corev1.Secret{
 			secret("manifest.half", map[string][]byte{recordIndex: []byte(`{"shards":["x"]}`), recordEntries: packed(t, entry("a"))}),
 		}, 0, true},
-		"with a shard that is damaged": {[]*corev1.Secret{
+		"with a damaged shard": {[]*corev1.Secret{
 			secret("manifest.hurt", map[string][]byte{recordIndex: []byte(`{"shards":["manifest.hurt.1"]}`), recordEntries: packed(t, entry("a"))}),
 			secret("manifest.hurt.1", map[string][]byte{recordEntries: []byte("x")}),
 		}, 0, true},
@@ -254,7 +254,7 @@ func TestGather_WhatModulesNameIsRead(t *testing.T) {
 		want string
 	}{
 		"nothing for the modules of runtimes": {modulestatus.Inputs{Kymas: []v1beta2.Kyma{{}}, Templates: []v1beta2.ModuleTemplate{template}}, ""},
-		"operators only where there is no Kyma": {
+		"only operators where there is no Kyma": {
 			modulestatus.Inputs{Templates: []v1beta2.ModuleTemplate{template}}, "Deployment a; ",
 		},
 		"resource and operator of a local Kyma's modules": {
@@ -264,8 +264,8 @@ func TestGather_WhatModulesNameIsRead(t *testing.T) {
 			modulestatus.Inputs{Kymas: []v1beta2.Kyma{local}, Templates: []v1beta2.ModuleTemplate{template}, Manifests: []v1beta2.Manifest{manifest}},
 			"Deployment ; Beacon ; ",
 		},
-		"what a status names": {modulestatus.Inputs{Kymas: []v1beta2.Kyma{*status}}, "Lamp ; "},
-		"what a record names": {modulestatus.Inputs{Direct: []modulestatus.Direct{{DirectNote: modulestatus.DirectNote{
+		"the kind in a status": {modulestatus.Inputs{Kymas: []v1beta2.Kyma{*status}}, "Lamp ; "},
+		"the kinds in a record": {modulestatus.Inputs{Direct: []modulestatus.Direct{{DirectNote: modulestatus.DirectNote{
 			Manager: manager, Resource: &modulestatus.Ref{APIVersion: "s/v1", Kind: "Beacon"},
 		}}}}, "Deployment a; Beacon ; "},
 	} {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// grace is how long something under way must end by itself once the context ended. What is not blocked takes far less, and a program has
-// to end within a second, a last word included.
+// grace is how long an operation may take to finish by itself after the context ended. An operation that is not blocked takes far less, and
+// the program must exit within a second, including its last message.
 const grace = 300 * time.Millisecond
 
-// Await does what can block in the kernel for good, such as opening a pipe without a reader, and gives up after the context ended: the
-// goroutine that is left waits in a process that ends.
+// Await runs an operation that can block in the kernel forever, such as opening a pipe without a reader, and gives up after the context
+// ended. The goroutine remains blocked until the process exits.
 func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -10,13 +10,13 @@ import (
 	"os"
 )
 
-// most is how many bytes Read takes: as many as a resource of a component may have, far below what a device without an end would cost.
-// Tests have less.
+// most is how many bytes Read accepts: as many as a resource of a component may have, and little enough for a device without an end. Tests
+// set a lower limit.
 var most int64 = 256 << 20
 
 // Read returns the content of a file or of a pipe, such as the <(...) of a shell.
 func Read(ctx context.Context, file string) ([]byte, error) {
-	limit := most // read here: what is waited for may outlive the call
+	limit := most // copied here, since the goroutine may outlive the call
 	text, err := Await(ctx, func() ([]byte, error) { return upTo(file, limit+1) })
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -29,8 +29,8 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 	return text, nil
 }
 
-// Compare reports whether something is there, and whether it is a regular file that holds exactly this text. Only a regular file of the
-// same size is read.
+// Compare reports whether the file exists, and whether it is a regular file with exactly this text. It reads only a regular file of the
+// same size.
 func Compare(file string, text []byte) (there, same bool, err error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func Compare(file string, text []byte) (there, same bool, err error) {
 	return true, bytes.Equal(held, text), err
 }
 
-// upTo reads the beginning of a file.
+// upTo reads the beginning of a file, up to a limit.
 func upTo(file string, limit int64) ([]byte, error) {
 	opened, err := os.Open(file)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestUserfile_ThePipeThatOthersLeaveAlone(t *testing.T) {
 	if _, err := userfile.Write(ctx, name, []byte("text")); !errors.Is(err, context.Canceled) {
 		t.Errorf("written without a reader: %v", err)
 	}
-	name = pipe(t) // the write that was given up still waits at the other one
+	name = pipe(t) // the abandoned write is still blocked at the other pipe
 	if _, err := userfile.Read(ctx, name); !errors.Is(err, context.Canceled) {
 		t.Errorf("read without a writer: %v", err)
 	}
@@ -89,7 +89,7 @@ func TestUserfile_ThePipeThatOthersLeaveAlone(t *testing.T) {
 	}
 }
 
-// An open file is written to, as a shell's >> does, and not replaced: others have it open, too.
+// An open file is appended to, as a shell's >> does, and not replaced: other processes have it open, too.
 func TestWriteToAnOpenFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	opened, err := os.OpenFile(put(t, name, "before\n"), os.O_WRONLY|os.O_APPEND, 0)

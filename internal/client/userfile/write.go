@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// IsStream reports whether a path leads to what takes bytes and keeps no content that could be replaced: a device, a pipe, a socket, or a
-// file that this process has open already, such as /dev/stdout.
+// IsStream reports whether a path leads to a target that accepts bytes and has no content that could be replaced: a device, a pipe, a
+// socket, or a file that this process has already opened, such as /dev/stdout.
 func IsStream(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && !info.IsDir() && (!info.Mode().IsRegular() || isOpen(file))
 }
 
-// maxLinks is how many links a path may have, as Linux counts them.
+// maxLinks is how many symbolic links a path may have; Linux has the same limit.
 const maxLinks = 40
 
-// isOpen reports whether a path or a link on its way is a file descriptor. The file behind it may be a regular one, to which others write
-// too: it must stay the same file.
+// isOpen reports whether a path, or a link that it follows, is a file descriptor. The file behind it may be a regular one to which other
+// processes write too: it must remain the same file.
 func isOpen(file string) bool {
 	for range maxLinks {
 		path := filepath.Clean(file)
@@ -39,7 +39,7 @@ func isOpen(file string) bool {
 	return false
 }
 
-// IsStandardOutput reports whether a path is a name of standard output, which the kernel does not open again where it is a socket.
+// IsStandardOutput reports whether a path is a name of standard output. If that is a socket, the kernel does not open it again.
 func IsStandardOutput(file string) bool {
 	switch filepath.Clean(file) {
 	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
@@ -48,8 +48,8 @@ func IsStandardOutput(file string) bool {
 	return false
 }
 
-// Write writes a text to what a user named, and reports whether something was written: a stream takes it, and a regular file becomes it as
-// Replace does.
+// Write writes a text to the file that a user named, and reports whether it wrote something. It writes to a stream directly, and replaces a
+// regular file as Replace does.
 func Write(ctx context.Context, file string, text []byte) (changed bool, err error) {
 	if !IsStream(file) {
 		return Replace(file, text)
@@ -61,7 +61,7 @@ func Write(ctx context.Context, file string, text []byte) (changed bool, err err
 	return err == nil, err
 }
 
-// feed writes to a stream. What others wrote to a file that is open stays.
+// feed writes to a stream. It appends, so that an open file keeps what other processes wrote.
 func feed(file string, text []byte) error {
 	opened, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -74,8 +74,8 @@ func feed(file string, text []byte) error {
 	return err
 }
 
-// Replace writes a whole file or nothing: readers and other processes never see half of it. What is the same already is left alone, and
-// what is no regular file is refused.
+// Replace writes a whole file or nothing: readers and other processes never see half of it. It leaves a file with the same content alone,
+// and refuses anything but a regular file.
 func Replace(file string, text []byte) (changed bool, err error) {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(file); err == nil {
@@ -84,17 +84,17 @@ func Replace(file string, text []byte) (changed bool, err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	// A file that cannot be read may still be replaced, and one that cannot be looked at fails below.
+	// A file that cannot be read may still be replaced, and one that cannot be examined fails below.
 	if _, same, err := Compare(file, text); err == nil && same {
 		return false, nil
 	}
 	if resolved, err := filepath.EvalSymlinks(file); err == nil {
-		file = resolved // the link stays a link
+		file = resolved // keep the link, and replace its target
 	}
 	return true, swap(file, text, mode)
 }
 
-// Editable returns why a file cannot be read and then written back; nil where it can, or is not there yet.
+// Editable returns why a file cannot be read and then written back; nil if it can be, or does not exist yet.
 func Editable(file string) error {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,11 +124,11 @@ func replaceable(info fs.FileInfo) error {
 	return nil
 }
 
-// swap writes a draft beside a file, and gives it the file's name when it is complete.
+// swap writes a draft next to the file, and renames it to the file's name when it is complete.
 func swap(file string, text []byte, mode os.FileMode) (err error) {
 	draft, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
 	if failure := (*fs.PathError)(nil); errors.As(err, &failure) {
-		err = failure.Err // the name of the draft says nothing to its reader
+		err = failure.Err // the name of the draft means nothing to the user
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)

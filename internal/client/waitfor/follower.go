@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// follower tells changes of lines and knows when it has ended.
+// follower reports changed lines and decides when the wait is over.
 type follower struct {
 	ask      Options
 	report   func(Progress)
@@ -17,7 +17,8 @@ type follower struct {
 	patience *patience
 }
 
-// look judges what is seen, tells what is new, and says whether it has ended. patient says that nothing changed for a while.
+// look judges the latest observation, reports new lines, and returns whether the wait is over. patient means that nothing changed for a
+// while.
 func (f *follower) look(patient bool) bool {
 	if !f.seen.looked {
 		return false
@@ -44,7 +45,7 @@ func (f *follower) look(patient bool) bool {
 	return !slices.ContainsFunc(f.last, func(v verdict) bool { return !f.over(v, patient) })
 }
 
-// over reports whether one line need not be waited for.
+// over reports whether the wait for one line is over.
 func (f *follower) over(v verdict, patient bool) bool {
 	switch v.end {
 	case endNow:
@@ -57,7 +58,7 @@ func (f *follower) over(v verdict, patient bool) bool {
 	}
 }
 
-// outcome sums up what was told last.
+// outcome sums up the last verdicts.
 func (f *follower) outcome(timedOut bool) Outcome {
 	outcome := Outcome{State: v1beta2.StateReady, TimedOut: timedOut}
 	if len(f.last) == 0 {
@@ -72,7 +73,7 @@ func (f *follower) outcome(timedOut bool) Outcome {
 	return outcome
 }
 
-// severity orders states: the higher, the more it needs a user.
+// severity orders states: the higher, the more urgently a user is needed.
 func severity(state v1beta2.State) int {
 	switch state {
 	case v1beta2.StateError:
@@ -86,7 +87,7 @@ func severity(state v1beta2.State) int {
 	}
 }
 
-// patience is the timer of what may pass by itself.
+// patience is the timer for problems that may pass by themselves.
 type patience struct {
 	duration time.Duration
 	timer    *time.Timer

@@ -13,11 +13,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Object is one that is on its way out.
+// Object is an object that is being deleted.
 type Object struct {
 	Kind schema.GroupVersionKind
 	Key  client.ObjectKey
-	// UID of the object: another one of the same name does not count.
+	// UID of the object: a successor of the same name does not count.
 	UID types.UID
 }
 
@@ -29,8 +29,8 @@ func (o Object) String() string {
 	return o.Kind.Kind + " " + o.Key.String()
 }
 
-// AwaitGone watches objects until all of them are gone. What holds one is told: its finalizers. The error is that of the context, or of
-// the API server.
+// AwaitGone watches objects until all of them are gone, and reports the finalizers that hold an object. The error is that of the context or
+// of the API server.
 func AwaitGone(ctx context.Context, c client.WithWatch, objects []Object, report func(Progress)) error {
 	for _, object := range objects {
 		if err := awaitOne(ctx, c, object, report); err != nil {
@@ -40,7 +40,7 @@ func AwaitGone(ctx context.Context, c client.WithWatch, objects []Object, report
 	return nil
 }
 
-// awaitOne watches one object. The stream is that of Wait; what it sees is kept by name.
+// awaitOne watches one object. It uses the stream of Wait, but keeps the object in a variable of its own.
 func awaitOne(ctx context.Context, c client.WithWatch, object Object, report func(Progress)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

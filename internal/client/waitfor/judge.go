@@ -11,22 +11,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// seen is what was read last.
+// seen is the latest observation.
 type seen struct {
 	looked    bool
 	kyma      *v1beta2.Kyma
 	manifests map[string]*v1beta2.Manifest // by module
 }
 
-// ending says whether a line must be waited for.
+// ending states whether Wait still has to wait for a line.
 type ending int
 
 const (
-	// endOpen continues.
+	// endOpen means that the change is still in progress.
 	endOpen ending = iota
-	// endPatient is trouble that may pass by itself.
+	// endPatient means a problem that may pass by itself.
 	endPatient
-	// endNow is as it was requested, or will not become so without a user.
+	// endNow means that the request is fulfilled, or cannot be without a user.
 	endNow
 )
 
@@ -35,7 +35,7 @@ type verdict struct {
 	end  ending
 }
 
-// judge returns how everything that was asked about stands, in the order in which it was asked.
+// judge returns the verdicts on everything in the request, in the order of the request.
 func judge(ask Options, s seen) []verdict {
 	if ask.Gone || len(ask.Modules) == 0 {
 		return judgeKyma(ask, s)
@@ -47,15 +47,15 @@ func judge(ask Options, s seen) []verdict {
 	return verdicts
 }
 
-// judgeModule returns how one module stands:
+// judgeModule returns the verdict on one module:
 //
-//  1. without a Kyma, or while it is suspended or being deleted, nothing will come
-//  2. until the operator saw the generation, nothing is known
-//  3. what the runtime's user overruled will not come
-//  4. what must go is gone when the status has no entry any more
-//  5. Ready counts in the version that was requested
-//  6. an upgrade that waits for a maintenance window is no failure, and nothing to sit and wait for
-//  7. what is not there yet does not come while its Manifest is suspended
+//  1. without a Kyma, or while it is suspended or being deleted, nothing changes
+//  2. until the operator has observed the generation, nothing is known
+//  3. a request that the runtime's user overruled is not carried out
+//  4. a module that must go is gone when the status has no entry for it any more
+//  5. Ready counts only in the requested version
+//  6. an upgrade that waits for a maintenance window is no failure, and ends the wait
+//  7. while a Manifest is suspended, nothing that is still missing appears
 func judgeModule(ask Options, want Expectation, s seen) verdict {
 	line := Progress{Key: want.Module}
 	if stopped, over := judgeStopped(ask, want, s); over {
@@ -81,7 +81,7 @@ func judgeModule(ask Options, want Expectation, s seen) verdict {
 	return v
 }
 
-// judgeStopped handles the cases in which no controller works on it.
+// judgeStopped handles the cases in which no controller works on the module.
 func judgeStopped(ask Options, want Expectation, s seen) (verdict, bool) {
 	line := Progress{Key: want.Module}
 	switch {
@@ -97,7 +97,7 @@ func judgeStopped(ask Options, want Expectation, s seen) (verdict, bool) {
 	return verdict{}, false
 }
 
-// judgeEntry reads the status of a module that shall run.
+// judgeEntry judges the status of a module that should run.
 func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleStatus) verdict {
 	reason, text := why(s, entry)
 	current := want.Version == "" || entry.Version == want.Version
@@ -125,7 +125,7 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 	}
 }
 
-// judgeLeaving reads the status of a module that shall go.
+// judgeLeaving judges the status of a module that should go.
 func judgeLeaving(line Progress, s seen, entry *v1beta2.ModuleStatus) verdict {
 	reason, text := why(s, entry)
 	switch entry.State {
@@ -137,7 +137,7 @@ func judgeLeaving(line Progress, s seen, entry *v1beta2.ModuleStatus) verdict {
 	}
 }
 
-// judgeKyma returns how the whole Kyma stands, with a line for each of its modules in front.
+// judgeKyma returns the verdict on the whole Kyma, preceded by one for each of its modules.
 func judgeKyma(ask Options, s seen) []verdict {
 	line := Progress{Key: "Kyma " + ask.Kyma.String()}
 	switch {
@@ -164,7 +164,7 @@ func judgeKyma(ask Options, s seen) []verdict {
 	return append(verdicts, judgeWhole(line, ask, s.kyma))
 }
 
-// judgeWhole returns the line of the Kyma itself.
+// judgeWhole returns the verdict on the Kyma itself.
 func judgeWhole(line Progress, ask Options, kyma *v1beta2.Kyma) verdict {
 	reason, message := "", ""
 	if ready := meta.FindStatusCondition(kyma.Status.Conditions, v1beta2.ConditionReady); ready != nil {
@@ -191,7 +191,7 @@ func end(line Progress, state v1beta2.State, text string) verdict {
 	return verdict{line: line, end: endNow}
 }
 
-// trouble ends the waiting where only a user can help.
+// trouble ends the wait if only a user can help.
 func trouble(line Progress, state v1beta2.State, reason, text string) verdict {
 	line.State, line.Text = state, text
 	v := verdict{line: line, end: endPatient}
@@ -201,7 +201,7 @@ func trouble(line Progress, state v1beta2.State, reason, text string) verdict {
 	return v
 }
 
-// overruled reports whether the hub asked for something else than the runtime's user, whose word counts.
+// overruled reports whether the hub's entry differs from that of the runtime's user, which takes precedence.
 func overruled(kyma *v1beta2.Kyma, name string) bool {
 	return kyma.Status.LastSeen != nil && slices.Contains(kyma.Status.LastSeen.Overruled, "module "+name)
 }

@@ -15,13 +15,13 @@ func TestReasons(t *testing.T) {
 	for name, c := range map[string]struct {
 		condition, message, want string
 	}{
-		"the condition names it":                        {"1 of 2 modules ready; notes: CRDChangeRefused: no", "no", "CRDChangeRefused"},
-		"another module of a longer name is not it":     {"1 of 2 modules ready; notes-two: CRDChangeRefused: no", "boom", ""},
-		"the second of the condition":                   {"x; a: ModuleError: b; notes: Downgrade: lower", "lower", "Downgrade"},
-		"of many bad modules the sentence tells":        {"x; and 3 more", `no ModuleReleaseMeta found for module "notes" in namespace "x"`, "ReleaseNotFound"},
-		"a sentence with a user's words at the end":     {"", `component a.b/c:1.0.0 cannot be installed: it has nothing`, "ComponentInvalid"},
-		"what no one knows has no reason":               {"", "something else", ""},
-		"words of a message are not taken for a reason": {"x; notes: this is no reason: y", "y", ""},
+		"the condition names it":                              {"1 of 2 modules ready; notes: CRDChangeRefused: no", "no", "CRDChangeRefused"},
+		"another module of a longer name is not it":           {"1 of 2 modules ready; notes-two: CRDChangeRefused: no", "boom", ""},
+		"the second of the condition":                         {"x; a: ModuleError: b; notes: Downgrade: lower", "lower", "Downgrade"},
+		"with many bad modules the sentence gives the reason": {"x; and 3 more", `no ModuleReleaseMeta found for module "notes" in namespace "x"`, "ReleaseNotFound"},
+		"a sentence with a user's words at the end":           {"", `component a.b/c:1.0.0 cannot be installed: it has nothing`, "ComponentInvalid"},
+		"an unknown message has no reason":                    {"", "something else", ""},
+		"words of a message are not mistaken for a reason":    {"x; notes: this is no reason: y", "y", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			entry := &v1beta2.ModuleStatus{Name: "notes", State: v1beta2.StateError, Message: c.message}
@@ -40,8 +40,8 @@ func TestJudgeModule_SuspendedManifest(t *testing.T) {
 		state v1beta2.State
 		end   ending
 	}{
-		"what is not there yet does not come":        {v1beta2.ModuleStatus{Name: "notes", State: "Processing", Version: "2.0.0"}, "Error", endNow},
-		"what runs in the version asked for is well": {v1beta2.ModuleStatus{Name: "notes", State: "Ready", Version: "2.0.0"}, "Ready", endNow},
+		"what is missing does not appear": {v1beta2.ModuleStatus{Name: "notes", State: "Processing", Version: "2.0.0"}, "Error", endNow},
+		"the requested version runs":      {v1beta2.ModuleStatus{Name: "notes", State: "Ready", Version: "2.0.0"}, "Ready", endNow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kyma := &v1beta2.Kyma{Status: v1beta2.KymaStatus{ObservedGeneration: 3, Modules: []v1beta2.ModuleStatus{c.entry}}}
@@ -67,14 +67,14 @@ func TestJudgeModule(t *testing.T) {
 		state  v1beta2.State
 		end    ending
 	}{
-		"what the runtime's user overruled will not come": {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Expectation{}, "Error", endNow},
-		"an upgrade that waits for a window is no wait":   {waiting, Expectation{Version: "2.0.0"}, "Warning", endNow},
-		"unmanaged is as good as ready":                   {entry("Unmanaged"), Expectation{}, "Unmanaged", endNow},
-		"unmanaged is not managed":                        {entry("Unmanaged"), Expectation{Managed: true}, "Processing", endOpen},
-		"ready is not unmanaged":                          {entry("Ready"), Expectation{Unmanaged: true}, "Processing", endOpen},
-		"ready is not gone":                               {entry("Ready"), Expectation{Gone: true}, "Deleting", endOpen},
-		"an error keeps it from going":                    {entry("Error"), Expectation{Gone: true}, "Error", endPatient},
-		"what has no entry yet is waited for":             {v1beta2.KymaStatus{ObservedGeneration: 3}, Expectation{}, "Processing", endOpen},
+		"a request that the runtime's user overruled fails": {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Expectation{}, "Error", endNow},
+		"an upgrade that waits for a window ends the wait":  {waiting, Expectation{Version: "2.0.0"}, "Warning", endNow},
+		"unmanaged is as good as ready":                     {entry("Unmanaged"), Expectation{}, "Unmanaged", endNow},
+		"unmanaged is not managed":                          {entry("Unmanaged"), Expectation{Managed: true}, "Processing", endOpen},
+		"ready is not unmanaged":                            {entry("Ready"), Expectation{Unmanaged: true}, "Processing", endOpen},
+		"ready is not gone":                                 {entry("Ready"), Expectation{Gone: true}, "Deleting", endOpen},
+		"an error blocks the removal":                       {entry("Error"), Expectation{Gone: true}, "Error", endPatient},
+		"a module without an entry yet is waited for":       {v1beta2.KymaStatus{ObservedGeneration: 3}, Expectation{}, "Processing", endOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.want.Module = "notes"

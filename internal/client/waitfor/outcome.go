@@ -11,18 +11,18 @@ type End string
 
 // The ends.
 const (
-	// Done: it came about.
+	// Done: the request is fulfilled.
 	Done End = "Done"
-	// Warned: it came about, and something is not as it should be.
+	// Warned: the request is fulfilled, but with a warning.
 	Warned End = "Warned"
 	// Failed: it needs a change by a user.
 	Failed End = "Failed"
-	// Open: the time was over first.
+	// Open: the time ran out first.
 	Open End = "Open"
 )
 
-// End returns how it ended, and in a few words with what: the first line that is in that state and how many more are, or for Open the first
-// line that is still on its way, in line.
+// End returns how the wait ended and why, in a few words: the first line in that state and the number of others in it. For Open, line is
+// the first line that is still in progress.
 func (o Outcome) End() (end End, why string, line *Progress) {
 	switch o.State {
 	case v1beta2.StateReady, v1beta2.StateUnmanaged, StateGone:
@@ -41,7 +41,7 @@ func (o Outcome) End() (end End, why string, line *Progress) {
 	return Open, "nothing happened", nil
 }
 
-// Summary returns what End says without the text of the line, for users who have just read that.
+// Summary returns the reason of End without the text of the line, for users who have just read that text.
 func (o Outcome) Summary() string {
 	if end, why, _ := o.End(); end == Done || end == Open {
 		return why
@@ -49,7 +49,7 @@ func (o Outcome) Summary() string {
 	return o.named(false)
 }
 
-// summary names the first line in the state of the whole, with its text, and counts the others.
+// summary names the first line in the overall state, with its text, and counts the others.
 func (o Outcome) summary() string { return o.named(true) }
 
 func (o Outcome) named(withText bool) string {

@@ -13,7 +13,7 @@ func TestEnd(t *testing.T) {
 		End  End
 		Why  string
 		Line string
-		// Summary is what is said to users who have read the lines; the same as Why where it is empty.
+		// Standing is the text for users who have read the lines; empty means the same as Why.
 		Standing string
 	}
 	line := func(key string, state v1beta2.State, text string) Progress {
@@ -24,15 +24,15 @@ func TestEnd(t *testing.T) {
 		want    said
 	}{
 		"everything runs": {Outcome{State: v1beta2.StateReady, Lines: []Progress{line("notes", v1beta2.StateReady, "")}}, said{End: Done}},
-		"it was let go of, as was asked": {
+		"it is no longer managed, as requested": {
 			Outcome{State: v1beta2.StateUnmanaged, Lines: []Progress{line("notes", v1beta2.StateUnmanaged, "")}}, said{End: Done},
 		},
-		"it went, as was asked": {Outcome{State: StateGone, Lines: []Progress{line("notes", StateGone, "")}}, said{End: Done}},
+		"it is gone, as requested": {Outcome{State: StateGone, Lines: []Progress{line("notes", StateGone, "")}}, said{End: Done}},
 		"a warning names the line that warns and not the first one": {
 			Outcome{State: v1beta2.StateWarning, Lines: []Progress{line("beacon", v1beta2.StateReady, ""), line("notes", v1beta2.StateWarning, "no data")}},
 			said{End: Warned, Why: "notes is in state Warning: no data", Standing: "notes is in state Warning"},
 		},
-		"of several errors the first is told, and the others are counted": {
+		"the first of several errors is named, and the others are counted": {
 			Outcome{State: v1beta2.StateError, Lines: []Progress{
 				line("a", v1beta2.StateWarning, ""), line("b", v1beta2.StateError, "no template"), line("c", v1beta2.StateError, "x"),
 			}},
@@ -41,17 +41,17 @@ func TestEnd(t *testing.T) {
 		"an error without a text": {
 			Outcome{State: v1beta2.StateError, Lines: []Progress{line("b", v1beta2.StateError, "")}}, said{End: Failed, Why: "b is in state Error"},
 		},
-		"the time was over while something was on its way": {
+		"the timeout expires while something is in progress": {
 			Outcome{State: v1beta2.StateProcessing, TimedOut: true, Lines: []Progress{
 				line("beacon", v1beta2.StateReady, ""), line("notes", v1beta2.StateProcessing, "1/4"),
 			}},
 			said{End: Open, Why: "notes is still Processing", Line: "notes"},
 		},
-		"the time was over while something went": {
+		"the timeout expires during a deletion": {
 			Outcome{State: v1beta2.StateDeleting, Lines: []Progress{line("notes", v1beta2.StateDeleting, "")}},
 			said{End: Open, Why: "notes is still Deleting", Line: "notes"},
 		},
-		"the time was over before anything was seen": {Outcome{State: v1beta2.StateProcessing}, said{End: Open, Why: "nothing happened"}},
+		"the timeout expires before anything was seen": {Outcome{State: v1beta2.StateProcessing}, said{End: Open, Why: "nothing happened"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			end, why, line := c.outcome.End()

@@ -10,76 +10,76 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Options is what is waited for.
+// Options describe what to wait for.
 type Options struct {
 	// Kyma to follow.
 	Kyma client.ObjectKey
-	// Generation of its spec that must be observed: that of the edit. 0 means the one that the first look finds.
+	// Generation of its spec that must be observed: that of the edit. 0 means the generation of the first observation.
 	Generation int64
 	// Modules that count. None means the Kyma as a whole, with all of its modules.
 	Modules []Expectation
-	// Gone waits until the Kyma itself is gone. Modules does not count then.
+	// Gone waits until the Kyma itself is gone, and ignores Modules.
 	Gone bool
-	// Timeout ends the waiting with what there is; 0 means never.
+	// Timeout ends the wait with the current state; 0 means never.
 	Timeout time.Duration
-	// Patience is how long a Warning or an Error that may pass by itself must stand unchanged to be an outcome. 0 means ten seconds for
-	// a Warning; an Error then is waited for until the timeout.
+	// Patience is how long a Warning or an Error that may pass by itself must remain unchanged to become the outcome. 0 means ten seconds for
+	// a Warning, and until the timeout for an Error.
 	Patience time.Duration
-	// Again reports that the user only requested another attempt: a refusal may be the previous one, and is an outcome when it is unchanged
-	// for Patience, or ten seconds.
+	// Again means that the user only requested another attempt. A refusal may then stem from the previous one, so it is the outcome only after
+	// it is unchanged for Patience, or ten seconds.
 	Again bool
 }
 
-// Expectation is what is waited for of one module.
+// Expectation is the expected result for one module.
 type Expectation struct {
 	Module string
-	// Version that must run; empty means whatever the spec leads to.
+	// Version that must run; empty means any that the spec leads to.
 	Version string
 	// Gone waits until the module is gone.
 	Gone bool
-	// Unmanaged waits until the operator has let go of the module, Managed until it looks after it again.
+	// Unmanaged waits until the operator no longer manages the module, Managed until it does again.
 	Unmanaged, Managed bool
 }
 
-// Progress is how one thing stands.
+// Progress is the state of one module or Kyma.
 type Progress struct {
 	// Key is the module's name, or the Kyma's.
 	Key string
-	// State is one word, Text says why and may be empty.
+	// State is one word; Text gives the reason and may be empty.
 	State v1beta2.State
 	Text  string
 }
 
-// The ends of waiting beside those that are states of the API.
+// The final states besides those of the API.
 const (
-	// StateGone is a module or Kyma that went, as was asked.
+	// StateGone is a module or Kyma that is gone as requested.
 	StateGone v1beta2.State = "Gone"
 )
 
-// Outcome is how everything that was asked about stands at the end.
+// Outcome is the final state of everything in the request.
 type Outcome struct {
-	// State is the worst of the lines: Ready when all is as it was requested.
+	// State is the worst of the lines; Ready means that the whole request is fulfilled.
 	State v1beta2.State
 	// TimedOut reports whether the timeout ended the waiting.
 	TimedOut bool
-	// Lines, in the order in which they were requested.
+	// Lines in the order of the request.
 	Lines []Progress
 }
 
-// ErrNotFound is a Kyma that is not there and was not waited to go.
+// ErrNotFound means that the Kyma does not exist, and was not to be deleted.
 var ErrNotFound = errors.New("the Kyma is not there")
 
-// settled is how long a Warning stands before it is an outcome.
+// settled is how long a Warning must last to become the outcome.
 const settled = 10 * time.Second
 
-// Wait watches a Kyma until the change is carried out, or needs a user's action, or the timeout expires:
+// Wait watches a Kyma until the change is carried out, a user must act, or the timeout expires. It returns when every line is one of these:
 //
-//  1. all lines are Ready, Unmanaged or Gone: done
-//  2. every other line is a refusal that only users can lift: done
-//  3. every other line is that, or a Warning that stands: done
+//  1. Ready, Unmanaged or Gone
+//  2. a refusal that only users can lift
+//  3. a Warning that lasts
 //
-// report is called with every line that is new or changed, never at the same time as itself. The error is that of the context or of the
-// API server; trouble of modules is an Outcome.
+// report is called with every new or changed line, and never concurrently. The error is that of the context or of the API server; a problem
+// of a module is an Outcome.
 func Wait(ctx context.Context, c client.WithWatch, ask Options, report func(Progress)) (Outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// someKyma creates a Kyma with module notes and deletes it at the end.
+// someKyma creates a Kyma with module notes, and deletes it after the test.
 func someKyma(t *testing.T, c client.Client) *v1beta2.Kyma {
 	t.Helper()
 	kyma := &v1beta2.Kyma{
@@ -74,7 +74,7 @@ func TestWait(t *testing.T) {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
 			Options{Modules: notes(Expectation{}), Generation: 1}, "Ready", "version 1.0.0", false,
 		},
-		"Ready of the generation before is not": {
+		"Ready of the previous generation is not": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
 			Options{Modules: notes(Expectation{}), Generation: 2, Timeout: 5 * time.Second}, "Processing", "not seen the change", true,
 		},
@@ -88,30 +88,30 @@ func TestWait(t *testing.T) {
 			},
 			Options{Modules: notes(Expectation{})}, "Error", "ChannelNotFound: no version found", false,
 		},
-		"a refusal of before passes when a user asked to look again": {
+		"a previous refusal passes when a user requested another attempt": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Error", "", "SignatureMissing", "no one signed it"))
 				tell(t, c, k, says(1, "Ready", "1.0.0", "", ""))
 			},
 			Options{Modules: notes(Expectation{}), Again: true}, "Ready", "version 1.0.0", false,
 		},
-		"a refusal that stands after another look is an Error": {
+		"a refusal that remains after another attempt is an Error": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Error", "", "SignatureMissing", "no one signed it"))
 			},
 			Options{Modules: notes(Expectation{}), Again: true, Patience: 300 * time.Millisecond}, "Error", "SignatureMissing: no one signed it", false,
 		},
-		"a refusal that is a Warning is one at once": {
+		"a refusal that is a Warning is the outcome at once": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Warning", "", "Downgrade", "lower")) },
 			Options{Modules: notes(Expectation{})}, "Warning", "Downgrade: lower", false,
 		},
-		"an Error that may pass is waited for, and is one at the timeout": {
+		"an Error that may pass is the outcome only at the timeout": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Error", "", "RegistryUnreachable", "no answer"))
 			},
 			Options{Modules: notes(Expectation{}), Timeout: 5 * time.Second}, "Error", "RegistryUnreachable: no answer", true,
 		},
-		"an Error that passes is none": {
+		"an Error that passes is not the outcome": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Error", "", "RegistryUnreachable", "no answer"))
 				tell(t, c, k, says(1, "Processing", "1.0.0", "ModuleProcessing", "Deployment"))
@@ -119,19 +119,19 @@ func TestWait(t *testing.T) {
 			},
 			Options{Modules: notes(Expectation{})}, "Ready", "version 1.0.0", false,
 		},
-		"a Warning that stands is the end": {
+		"a Warning that lasts is the end": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Warning", "1.0.0", "ModuleWarning", "certificate expires"))
 			},
 			Options{Modules: notes(Expectation{}), Patience: 300 * time.Millisecond}, "Warning", "certificate expires", false,
 		},
-		"what is under way ends at the timeout": {
+		"a module in progress ends at the timeout": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Processing", "1.0.0", "WaitingForObjects", "Deployment notes/notes"))
 			},
 			Options{Modules: notes(Expectation{}), Timeout: 5 * time.Second}, "Processing", "WaitingForObjects: Deployment notes/notes", true,
 		},
-		"a module is gone when the status has it no more": {
+		"a module is gone when the status no longer has it": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				tell(t, c, k, says(1, "Deleting", "1.0.0", "ModuleDeleting", "the module is being removed"))
 				patch := []byte(`{"status":{"modules":null}}`)
@@ -142,7 +142,7 @@ func TestWait(t *testing.T) {
 			},
 			Options{Modules: notes(Expectation{Gone: true}), Generation: 1}, StateGone, "", false,
 		},
-		"a Kyma as a whole is Ready when it says so": {
+		"a Kyma as a whole is Ready when its status is": {
 			func(t *testing.T, k *v1beta2.Kyma) { tell(t, c, k, says(1, "Ready", "1.0.0", "", "")) },
 			Options{Generation: 1}, "Ready", "", false,
 		},
@@ -155,7 +155,7 @@ func TestWait(t *testing.T) {
 			},
 			Options{Modules: notes(Expectation{})}, "Error", "suspended", false,
 		},
-		"a Kyma that is deleted meanwhile brings nothing": {
+		"waiting for a Kyma that is deleted meanwhile is pointless": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				if err := c.Delete(t.Context(), k); err != nil {
 					t.Error(err)
@@ -163,7 +163,7 @@ func TestWait(t *testing.T) {
 			},
 			Options{Modules: notes(Expectation{})}, "Error", "is gone", false,
 		},
-		"a Kyma that shall go is gone": {
+		"a Kyma that should go is gone": {
 			func(t *testing.T, k *v1beta2.Kyma) {
 				if err := c.Delete(t.Context(), k); err != nil {
 					t.Error(err)
@@ -180,13 +180,13 @@ func TestWait(t *testing.T) {
 			defer cancel()
 			var told []Progress
 			begun := x.late
-			if x.late { // it has happened, and Wait waits without effect
+			if x.late { // the status is final before Wait starts
 				x.story(t, kyma.DeepCopy())
 			}
 			var story sync.WaitGroup
 			outcome, err := Wait(ctx, c, ask, func(line Progress) {
 				told = append(told, line)
-				if !begun { // what happens, happens while it is watched
+				if !begun { // the changes happen while Wait watches
 					begun = true
 					story.Go(func() { x.story(t, kyma.DeepCopy()) })
 				}
@@ -220,7 +220,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A Manifest knows more than the Kyma while the Kyma only says that something was written.
+// The Manifest has more details while the Kyma only reports that it was written.
 func TestManifestsTellWhatIsMissing(t *testing.T) {
 	c := connect(t)
 	kyma := someKyma(t, c)

@@ -15,17 +15,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// event is a change of what is seen, or the end.
+// event is a change of the observation, or the error that ends it.
 type event struct {
 	apply func(*seen)
 	err   error
 }
 
-// again is the pause before a stream that broke is opened again.
+// again is the pause before a broken stream is reopened.
 const again = time.Second
 
-// watchKyma follows one Kyma until the context ends. What the API server refuses at the first look is an error; later it is tried again,
-// since API servers restart.
+// watchKyma follows one Kyma until the context ends. An error of the API server is final at the first attempt; later it is retried, since
+// API servers restart.
 func watchKyma(ctx context.Context, c client.WithWatch, key client.ObjectKey, events chan<- event) {
 	stream := &stream{
 		client: c, events: events, list: func() client.ObjectList { return &v1beta2.KymaList{} },
@@ -58,7 +58,7 @@ func watchManifests(ctx context.Context, c client.WithWatch, key client.ObjectKe
 			if manifests, ok := list.(*v1beta2.ManifestList); ok {
 				for i := range manifests.Items {
 					if module.KymaName(&manifests.Items[i]) != key.Name {
-						continue // it stands alone, and only goes to the same cluster
+						continue // a standalone Manifest that only shares the cluster
 					}
 					s.manifests[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
 				}
@@ -75,10 +75,10 @@ func watchManifests(ctx context.Context, c client.WithWatch, key client.ObjectKe
 			}
 		},
 	}
-	_ = stream.run(ctx) // what the Kyma says of its modules is enough
+	_ = stream.run(ctx) // the Kyma's status is enough
 }
 
-// stream is a list and what happens to it after that.
+// stream is a list and the changes that follow it.
 type stream struct {
 	client  client.WithWatch
 	events  chan<- event
@@ -88,7 +88,7 @@ type stream struct {
 	changed func(s *seen, object client.Object, gone bool)
 }
 
-// run returns what the API server says at the first look, if that is an error, and else nothing before the context ends.
+// run returns the error of the first attempt or a final refusal, and otherwise nothing until the context ends.
 func (s *stream) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		err := s.once(ctx)
@@ -105,12 +105,12 @@ func (s *stream) run(ctx context.Context) error {
 	return nil
 }
 
-// refused reports whether an API server means what it says.
+// refused reports whether an error is the API server's final answer.
 func refused(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
-// once lists and then watches until the stream ends, as every stream does after a while.
+// once lists and then watches until the stream ends, as every stream eventually does.
 func (s *stream) once(ctx context.Context) error {
 	list := s.list()
 	if err := s.client.List(ctx, list, s.options...); err != nil {
