@@ -11,7 +11,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// The hub's watches are renewed after one to two hours, as those of the runtimes; client-go would do it every five to ten minutes.
+// The hub's watches are renewed after one to two hours, like those of the runtimes; client-go would renew them every five to ten minutes.
 const (
 	shortestWatch = time.Hour
 	watchSpread   = time.Hour
@@ -30,7 +30,7 @@ func withLongWatches(from toolscache.ListerWatcher) toolscache.ListerWatcher {
 	return &toolscache.ListWatch{
 		ListWithContextFunc: source.ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			//nolint:gosec // nothing is secret about when a watch ends
+			//nolint:gosec // the end of a watch is no secret
 			seconds := int64((shortestWatch + rand.N(watchSpread)).Seconds())
 			options.TimeoutSeconds = &seconds
 			return source.WatchWithContext(ctx, options)
