@@ -10,7 +10,7 @@
 //	Blocks          the objects that block a module's deletion since they would lose their definition or their operator
 //	NextTeardown    the next step of a Kyma that is being deleted; NextTeardownRemote of one that has a runtime
 //
-// The package never reads or writes anything, never uses a clock (Snapshot.Now is data), never moves a module to a lower version, never
-// removes a module because something about it could not be resolved, and never reports a module Ready that was not observed running as
-// requested.
+// Non-goals: it does not read or write anything, and does not use a clock (Snapshot.Now is data). It never moves a module to a lower
+// version, never removes a module because something about it could not be resolved, and never reports a module Ready that was not observed
+// running as requested.
 package module

@@ -34,7 +34,7 @@ type life struct {
 	w Snapshot
 }
 
-// someone makes one of the changes that users make.
+// A user makes one of several typical changes.
 func (l *life) someone() {
 	l.w = carryOut(l.w, Plan{})
 	name := l.one(letters...)

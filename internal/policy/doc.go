@@ -5,6 +5,6 @@
 // it lasts. One file defines how to connect to each registry, one when upgrades with downtime may start, and one which components must be
 // signed by which keys.
 //
-// The package never guesses: an unknown field, a duplicate host, an invalid certificate or an empty file is an error. It reads nothing
+// Non-goals: it does not guess: an unknown field, a duplicate host, an invalid certificate or an empty file is an error. It reads nothing
 // outside the folder of the file, and it holds no credentials: those are in Secrets.
 package policy

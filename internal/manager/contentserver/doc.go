@@ -8,7 +8,7 @@
 //	GET /v1/manifests/<namespace>/<name>/<install>            the content of one, as a canonical tar
 //	GET /v1/manifests/<namespace>/<name>/<install>/<path>     one file of it
 //
-// The package never reveals whether a Manifest exists to a client without permission, never serves without TLS, never renders or changes
-// anything, never caches a permission for longer than 30 seconds, and does not let many wrong tokens from one address cause reviews by the
-// API server.
+// Non-goals: it renders and changes nothing. It never reveals whether a Manifest exists to a client without permission, never serves
+// without TLS, never caches a permission for longer than 30 seconds, and does not let many wrong tokens from one address cause reviews by
+// the API server.
 package contentserver
