@@ -18,7 +18,7 @@ const kindRelease = "ModuleReleaseMeta"
 // meaning in a runtime.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Entry is one object of a catalog, as it must stand in the runtime.
+// Entry is one object of a catalog, as it must be in the runtime.
 type Entry struct {
 	// Object is complete for a server-side apply: namespace kyma-system, the hub's labels and annotations, the label of managed objects.
 	Object *unstructured.Unstructured
@@ -80,7 +80,7 @@ func Visibility(kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMe
 	return strings.Join(append(parts, selected...), " ")
 }
 
-// mayShow reports whether a release may be shown at all.
+// mayShow reports whether a release may be shown, apart from its channels.
 func mayShow(w Snapshot, release *v1beta2.ModuleReleaseMeta) bool {
 	return release.DeletionTimestamp.IsZero() && release.Spec.Mandatory == nil && restriction(w, release, release.Name) == nil
 }

@@ -137,9 +137,9 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 	return own, err == nil
 }
 
-// diff reports whether a field of want is missing or different in have, and returns the fields that only have has: nil for each such field,
-// as a JSON merge patch removes it. A null equals an absent field. Lists are compared whole, as server-side apply writes them; for one of
-// mergedLists that others added to, extra holds the entries that must remain.
+// diff reports whether a field of want is missing or different in have, and returns the fields of have that want lacks: nil for each such
+// field, as a JSON merge patch removes it. A null equals an absent field. Lists are compared whole, as server-side apply writes them; for
+// one of mergedLists that others added to, extra holds the entries that must remain.
 func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 	extra = map[string]any{}
 	for key, value := range want {

@@ -159,7 +159,7 @@ func TestKeep_WhatIsKeptIsPutBack(t *testing.T) {
 }
 
 func TestKeep_ARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
-	// The Manifest is at 2.0.0 with the source of 2.0.0, the status still says 1.0.0, and now the channel is gone.
+	// The Manifest is at 2.0.0 with the source of 2.0.0, the status is still at 1.0.0, and now the channel is gone.
 	w := sampleWorld(installedAt("fast", v2), ofChannel("rapid"), theEntry(func(e *v1beta2.ModuleStatus) {
 		e.Channel, e.Version = "regular", v1
 	}))
@@ -173,7 +173,7 @@ func TestKeep_ARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
 }
 
 func TestKeep_WhatCannotBePutBackStaysRefused(t *testing.T) {
-	// The status says 2.0.0, the Manifest was removed by force and its template is gone. No lower version is installed, nevertheless.
+	// The status is at 2.0.0, the Manifest was removed by force and its template is gone. Nevertheless, no lower version is installed.
 	w := sampleWorld(statusAt("fast", v2), func(w *Snapshot) { delete(w.Templates, "template-operator-2.0.0") })
 	want := verdictWords{Refused, "Warning", "Downgrade", saysDowngrade, "fast", v2}
 	for range 3 {

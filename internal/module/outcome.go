@@ -47,7 +47,7 @@ func verdictOutcome(v *Verdict) outcome {
 	return outcome{state: v.State, reason: v.Reason, cause: v.Reason, message: v.Message}
 }
 
-// settled reports whether the module runs as its verdict asks.
+// settled reports whether the module runs as its verdict requires.
 func settled(w Snapshot, v *Verdict) bool {
 	return judgeRun(w, v, v.Manifest).state == v1beta2.StateReady
 }

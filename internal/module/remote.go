@@ -84,7 +84,7 @@ func HoldAll(w Snapshot, access Access) []Verdict {
 // MergeRemoteStatus adds to a status what is known of the runtime.
 //
 //  1. The last seen specs are kept, and the runtime's identity once; unless the runtime turns out to belong to another Kyma before this one
-//     has put anything there.
+//     has installed anything there.
 //  2. Every Sync sets its condition.
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
 //  4. A runtime that was never met yet leaves a Kyma Processing; so does an edit of the hub that could not be merged with the runtime's

@@ -45,7 +45,7 @@ type Component struct {
 	Source *v1beta2.ImageSpec
 	// LocalizedImages are the images of its ociArtifact resources.
 	LocalizedImages []string
-	// Extras are what it installs beside Source.
+	// Extras is the content that it installs beside Source.
 	Extras Extras
 	// Pending is true while it is being read for the first time.
 	Pending bool
@@ -55,7 +55,7 @@ type Component struct {
 	Warning string
 }
 
-// Extras are what a component version holds beside its first installation; most hold nothing.
+// Extras is the content of a component version beside its first installation; most versions have none.
 type Extras struct {
 	// Additional are installed after the first one, in order.
 	Additional []v1beta2.InstallInfo

@@ -89,7 +89,7 @@ func TestStory_TheLifeOfAKyma(t *testing.T) {
 	s.wantTold("Processing ManifestPending, template-operator 2.0.0 Processing",
 		"Processing ModuleProcessing, template-operator 2.0.0 Processing", "Ready Ready, template-operator 2.0.0 Ready")
 
-	// Back to the older channel: the newer version stays, and is put back when a user touches it.
+	// Back to the older channel: the newer version stays, and is put back when a user changes it.
 	ofChannel("")(&s.w)
 	s.pass()
 	s.w.Manifests[0].Spec.Version = "0.0.1"

@@ -46,8 +46,8 @@ type Verdict struct {
 	Reason, Message string
 	// WakeAt is the time at which the maintenance window that the module waits for opens; zero when it waits for none.
 	WakeAt time.Time
-	// Channel, Version and ComponentName of what is installed or being installed: with Keep, those of the version that is kept. Channel is
-	// empty for a pinned version; Channel and Version are empty when nothing is installed.
+	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.
+	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string
 	// Template, Source, LocalizedImages, Extras, Policy and AllowCRDChanges define the content of the Manifest. When Template is nil, the
 	// Manifest is left as it is.

@@ -208,7 +208,7 @@ func TestWindows_WithoutAPolicy(t *testing.T) {
 		write(saturdays)
 		eventually(t, "the policy is in force", func() bool { return file.Good() && changes.Load() == 1 })
 	})
-	t.Run("a file that is not understood gives none and says why", func(t *testing.T) {
+	t.Run("an invalid file gives no policy and an error", func(t *testing.T) {
 		file, _, _ := watchWindows(t, "nonsense: true")
 		if file.Policy() != nil || file.Err() == nil {
 			t.Errorf("policy %v, error %v", file.Policy(), file.Err())

@@ -71,7 +71,7 @@ func (s *state) renewal() time.Time { return s.current.issued().Add(s.current.li
 func (s *state) takeover() time.Time { return s.next.issued().Add(s.next.lifetime() / 20) }
 
 // advance takes the one step that is due, and reports whether there was one. announced means that the definitions have the whole bundle.
-//  1. A current pair that cannot serve is replaced at once; its CA stays trusted until it expires.
+//  1. A current pair that cannot serve is replaced at once; its CA stays trusted unless it has expired.
 //  2. The CA of the current pair, or of the announced one, is added to a bundle without it.
 //  3. An announced pair that cannot serve is dropped.
 //  4. A pair that was announced long enough becomes the current one. The CA of its predecessor stays trusted until the next pair is

@@ -67,7 +67,7 @@ func newCalls[K comparable, V any](through *fairLimiter, place func(K) string) *
 }
 
 // do returns the answer of fetch, which limits its own time and does not end with ctx, since other callers may wait for it. A positive
-// retry means that there is no answer yet, and after which time to ask again: with a nil err the answer is pending for the first time,
+// retry means that there is no answer; it is the pause before asking again. With a nil err the answer is pending for the first time,
 // otherwise err is the last failure.
 func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context) (V, error)) (answer V, retry time.Duration, err error) {
 	running, last := c.join(ctx, key, fetch)

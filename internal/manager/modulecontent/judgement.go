@@ -28,7 +28,7 @@ func (d *described) stale(now time.Time) bool {
 // judgement is the result of checking a component version against a policy.
 type judgement struct {
 	policy *descriptor.SignaturePolicy
-	// component is what it can install.
+	// component describes what it can install.
 	component module.Component
 	// verified names the signer; nil where no signature was required, or it does not hold.
 	verified *descriptor.Verification

@@ -88,7 +88,7 @@ func (c *Contents) image(name string, spec *v1beta2.ImageSpec) (parsedSource, er
 	return c.ask(name, name, raw)
 }
 
-// ask parses one source, which must name exactly one place and have no unknown field.
+// ask parses one source, which must name exactly one place and have no unknown fields.
 func (c *Contents) ask(name, where string, raw []byte) (parsedSource, error) {
 	part := parsedSource{name: name, where: where, fields: map[string]json.RawMessage{}}
 	shared := common{}

@@ -59,7 +59,7 @@ func startRegistry(t *testing.T) *fake {
 
 func (f *fake) components() *Components {
 	components := NewComponents(&descriptor.Reader{Registry: f.host, Registries: descriptor.Registries{PlainHTTP: true}})
-	components.calls.patience = time.Minute // a slow machine is no slow registry
+	components.calls.patience = time.Minute // a slow machine must not look like a slow registry
 	return components
 }
 

@@ -35,7 +35,7 @@ type SourceRequest struct {
 	Archive bool
 	// Path is the folder of the content to read; empty for the whole content.
 	Path string
-	// Store keeps what is fetched.
+	// Store stores fetched content.
 	Store *content.Store
 	// OCI returns the client for registries, with the logins that the source selects; plainHTTP is set when its address is http.
 	OCI func(plainHTTP bool) *content.OCI

@@ -73,7 +73,7 @@ func (p runtimePort) Hidden(owner types.NamespacedName) *manifest.Problem {
 	return &manifest.Problem{Reason: problem.Reason, Message: problem.Message, Retry: max(problem.RetryAfter, retryHidden)}
 }
 
-// ModuleCRs translates what is known of a module's custom resources.
+// ModuleCRs translates the states of a module's custom resources.
 func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState, bool) {
 	known, synced := p.Runtime.ModuleCRs(kind)
 	crs := make([]manifest.ModuleCRState, 0, len(known))
