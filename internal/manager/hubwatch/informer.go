@@ -30,7 +30,7 @@ func withLongWatches(from toolscache.ListerWatcher) toolscache.ListerWatcher {
 	return &toolscache.ListWatch{
 		ListWithContextFunc: source.ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			//nolint:gosec // the end of a watch is no secret
+			//nolint:gosec // nothing is secret about when a watch ends
 			seconds := int64((shortestWatch + rand.N(watchSpread)).Seconds())
 			options.TimeoutSeconds = &seconds
 			return source.WatchWithContext(ctx, options)

@@ -16,7 +16,7 @@ const lastingPatience = 5 * time.Second
 // lasting runs runnables that the controllers use, and stops them after the controllers. controller-runtime has no such group: it first
 // stops everything that needs no leader election, and only then the controllers, which may write until then.
 type lasting struct {
-	ctx     context.Context //nolint:containedctx // the context of everything that was added
+	ctx     context.Context //nolint:containedctx // of everything that was added
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
