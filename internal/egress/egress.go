@@ -1,9 +1,9 @@
-// Package egress answers one question: what kind of network does an address belong to that this program is about to dial?
+// Package egress classifies the network of an address that this program is about to dial.
 //
-// It is the only place that lists them. Code that dials addresses from input refuses the classes that it must not reach: fetchers of
-// catalogs all but Public, clients of runtimes only the last one or two, since runtimes live in private networks.
+// It is the only place that lists these networks. Code that dials addresses from input refuses the classes that it must not reach: fetchers
+// of catalogs refuse all but Public, clients of runtimes only the last one or two, since runtimes are in private networks.
 //
-// What it refuses to do: it dials nothing, resolves no name, and does not say who may dial what.
+// Non-goals: it dials nothing, resolves no name, and does not decide which code may dial which class.
 package egress
 
 import (
@@ -11,34 +11,34 @@ import (
 	"slices"
 )
 
-// Class is a kind of network. The classes are ordered: the higher one is, the fewer programs have a reason to dial it.
+// Class is a kind of network. The classes are ordered: the higher a class, the fewer programs have a reason to dial it.
 type Class int
 
 // The classes.
 const (
-	// Public is everything that no other class names.
+	// Public is every address that is in no other class.
 	Public Class = iota
-	// Private are networks of an organisation or a provider, and those of documentation and tests.
+	// Private are the networks of an organisation or a provider, and those for documentation and tests.
 	Private
-	// Reserved is the end of IPv4, from which some clouds number machines nevertheless.
+	// Reserved is the end of IPv4, which some clouds use for machines nevertheless.
 	Reserved
-	// Loopback is this very machine.
+	// Loopback is this machine itself.
 	Loopback
-	// Never are addresses without servers for other machines: link-local networks and metadata services of clouds, multicast, and what is no
-	// address.
+	// Never are addresses that no server for other machines has: link-local networks and metadata services of clouds, multicast, and invalid
+	// addresses.
 	Never
 )
 
-// listed are the networks of each class, beginning with the highest, since the first one that holds an address counts. The special ones are
-// those of the registries of IANA (RFC 6890), metadata services those that clouds document.
+// listed are the networks of each class, beginning with the highest, since the first one that contains an address counts. Special-purpose
+// networks are those of IANA's registries (RFC 6890), metadata services those that clouds document.
 var listed = []struct {
 	class    Class
 	networks []netip.Prefix
 }{
 	{Never, parse("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32", "::/128", "fe80::/10", "ff00::/8",
-		"192.0.0.0/24",       // networks of protocols; Oracle's metadata service is 192.0.0.192
+		"192.0.0.0/24",       // protocol assignments; Oracle's metadata service is 192.0.0.192
 		"168.63.129.16/32",   // Azure's wire server
-		"100.100.100.200/32", // Alibaba's metadata service, and in IPv6 the next one
+		"100.100.100.200/32", // Alibaba's metadata service; the next one is its IPv6 address
 		"fd00:100::100:200/128",
 		"fd00:ec2::/32",          // Amazon's services for its machines, such as those for metadata and for the identity of pods
 		"fd20:ce::254/128",       // Google's metadata service
@@ -61,8 +61,8 @@ func parse(texts ...string) []netip.Prefix {
 	return all
 }
 
-// ClassOf returns the class of an address. An IPv4 address inside of an IPv6 one counts as what it is; where the network around it has a
-// class of its own, the higher one counts.
+// ClassOf returns the class of an address. An IPv4 address embedded in an IPv6 address has its own class; where the network around it also
+// has a class, the higher one counts.
 func ClassOf(address netip.Addr) Class {
 	address = address.WithZone("").Unmap()
 	if !address.IsValid() {

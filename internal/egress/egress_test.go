@@ -27,13 +27,13 @@ func TestClassOf(t *testing.T) {
 		"link-local by IPv6, with a zone":          {"fe80::1%eth0", Never},
 		"no address":                               {"0.0.0.0", Never},
 		"no address by IPv6":                       {"::", Never},
-		"the network without a name":               {"0.1.2.3", Never},
+		"the network 0.0.0.0/8":                    {"0.1.2.3", Never},
 		"multicast":                                {"224.0.0.1", Never},
 		"multicast by IPv6":                        {"ff02::1", Never},
 		"everybody":                                {"255.255.255.255", Never},
 		"Azure's wire server":                      {"168.63.129.16", Never},
 		"Oracle's metadata service":                {"192.0.0.192", Never},
-		"a network of protocols":                   {"192.0.0.1", Never},
+		"a network of protocol assignments":        {"192.0.0.1", Never},
 		"Alibaba's metadata service":               {"100.100.100.200", Never},
 		"Amazon's by IPv6":                         {"fd00:ec2::254", Never},
 		"Amazon's for the identity of pods":        {"fd00:ec2::23", Never},
@@ -55,13 +55,13 @@ func TestClassOf(t *testing.T) {
 		"Teredo":                                   {"2001:0:4136:e378:8000:63bf:5601:5601", Never},
 		"Teredo by a server that is link-local":    {"2001:0:a9fe:a9fe:8000:63bf:3fff:fdd2", Never},
 		"Teredo and public":                        {"2001:0:4136:e378:8000:63bf:3fff:fdd2", Private},
-		"a NAT64 of one's own, 96 bits":            {"64:ff9b:1::169.254.169.254", Never},
-		"a NAT64 of one's own, 64 bits":            {"64:ff9b:1:0:a9:fea9:fe00:0", Never},
-		"a NAT64 of one's own, 56 bits":            {"64:ff9b:1:a9:fe:a9fe::", Never},
-		"a NAT64 of one's own, 48 bits":            {"64:ff9b:1:a9fe:a9:fe00::", Never},
+		"a local-use NAT64, 96 bits":               {"64:ff9b:1::169.254.169.254", Never},
+		"a local-use NAT64, 64 bits":               {"64:ff9b:1:0:a9:fea9:fe00:0", Never},
+		"a local-use NAT64, 56 bits":               {"64:ff9b:1:a9:fe:a9fe::", Never},
+		"a local-use NAT64, 48 bits":               {"64:ff9b:1:a9fe:a9:fe00::", Never},
 		"the same, with bits where none should be": {"64:ff9b:1:a9fe:a9:fe00:1:2", Never},
-		"a NAT64 of one's own and private":         {"64:ff9b:1::10.0.0.1", Private},
-		"a NAT64 of one's own and public":          {"64:ff9b:1::140.82.121.3", Private},
+		"a local-use NAT64 and private":            {"64:ff9b:1::10.0.0.1", Private},
+		"a local-use NAT64 and public":             {"64:ff9b:1::140.82.121.3", Private},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if is := ClassOf(netip.MustParseAddr(c.address)); is != c.want {
@@ -74,8 +74,8 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-// FuzzEmbeddedAddressesAreJudgedAsWhatTheyAre: whatever IPv6 address leads to an IPv4 address is of its class, or of the one of the network
-// around it where that is higher.
+// FuzzEmbeddedAddressesAreJudgedAsWhatTheyAre checks that an IPv6 address that leads to an IPv4 address has the class of that address, or
+// the class of the network around it where that is higher.
 func FuzzEmbeddedAddressesAreJudgedAsWhatTheyAre(f *testing.F) {
 	for _, address := range []string{
 		"169.254.169.254", "168.63.129.16", "192.0.0.192", "127.0.0.1", "10.0.0.1", "140.82.121.3", "100.100.100.200", "240.0.0.1", "224.0.0.1",
@@ -102,7 +102,7 @@ func FuzzEmbeddedAddressesAreJudgedAsWhatTheyAre(f *testing.F) {
 			}
 		}
 		if first := inner.As4()[0]; first == 0 {
-			return // a part of ::, or of another length of NAT64
+			return // part of ::, or of another length of NAT64
 		}
 		if is := ClassOf(spell("::", four, last, 0, nil)); is != class {
 			t.Errorf("%s, compatible, is of class %d, want %d", inner, is, class)
@@ -118,7 +118,7 @@ func FuzzEmbeddedAddressesAreJudgedAsWhatTheyAre(f *testing.F) {
 	})
 }
 
-// spell writes an IPv4 address into an IPv6 one, and bytes of rest into others.
+// spell writes an IPv4 address into an IPv6 address at place, and bytes of rest to the positions in others.
 func spell(network string, four uint32, place [4]int, rest uint64, others []int) netip.Addr {
 	bytes := netip.MustParseAddr(network).As16()
 	for i, value := range binary.BigEndian.AppendUint64(nil, rest) {

@@ -1,7 +1,6 @@
-// Package kubeconfig answers one question: which connection does the untrusted kubeconfig of an access Secret describe?
+// Package kubeconfig determines the connection that the untrusted kubeconfig of an access Secret describes.
 //
-// It is hostile input: only what is written inline and speaks for itself is taken over. No file is opened and no program is run, and no
-// message repeats a value.
+// A kubeconfig is hostile input: only inline values are used. No file is opened and no program is run, and no message repeats a value.
 //
-// What it refuses to do: it connects to nothing.
+// Non-goals: it connects to nothing.
 package kubeconfig

@@ -16,11 +16,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// MaxSize is far above any honest kubeconfig with inline certificates, and far below what would be felt.
+// MaxSize is far above the size of a legitimate kubeconfig with inline certificates, and far below a size that would affect performance.
 const MaxSize = 256 << 10
 
-// Parse reads a kubeconfig as hostile input: only what is written inline and speaks for itself is taken over. It opens no file
-// and runs nothing. Its messages name fields and never repeat their values.
+// Parse parses a kubeconfig as hostile input: only inline values are used. It opens no file and runs nothing. Its messages name fields and
+// never repeat their values.
 func Parse(data []byte) (*rest.Config, *Refusal) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, invalid("it is empty")
@@ -29,7 +29,7 @@ func Parse(data []byte) (*rest.Config, *Refusal) {
 		return nil, invalid("it has %d bytes, at most %d are read", len(data), MaxSize)
 	}
 	file, err := clientcmd.Load(data)
-	if err != nil { // the parser's error repeats what it read, which may be a token
+	if err != nil { // the parser's error repeats its input, which may be a token
 		return nil, invalid("it is no valid kubeconfig of version v1")
 	}
 	if p := refuse(file); p != nil {
@@ -81,7 +81,7 @@ func refuseUser(name string, u *clientcmdapi.AuthInfo) *Refusal {
 	return nil
 }
 
-// selected follows current-context; guessing one would connect to a cluster that was not named.
+// selected returns the cluster and user of current-context; guessing a context could connect to a cluster that was not named.
 func selected(file *clientcmdapi.Config) (*clientcmdapi.Cluster, *clientcmdapi.AuthInfo, *Refusal) {
 	if file.CurrentContext == "" {
 		return nil, nil, invalid("current-context is not set")

@@ -22,17 +22,17 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%+v %+v", config, refused)
 	}
 	for name, c := range map[string]struct{ from, to, reason, word string }{
-		"a program is not run":               {"token: s3cret", "exec: {command: sh}", v1beta2.ReasonKubeconfigRefused, "exec"},
-		"a file is not read":                 {"token: s3cret", "tokenFile: /etc/passwd", v1beta2.ReasonKubeconfigRefused, "tokenFile"},
-		"nor one with a certificate":         {"server:", "certificate-authority: /etc/passwd, server:", v1beta2.ReasonKubeconfigRefused, "certificate-authority"},
-		"no one acts as another user":        {"token: s3cret", "token: s3cret, as: admin", v1beta2.ReasonKubeconfigRefused, "impersonates"},
-		"no proxy is asked":                  {"server:", "proxy-url: https://proxy, server:", v1beta2.ReasonKubeconfigRefused, "proxy"},
-		"nothing is said without encryption": {"https://", "http://", v1beta2.ReasonKubeconfigRefused, "https"},
-		"a login in the address":             {"https://", "https://s3cret@", v1beta2.ReasonKubeconfigRefused, "carries a user"},
-		"no credentials":                     {"token: s3cret", "", v1beta2.ReasonKubeconfigInvalid, "no credentials"},
-		"a token that no header carries":     {"token: s3cret", `token: "s3cret\n"`, v1beta2.ReasonKubeconfigInvalid, "characters"},
-		"a context that there is not":        {"current-context: x", "current-context: other", v1beta2.ReasonKubeconfigInvalid, "current-context"},
-		"no YAML":                            {"apiVersion", "\x00s3cret", v1beta2.ReasonKubeconfigInvalid, "no valid kubeconfig"},
+		"a program is not run":                  {"token: s3cret", "exec: {command: sh}", v1beta2.ReasonKubeconfigRefused, "exec"},
+		"a file is not read":                    {"token: s3cret", "tokenFile: /etc/passwd", v1beta2.ReasonKubeconfigRefused, "tokenFile"},
+		"a file with a certificate is not read": {"server:", "certificate-authority: /etc/passwd, server:", v1beta2.ReasonKubeconfigRefused, "certificate-authority"},
+		"no user is impersonated":               {"token: s3cret", "token: s3cret, as: admin", v1beta2.ReasonKubeconfigRefused, "impersonates"},
+		"no proxy is asked":                     {"server:", "proxy-url: https://proxy, server:", v1beta2.ReasonKubeconfigRefused, "proxy"},
+		"no connection is unencrypted":          {"https://", "http://", v1beta2.ReasonKubeconfigRefused, "https"},
+		"a login in the address":                {"https://", "https://s3cret@", v1beta2.ReasonKubeconfigRefused, "carries a user"},
+		"no credentials":                        {"token: s3cret", "", v1beta2.ReasonKubeconfigInvalid, "no credentials"},
+		"a token that is invalid in a header":   {"token: s3cret", `token: "s3cret\n"`, v1beta2.ReasonKubeconfigInvalid, "characters"},
+		"a context that there is not":           {"current-context: x", "current-context: other", v1beta2.ReasonKubeconfigInvalid, "current-context"},
+		"no YAML":                               {"apiVersion", "\x00s3cret", v1beta2.ReasonKubeconfigInvalid, "no valid kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, refused := Parse([]byte(strings.Replace(good, c.from, c.to, 1)))

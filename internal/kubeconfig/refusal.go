@@ -8,16 +8,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/egress"
 )
 
-// Refusal is why a kubeconfig is not used, in the words of the API. It holds no credential.
+// Refusal is the reason why a kubeconfig is not used, with a reason of the API. It holds no credential.
 type Refusal struct {
 	// Reason is KubeconfigInvalid or KubeconfigRefused.
 	Reason string
-	// Message names the field that is wrong, and says what to write instead.
+	// Message names the invalid field, and what to write instead.
 	Message string
 }
 
-// Refuse keeps a kubeconfig from reaching what is no runtime: addresses of a class and of those above it. It is the Control of a net.Dialer
-// and sees the address that a name was resolved to.
+// Refuse returns a function that prevents connections to addresses that cannot be runtimes: those of class from and of higher classes. It
+// is the Control of a net.Dialer, which gets the address that a name was resolved to.
 func Refuse(from egress.Class) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)

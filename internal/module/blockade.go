@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// namedObjects is how many objects of a kind a Blockade's message names, namedKinds of how many kinds.
+	// namedObjects is the number of objects of one kind that a Blockade's message names, namedKinds the number of kinds.
 	namedObjects = 5
 	namedKinds   = 4
 )
 
-// BlockingKinds returns the kinds whose objects can block the deletion of a module, each once and in the version that names it first: those
-// that the module is associated with, those whose definitions go with it, and last that of its default custom resource (empty: none).
+// BlockingKinds returns the kinds whose objects can block the deletion of a module, each once and in the version that is listed first:
+// those that the module is associated with, those whose definitions are deleted with it, and last the kind of its default custom resource
+// (empty: none).
 func BlockingKinds(
 	associated []metav1.GroupVersionKind, defined []schema.GroupVersionKind, own schema.GroupVersionKind,
 ) []schema.GroupVersionKind {
@@ -48,46 +49,48 @@ func BlockingKinds(
 	return append(all, last...)
 }
 
-// Look is what was seen of a kind, in all namespaces.
+// Look is the result of listing the objects of a kind in all namespaces.
 type Look struct {
 	Kind schema.GroupVersionKind
-	// Defined reports whether the definition of the kind goes with the module, and every object of the kind with it.
+	// Defined reports whether the definition of the kind is deleted with the module, and with it every object of the kind.
 	Defined bool
 	Objects []Object
-	// More counts the objects that exist beyond these and were not looked at; -1: there are some.
+	// More counts the objects that exist beyond these and were not read; -1: an unknown number.
 	More int64
-	// Problem is why the kind could not be listed: what was not looked at is not taken for absent.
+	// Problem is why the kind could not be listed: objects that were not listed are not taken for absent.
 	Problem string
 }
 
-// Object is one of a kind that can block.
+// Object is an object that can block a deletion.
 type Object struct {
 	inventory.ID
 	UID types.UID
-	// Owners are the UIDs of its owners: it is collected when all of them are gone.
+	// Owners are the UIDs of its owners: it is garbage-collected when all of them are gone.
 	Owners []types.UID
-	// Default: it is the default custom resource, which is deleted with the module.
+	// Default reports whether it is the default custom resource, which is deleted with the module.
 	Default bool
-	// Content: the inventory of the module and the owner mark claim it. Kept: it carries the annotation that keeps it.
+	// Content reports whether both the module's inventory and the owner mark claim it. Kept reports whether it carries the annotation that
+	// keeps it.
 	Content, Kept bool
 }
 
 // Blockade is what blocks the deletion of a module.
 type Blockade struct {
-	// Kinds are those of which objects block, with the objects that do.
+	// Kinds are the kinds with blocking objects, and these objects.
 	Kinds []Look
-	// Unseen are those of which it could not be seen whether there are any.
+	// Unseen are the kinds that could not be listed.
 	Unseen []Look
 }
 
-// Blocks returns what blocks the deletion of a module. going are the UIDs of everything else that goes with it; of an object that was
-// looked at, what was seen counts.
+// Blocks returns what blocks the deletion of a module. going are the UIDs of everything else that is deleted with it; for an object in
+// looks, its entry there counts.
 //
-//  1. The default custom resource does not, where the module takes it along.
-//  2. Neither does what the module itself brought; unless it must be kept, and would go with its definition.
-//  3. Neither does what is collected because all of its owners go: what an operator made for the default custom resource.
-//  4. Everything else does, whatever made it. What goes with another blocking object, as its owner, is not named beside that.
-//  5. What could not be listed, or not to the end, blocks.
+//  1. The default custom resource does not block where it is deleted with the module.
+//  2. Neither do objects that the module itself installed, except one that must be kept and would be deleted with its definition.
+//  3. Neither do objects that are garbage-collected because all of their owners are deleted, such as those that an operator created for the
+//     default custom resource.
+//  4. Everything else blocks, whatever created it. An object that would be collected with a blocking owner is not named beside that owner.
+//  5. A kind that could not be listed, or not completely, blocks.
 func Blocks(looks []Look, going []types.UID) Blockade {
 	gone := setOf(going)
 	each(looks, func(look *Look, object *Object) {
@@ -118,7 +121,7 @@ func Blocks(looks []Look, going []types.UID) Blockade {
 	})
 }
 
-// goes reports whether an object goes with the module by itself.
+// goes reports whether an object is deleted with the module in any case.
 func goes(look *Look, object *Object) bool {
 	return object.Default || object.Content && (!object.Kept || !look.Defined)
 }
@@ -131,7 +134,7 @@ func each(looks []Look, do func(*Look, *Object)) {
 	}
 }
 
-// uids are some objects.
+// uids is a set of objects.
 type uids map[types.UID]bool
 
 func setOf(all []types.UID) uids {
@@ -160,7 +163,7 @@ func (u uids) collect(looks []Look) {
 	}
 }
 
-// blockadeOf makes a Blockade of what must be named.
+// blockadeOf returns a Blockade of the objects that must be named.
 func blockadeOf(looks []Look, named func(*Look, *Object) bool) Blockade {
 	blockade := Blockade{}
 	for _, look := range looks {
@@ -179,7 +182,7 @@ func blockadeOf(looks []Look, named func(*Look, *Object) bool) Blockade {
 // Holds reports whether anything blocks.
 func (b Blockade) Holds() bool { return len(b.Kinds)+len(b.Unseen) > 0 }
 
-// Message returns what must be deleted, and of which kinds nothing is known; the same for the same Blockade.
+// Message names the objects that must be deleted and the kinds that could not be listed; it is the same for the same Blockade.
 func (b Blockade) Message() string {
 	var parts []string
 	for i := range b.Kinds[:min(len(b.Kinds), namedKinds)] {

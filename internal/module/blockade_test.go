@@ -24,11 +24,11 @@ func TestBlockingKinds(t *testing.T) {
 		want                string
 	}{
 		"nothing at all":                           {nil, nil, "", ""},
-		"the default one's kind alone":             {nil, nil, "a/v1 Note", "a/v1 Note"},
-		"the default one's kind comes last":        {[]string{"a/v1 Note", "a/v1 Page"}, []string{"a/v1 Note", "a/v1 Ink"}, "a/v2 Note", "a/v1 Page, a/v1 Ink, a/v1 Note"},
-		"each once, in the version named first":    {[]string{"a/v1 Page", "a/v2 Page"}, []string{"a/v3 Page"}, "", "a/v1 Page"},
-		"the same name in two groups is two":       {[]string{"a/v1 Page", "b/v1 Page"}, nil, "", "a/v1 Page, b/v1 Page"},
-		"what is associated comes before the rest": {[]string{"b/v1 Pen"}, []string{"a/v1 Ink"}, "a/v1 Note", "b/v1 Pen, a/v1 Ink, a/v1 Note"},
+		"the default resource's kind alone":        {nil, nil, "a/v1 Note", "a/v1 Note"},
+		"the default resource's kind comes last":   {[]string{"a/v1 Note", "a/v1 Page"}, []string{"a/v1 Note", "a/v1 Ink"}, "a/v2 Note", "a/v1 Page, a/v1 Ink, a/v1 Note"},
+		"each once, in the version listed first":   {[]string{"a/v1 Page", "a/v2 Page"}, []string{"a/v3 Page"}, "", "a/v1 Page"},
+		"the same name in two groups is two kinds": {[]string{"a/v1 Page", "b/v1 Page"}, nil, "", "a/v1 Page, b/v1 Page"},
+		"associated kinds come first":              {[]string{"b/v1 Pen"}, []string{"a/v1 Ink"}, "a/v1 Note", "b/v1 Pen, a/v1 Ink, a/v1 Note"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var associated []metav1.GroupVersionKind
@@ -73,25 +73,25 @@ func TestBlocks(t *testing.T) {
 		going   []types.UID
 		want    string
 	}{
-		"no object blocks nothing":                                   {nil, true, nil, ""},
-		"a user's object blocks":                                     {[]Object{found("mine")}, true, nil, "mine"},
-		"so it does where the operator made the definition":          {[]Object{found("mine")}, false, nil, "mine"},
-		"the default one does not":                                   {[]Object{with(found("default"), standard)}, true, nil, ""},
-		"what the module brought does not":                           {[]Object{with(found("brought"), content)}, true, nil, ""},
-		"what is kept would go with its definition":                  {[]Object{with(found("kept"), kept)}, true, nil, "kept"},
-		"so it would where the inventory lists it":                   {[]Object{with(found("kept"), kept)}, true, []types.UID{"kept"}, "kept"},
-		"what is kept stays where the definition does":               {[]Object{with(found("kept"), kept)}, false, nil, ""},
-		"what the default one owns goes with it":                     {[]Object{with(found("default"), standard), found("made", "default")}, true, nil, ""},
-		"so does what that owns":                                     {[]Object{found("last", "made"), found("made", "default"), with(found("default"), standard)}, true, nil, ""},
-		"what the operator's Deployment owns goes with it":           {[]Object{found("made", "deployment")}, true, []types.UID{"deployment"}, ""},
-		"what has another owner as well stays":                       {[]Object{with(found("default"), standard), found("shared", "default", "other")}, true, nil, "shared"},
-		"what an unknown object owns blocks":                         {[]Object{found("made", "unknown")}, true, nil, "made"},
-		"what a user's object owns is not named beside it":           {[]Object{found("made", "mine"), found("mine")}, true, nil, "mine"},
-		"nor what both own":                                          {[]Object{found("made", "mine", "default"), found("mine"), with(found("default"), standard)}, true, nil, "mine"},
-		"objects that own each other are all named":                  {[]Object{found("a", "b"), found("b", "a")}, true, nil, "a, b"},
-		"an object of which no UID is known blocks":                  {[]Object{with(found("blank"), func(o *Object) { o.UID = "" })}, true, []types.UID{""}, "blank"},
-		"the default one goes also where its UID is not known":       {[]Object{with(found("blank"), func(o *Object) { o.UID, o.Default = "", true })}, true, nil, ""},
-		"what stands beside the default one in its kind is a user's": {[]Object{with(found("default"), standard), found("mine")}, true, nil, "mine"},
+		"no object blocks nothing":                             {nil, true, nil, ""},
+		"a user's object blocks":                               {[]Object{found("mine")}, true, nil, "mine"},
+		"a user's object blocks when its definition stays":     {[]Object{found("mine")}, false, nil, "mine"},
+		"the default resource does not block":                  {[]Object{with(found("default"), standard)}, true, nil, ""},
+		"the module's own content does not block":              {[]Object{with(found("brought"), content)}, true, nil, ""},
+		"kept content would be deleted with its definition":    {[]Object{with(found("kept"), kept)}, true, nil, "kept"},
+		"kept content that the inventory lists, too":           {[]Object{with(found("kept"), kept)}, true, []types.UID{"kept"}, "kept"},
+		"kept content stays when its definition stays":         {[]Object{with(found("kept"), kept)}, false, nil, ""},
+		"objects of the default resource are collected":        {[]Object{with(found("default"), standard), found("made", "default")}, true, nil, ""},
+		"objects that those own, too":                          {[]Object{found("last", "made"), found("made", "default"), with(found("default"), standard)}, true, nil, ""},
+		"objects of the Deployment are collected":              {[]Object{found("made", "deployment")}, true, []types.UID{"deployment"}, ""},
+		"an object with another owner stays":                   {[]Object{with(found("default"), standard), found("shared", "default", "other")}, true, nil, "shared"},
+		"an object of an unknown owner blocks":                 {[]Object{found("made", "unknown")}, true, nil, "made"},
+		"an object of a user's object is not named beside it":  {[]Object{found("made", "mine"), found("mine")}, true, nil, "mine"},
+		"an object of both is not named either":                {[]Object{found("made", "mine", "default"), found("mine"), with(found("default"), standard)}, true, nil, "mine"},
+		"objects that own each other are all named":            {[]Object{found("a", "b"), found("b", "a")}, true, nil, "a, b"},
+		"an object without a known UID blocks":                 {[]Object{with(found("blank"), func(o *Object) { o.UID = "" })}, true, []types.UID{""}, "blank"},
+		"the default resource need not have a known UID":       {[]Object{with(found("blank"), func(o *Object) { o.UID, o.Default = "", true })}, true, nil, ""},
+		"another object of the default resource's kind blocks": {[]Object{with(found("default"), standard), found("mine")}, true, nil, "mine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			blockade := Blocks([]Look{{Kind: noteKind, Defined: test.defined, Objects: test.objects}}, test.going)
@@ -125,16 +125,16 @@ func TestBlockade_WhatWasNotLookedAtBlocks(t *testing.T) {
 		looks []Look
 		want  string
 	}{
-		"one kind": {[]Look{look}, "delete the Note default/a, default/b"},
-		"five are named and the rest are counted": {[]Look{many}, "delete the Note default/a, default/b, default/c, default/d, default/e and 41 more"},
-		"a rest that was not counted":             {[]Look{open}, "delete the Note default/a and more"},
-		"objects without a namespace":             {[]Look{{Kind: noteKind, Objects: []Object{whole}}}, "delete the Note whole"},
-		"two kinds":                               {[]Look{look, open}, "delete the Note default/a, default/b; the Note default/a and more"},
-		"a kind that was not seen":                {[]Look{unseen}, "whether there are objects of kind Ink.b could not be seen: forbidden"},
-		"one that was seen and one not":           {[]Look{unseen, look}, "delete the Note default/a, default/b; whether there are objects of kind Ink.b could not be seen: forbidden"},
-		"more kinds than are named":               {[]Look{open, open, open, open, open, open}, "delete the Note default/a and more; the Note default/a and more; the Note default/a and more; the Note default/a and more; objects of 2 more kinds"},
-		"objects that were not looked at":         {[]Look{{Kind: noteKind, More: 3}}, "delete the Note objects, none of which could be read"},
-		"nothing":                                 {[]Look{{Kind: noteKind}}, ""},
+		"one kind":                              {[]Look{look}, "delete the Note default/a, default/b"},
+		"five are named and the others counted": {[]Look{many}, "delete the Note default/a, default/b, default/c, default/d, default/e and 41 more"},
+		"more objects that were not counted":    {[]Look{open}, "delete the Note default/a and more"},
+		"objects without a namespace":           {[]Look{{Kind: noteKind, Objects: []Object{whole}}}, "delete the Note whole"},
+		"two kinds":                             {[]Look{look, open}, "delete the Note default/a, default/b; the Note default/a and more"},
+		"a kind that could not be listed":       {[]Look{unseen}, "whether there are objects of kind Ink.b could not be seen: forbidden"},
+		"a listed kind and one that was not":    {[]Look{unseen, look}, "delete the Note default/a, default/b; whether there are objects of kind Ink.b could not be seen: forbidden"},
+		"more kinds than are named":             {[]Look{open, open, open, open, open, open}, "delete the Note default/a and more; the Note default/a and more; the Note default/a and more; the Note default/a and more; objects of 2 more kinds"},
+		"objects that were not read":            {[]Look{{Kind: noteKind, More: 3}}, "delete the Note objects, none of which could be read"},
+		"nothing":                               {[]Look{{Kind: noteKind}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			blockade := Blocks(test.looks, nil)
@@ -145,8 +145,8 @@ func TestBlockade_WhatWasNotLookedAtBlocks(t *testing.T) {
 	}
 }
 
-// TestBlockade_NoObjectIsLost: whichever owns which, what does not block is collected once the module is gone, and as long as anything is
-// left that is not, something is named.
+// TestBlockade_NoObjectIsLost checks random ownership graphs: objects that do not block are collected once the module is gone, and as long
+// as any other object is left, something is named.
 func TestBlockade_NoObjectIsLost(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 1))
 	for range 3000 {
@@ -173,14 +173,14 @@ func TestBlockade_NoObjectIsLost(t *testing.T) {
 				delete(left, object.UID)
 			}
 		}
-		// What is not named goes when all that is named does.
+		// Objects that are not named are collected once all named objects are deleted.
 		for uid := range survivors(Look{Kind: noteKind, Objects: among(look, left)}, append(goers(look, left), "going")...) {
 			t.Fatalf("%+v: %s is left when everything that was named is gone", look, uid)
 		}
 	}
 }
 
-// survivors returns what is left of a look when a garbage collector has run and the module is gone.
+// survivors returns the objects of a look that are left when the module is gone and a garbage collector has run.
 func survivors(look Look, gone ...types.UID) map[types.UID]bool {
 	left := map[types.UID]Object{}
 	dead := map[types.UID]bool{}
@@ -213,7 +213,7 @@ func survivors(look Look, gone ...types.UID) map[types.UID]bool {
 	return names
 }
 
-// among returns the objects of a look that are among some, goers those that are not.
+// among returns the objects of a look that are in some, goers the UIDs of the others.
 func among(look Look, some map[types.UID]bool) (kept []Object) {
 	for _, object := range look.Objects {
 		if some[object.UID] {

@@ -14,26 +14,27 @@ import (
 
 const kindRelease = "ModuleReleaseMeta"
 
-// lastApplied is where kubectl keeps what a user applied on the hub; it is as large as the object and means nothing in a runtime.
+// lastApplied is the annotation in which kubectl keeps the object that a user applied on the hub; it is as large as the object and has no
+// meaning in a runtime.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Entry is one object of a catalog, as it must stand in the runtime.
+// Entry is one object of a catalog, as it must be in the runtime.
 type Entry struct {
-	// Object is complete for a server-side apply: namespace kyma-system, the hub's labels and annotations, the mark of what is managed.
+	// Object is complete for a server-side apply: namespace kyma-system, the hub's labels and annotations, the label of managed objects.
 	Object *unstructured.Unstructured
 }
 
-// Catalog returns what a Kyma may see of a hub's releases and templates, sorted by kind and name:
+// Catalog returns the releases and templates of a hub that a Kyma may see, sorted by kind and name:
 //
-//  1. A release that is being deleted or that is mandatory is no offer.
+//  1. A release that is being deleted or that is mandatory is not shown.
 //  2. A restricted release is shown to the Kymas that may have it.
-//  3. A channel is shown when the template of its version exists, is not being deleted, is not hidden from the Kyma by the labels beta
-//     and internal, is not mandatory and is that module's and version's.
-//  4. A release without a channel that is left is not shown.
-//  5. Templates are those that such channels name, each once.
+//  3. A channel is shown when the template of its version exists, is not being deleted, is not hidden from the Kyma by the labels beta and
+//     internal, is not mandatory and belongs to that module and version.
+//  4. A release with no channel left is not shown.
+//  5. The templates are those that the shown channels name, each once.
 //
-// Versions that a Kyma pins or still runs are no part of it: the catalog says what is available, and is the same for all Kymas that may see
-// the same (Visibility). Labels are all that is looked at of the Kyma.
+// Versions that a Kyma pins or still runs are not included: the catalog lists what is available, and is the same for all Kymas with the
+// same Visibility. Of the Kyma, only the labels count.
 func Catalog(
 	kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMeta, templates map[string]*v1beta2.ModuleTemplate, restricted []string,
 ) []Entry {
@@ -60,7 +61,7 @@ func Catalog(
 	return append(offers, versions...)
 }
 
-// Visibility sums up what Catalog looks at of a Kyma: Kymas with the same one see the same.
+// Visibility sums up the properties of a Kyma that Catalog depends on: Kymas with the same Visibility get the same catalog.
 func Visibility(kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMeta, restricted []string) string {
 	world := Snapshot{Kyma: kyma, Releases: releases, Restricted: restricted}
 	var parts []string
@@ -79,7 +80,7 @@ func Visibility(kyma *v1beta2.Kyma, releases map[string]*v1beta2.ModuleReleaseMe
 	return strings.Join(append(parts, selected...), " ")
 }
 
-// mayShow reports whether a release may be shown at all.
+// mayShow reports whether a release may be shown, apart from its channels.
 func mayShow(w Snapshot, release *v1beta2.ModuleReleaseMeta) bool {
 	return release.DeletionTimestamp.IsZero() && release.Spec.Mandatory == nil && restriction(w, release, release.Name) == nil
 }
@@ -105,14 +106,14 @@ func templateEntry(template *v1beta2.ModuleTemplate) *unstructured.Unstructured 
 	return runtimeObject(kindTemplate, &template.ObjectMeta, &template.Spec)
 }
 
-// runtimeObject returns an object of the hub as a runtime gets it; nil when its spec is no JSON, which nothing is that came from an API
-// server.
+// runtimeObject returns an object of the hub as a runtime gets it; nil when its spec cannot be converted, which does not happen to an
+// object from an API server.
 func runtimeObject(kind string, meta *metav1.ObjectMeta, spec any) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
 		return nil
 	}
-	maps.DeleteFunc(content, func(_ string, value any) bool { return value == nil }) // a descriptor that is not there
+	maps.DeleteFunc(content, func(_ string, value any) bool { return value == nil }) // an absent descriptor
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": content}}
 	object.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind))
 	object.SetNamespace(v1beta2.RuntimeNamespace)

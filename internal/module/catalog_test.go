@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// shop is what a hub offers, and who looks at it.
+// shop is what a hub offers, with the Kyma that views it.
 type shop struct {
 	kyma       *v1beta2.Kyma
 	releases   map[string]*v1beta2.ModuleReleaseMeta
@@ -23,7 +23,7 @@ type shop struct {
 	restricted []string
 }
 
-// newShop offers version 1.0.0 in channel regular and 2.0.0 in fast.
+// newShop returns a shop with version 1.0.0 in channel regular and 2.0.0 in fast.
 func newShop(edits ...func(*shop)) *shop {
 	s := &shop{
 		kyma:     newKyma(),
@@ -42,7 +42,7 @@ func (s *shop) catalog() []Entry { return Catalog(s.kyma, s.releases, s.template
 
 func (s *shop) visibility() string { return Visibility(s.kyma, s.releases, s.restricted) }
 
-// inWords writes a catalog down: "template-operator[regular=1.0.0 fast=2.0.0] template-operator-1.0.0 ...".
+// inWords returns a catalog as text: "template-operator[regular=1.0.0 fast=2.0.0] template-operator-1.0.0 ...".
 func inWords(entries []Entry) string {
 	var words []string
 	for _, entry := range entries {
@@ -80,7 +80,7 @@ func TestCatalogIsWhatAKymaMaySee(t *testing.T) {
 		{"a version in two channels has one template", release(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[1].Version = v1 }),
 			"template-operator[regular=1.0.0 fast=1.0.0] template-operator-1.0.0"},
 		{"a template that no channel names is not shown", release(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels = r.Spec.Channels[1:] }), second},
-		{"not even where the Kyma pins its version", func(s *shop) {
+		{"such a template is not shown when the Kyma pins its version, either", func(s *shop) {
 			s.releases[operator].Spec.Channels = s.releases[operator].Spec.Channels[1:]
 			s.kyma.Spec.Modules = []v1beta2.Module{{Name: operator, Version: v1}}
 		}, second},
@@ -88,14 +88,14 @@ func TestCatalogIsWhatAKymaMaySee(t *testing.T) {
 		{"a channel whose template is being deleted is not shown",
 			first(func(m *v1beta2.ModuleTemplate) { m.DeletionTimestamp = noon.DeepCopy() }), second},
 		{"a channel whose template is mandatory is not shown", first(func(m *v1beta2.ModuleTemplate) { m.Spec.Mandatory = true }), second},
-		{"a channel whose template is another module's is not shown", first(func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" }), second},
-		{"a release without a channel that is left is not shown", func(s *shop) { s.templates = nil }, ""},
+		{"a channel whose template belongs to another module is not shown", first(func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" }), second},
+		{"a release with no channel left is not shown", func(s *shop) { s.templates = nil }, ""},
 		{"a mandatory release is not shown", release(func(r *v1beta2.ModuleReleaseMeta) {
 			r.Spec.Channels, r.Spec.Mandatory = nil, &v1beta2.Mandatory{Version: v1}
 		}), ""},
 		{"a release that is being deleted is not shown",
 			release(func(r *v1beta2.ModuleReleaseMeta) { r.DeletionTimestamp = noon.DeepCopy() }), ""},
-		{"a release without a component is shown, as upstream does",
+		{"a release without a component is shown, as in upstream",
 			release(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.OCMComponentName = "" }), everything},
 		{"releases come before templates, each by name", func(s *shop) {
 			s.releases["another"] = newRelease("another", "regular", v1)
@@ -110,7 +110,7 @@ func TestCatalogIsWhatAKymaMaySee(t *testing.T) {
 	}
 }
 
-// TestCatalogShowsBetaAndInternalToThoseWhoAreIt goes through all labels of Kyma and template, and one in other letters.
+// TestCatalogShowsBetaAndInternalToThoseWhoAreIt covers all labels of Kyma and template, and one value in capitals.
 func TestCatalogShowsBetaAndInternalToThoseWhoAreIt(t *testing.T) {
 	type marks struct{ beta, internal string }
 	set := func(m marks) map[string]string {
@@ -139,13 +139,14 @@ func TestCatalogShowsBetaAndInternalToThoseWhoAreIt(t *testing.T) {
 			check(fmt.Sprintf("a Kyma with %+v and a template with %+v", kyma, template), kyma, template, want)
 		}
 	}
-	check("letters may be large", marks{"True", ""}, marks{"TRUE", ""}, true)
+	check("values may be in capitals", marks{"True", ""}, marks{"TRUE", ""}, true)
 	if count != 17 {
 		t.Errorf("%d combinations", count)
 	}
 }
 
-// TestCatalogFollowsSelectorAndLabels is one restricted release through everything that its publisher and the Kyma's operator can do.
+// TestCatalogFollowsSelectorAndLabels takes one restricted release through every change that its publisher and the Kyma's operator can
+// make.
 func TestCatalogFollowsSelectorAndLabels(t *testing.T) {
 	s := newShop(func(s *shop) { s.restricted = []string{operator} })
 	selects := func(labels map[string]string) *metav1.LabelSelector {
@@ -157,14 +158,14 @@ func TestCatalogFollowsSelectorAndLabels(t *testing.T) {
 		do    func()
 		shown bool
 	}{
-		{"restricted without a selector: no one sees it", func() {}, false},
+		{"restricted without a selector: no Kyma sees it", func() {}, false},
 		{"a selector that does not match", func() { s.releases[operator].Spec.KymaSelector = selects(accounts) }, false},
 		{"the Kyma gets the label", func() { s.kyma.Labels = map[string]string{"account": "a"} }, true},
 		{"the Kyma loses the label", func() { s.kyma.Labels = nil }, false},
 		{"the Kyma gets it again", func() { s.kyma.Labels = map[string]string{"account": "a"} }, true},
 		{"the selector asks for another value", func() { s.releases[operator].Spec.KymaSelector = selects(map[string]string{"account": "b"}) }, false},
 		{"the Kyma follows", func() { s.kyma.Labels = map[string]string{"account": "b"} }, true},
-		{"an empty selector selects no one", func() { s.releases[operator].Spec.KymaSelector = selects(nil) }, false},
+		{"an empty selector selects no Kyma", func() { s.releases[operator].Spec.KymaSelector = selects(nil) }, false},
 		{"the selector goes", func() { s.releases[operator].Spec.KymaSelector = nil }, false},
 		{"the operator lifts the restriction", func() { s.restricted = nil }, true},
 		{"a selector without a restriction hides it", func() { s.releases[operator].Spec.KymaSelector = selects(map[string]string{"account": "b"}) }, false},
@@ -216,7 +217,7 @@ func TestCatalogEntriesAreReadyForTheRuntime(t *testing.T) {
 	}
 }
 
-// TestCatalogIsTheSameForAnEqualVisibility holds what shares catalogs to what makes them.
+// TestCatalogIsTheSameForAnEqualVisibility checks Visibility, by which catalogs are shared, against Catalog.
 func TestCatalogIsTheSameForAnEqualVisibility(t *testing.T) {
 	offers := newShop(func(s *shop) {
 		s.restricted = []string{"secret"}

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// The labels and annotations of a Manifest that are ours, set or not. Others are left alone.
+// The labels and annotations of a Manifest that this operator owns, set or not. Others are left alone.
 var (
 	ownLabels = []string{
 		v1beta2.LabelKymaName, v1beta2.LabelModuleName, v1beta2.LabelManagedBy, v1beta2.LabelChannel, v1beta2.LabelControllerName,
@@ -22,28 +22,29 @@ var (
 	ownAnnotations = []string{v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN}
 )
 
-// mergedLists are the lists that a server-side apply merges with what others put into them, where it replaces other lists.
+// mergedLists are the lists that a server-side apply merges with the entries of other field managers; it replaces all other lists.
 var mergedLists = []string{"additionalInstalls", "allowCRDChanges"}
 
-// difference is how an existing Manifest differs from the wanted one, in the fields that are ours.
+// difference is how an existing Manifest differs from the wanted one, in the fields that this operator owns.
 type difference struct {
-	// Meta and Spec: something that is wanted is missing or has another value. A server-side apply brings it about.
+	// Meta and Spec report whether a wanted field is missing or has another value. A server-side apply corrects it.
 	Meta, Spec bool
-	// Extra: what is there and is not wanted, as the body of a JSON merge patch. An apply drops it only if no one else set it.
+	// Extra are the fields that are set and not wanted, as the body of a JSON merge patch. An apply removes them only if no other field
+	// manager set them.
 	Extra map[string]any
 }
 
 // none reports whether there is nothing to write.
 func (d difference) none() bool { return !d.Meta && !d.Spec && len(d.Extra) == 0 }
 
-// running reports whether the Manifest asks for what is wanted: a changed label does not make a module less ready.
+// running reports whether the Manifest's spec is as wanted: a changed label does not make a module less ready.
 func (d difference) running() bool {
 	_, extra := d.Extra["spec"]
 	return !d.Spec && !extra
 }
 
-// compare looks at the fields that this operator writes and at no other: what the API server defaults, what users add beside ours
-// (such as spec.probes) and how raw JSON is spelled makes no difference.
+// compare looks only at the fields that this operator writes: defaults of the API server, fields that users add (such as spec.probes) and
+// the formatting of raw JSON make no difference.
 func compare(have, want *v1beta2.Manifest) difference {
 	d := difference{Extra: map[string]any{}}
 	metaHave, metaWant := ownMeta(have), ownMeta(want)
@@ -59,7 +60,7 @@ func compare(have, want *v1beta2.Manifest) difference {
 	specHave, readable := ownSpec(have)
 	specWant, encodable := ownSpec(want)
 	if !readable || !encodable {
-		d.Spec = true // let the API server say what it thinks of it
+		d.Spec = true // the API server's validation decides
 		return d
 	}
 	if d.Spec, extra = diff(specHave, specWant); len(extra) > 0 {
@@ -84,7 +85,7 @@ func ownMeta(manifest *v1beta2.Manifest) map[string]any {
 	}
 }
 
-// owned reports whether the wanted owner stands among the owners.
+// owned reports whether the wanted owner is among the owners.
 func owned(have, want *v1beta2.Manifest) bool {
 	for _, owner := range want.OwnerReferences {
 		if !slices.ContainsFunc(have.OwnerReferences, func(other metav1.OwnerReference) bool { return reflect.DeepEqual(other, owner) }) {
@@ -94,7 +95,7 @@ func owned(have, want *v1beta2.Manifest) bool {
 	return true
 }
 
-// sameSpec reports whether two specs are the same as they stand, which is how it is at rest. Where they are not, JSON tells more.
+// sameSpec reports whether two specs are equal field by field, as they are at rest. Where they are not, their JSON is compared.
 func sameSpec(have, want *v1beta2.ManifestSpec) bool {
 	return have.Remote == want.Remote && have.Version == want.Version && have.CustomResourcePolicy == want.CustomResourcePolicy &&
 		have.Install.Name == want.Install.Name && bytes.Equal(have.Install.Source.Raw, want.Install.Source.Raw) &&
@@ -111,7 +112,7 @@ func sameInstalls(have, want []v1beta2.InstallInfo) bool {
 	})
 }
 
-// ownSpec returns the part of a spec that is ours, as JSON; false when raw JSON in it is none.
+// ownSpec returns the part of a spec that this operator owns, as JSON; false when raw JSON in it is invalid.
 func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 	spec := &manifest.Spec
 	raw, err := json.Marshal(v1beta2.ManifestSpec{
@@ -136,9 +137,9 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 	return own, err == nil
 }
 
-// diff reports whether something of want is missing or different in have, and what have has beyond want: nil for each such field, as a JSON
-// merge patch removes it. A null is as good as absent. Lists are compared whole, as server-side apply writes them; for one of mergedLists
-// that others added to, extra has what must be left of it.
+// diff reports whether a field of want is missing or different in have, and returns the fields of have that want lacks: nil for each such
+// field, as a JSON merge patch removes it. A null equals an absent field. Lists are compared whole, as server-side apply writes them; for
+// one of mergedLists that others added to, extra holds the entries that must remain.
 func diff(have, want map[string]any) (changed bool, extra map[string]any) {
 	extra = map[string]any{}
 	for key, value := range want {

@@ -17,17 +17,17 @@ func TestCompare_WhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		edit func(*v1beta2.Manifest)
-		// what follows: nothing, an apply, or a patch with that body
+		// the result: nothing, an apply, or a patch with this body
 		apply bool
 		patch string
 	}{
 		{name: "nothing", edit: func(*v1beta2.Manifest) {}},
-		{name: "raw JSON spelled otherwise", edit: func(m *v1beta2.Manifest) {
+		{name: "raw JSON in another format", edit: func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source = runtime.RawExtension{Raw: []byte(`{ "type":"oci-ref","ref":"sha256:1.0.0","credSecretSelector":null,
 				"name":"kyma-project.io/module/template-operator", "repo":"registry.local/component-descriptors" }`)}
 		}},
 		{name: "the default of the policy left out", edit: func(m *v1beta2.Manifest) { m.Spec.CustomResourcePolicy = "" }},
-		{name: "a null and a whole number spelled as a fraction in the default CR", edit: func(m *v1beta2.Manifest) {
+		{name: "a null, and an integer written as a float, in the default CR", edit: func(m *v1beta2.Manifest) {
 			m.Spec.Resource.Object["metadata"].(map[string]any)["creationTimestamp"] = nil
 			m.Spec.Resource.Object["spec"] = map[string]any{"size": 3.0}
 		}},
@@ -47,7 +47,7 @@ func TestCompare_WhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 		{name: "another policy", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.CustomResourcePolicy = "Ignore" }},
 		{name: "another place", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Remote = false }},
 		{name: "another source", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = newComponentSource("evil") }},
-		{name: "a source that is no JSON", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = []byte(`{`) }},
+		{name: "a source that is not JSON", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = []byte(`{`) }},
 		{name: "another installation", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Install.Name = "other" }},
 		{name: "another default CR", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Resource.SetName("other") }},
 		{name: "no default CR", apply: true, edit: func(m *v1beta2.Manifest) { m.Spec.Resource = nil }},
@@ -59,7 +59,7 @@ func TestCompare_WhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 			edit: func(m *v1beta2.Manifest) {
 				m.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "more", Source: runtime.RawExtension{Raw: []byte(`{}`)}}}
 			}},
-		{name: "a CRD rule that no one allowed", patch: pre + post + `,"spec":{"allowCRDChanges":null}}`,
+		{name: "a CRD rule that was not allowed", patch: pre + post + `,"spec":{"allowCRDChanges":null}}`,
 			edit: func(m *v1beta2.Manifest) { m.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} }},
 		{name: "another label", apply: true, edit: func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelChannel] = "fast" }},
 		{name: "no label", apply: true, edit: func(m *v1beta2.Manifest) { delete(m.Labels, v1beta2.LabelManagedBy) }},
@@ -68,9 +68,9 @@ func TestCompare_WhatTheAPIServerAndUsersMayDoToAManifest(t *testing.T) {
 		{name: "an owner that does not block", apply: true, edit: func(m *v1beta2.Manifest) { m.OwnerReferences[0].BlockOwnerDeletion = nil }},
 		{name: "a label of ours that is not wanted", patch: pre + `"labels":{"operator.kyma-project.io/controller-name":null},` + post + `}`,
 			edit: func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelControllerName] = "mine" }},
-		{name: "a field more in the default CR", patch: pre + post + `,"spec":{"resource":{"spec":{"more":null}}}}`,
+		{name: "an additional field in the default CR", patch: pre + post + `,"spec":{"resource":{"spec":{"more":null}}}}`,
 			edit: func(m *v1beta2.Manifest) { m.Spec.Resource.Object["spec"].(map[string]any)["more"] = "x" }},
-		{name: "a field more in the source", patch: pre + post + `,"spec":{"install":{"source":{"more":null}}}}`,
+		{name: "an additional field in the source", patch: pre + post + `,"spec":{"install":{"source":{"more":null}}}}`,
 			edit: func(m *v1beta2.Manifest) {
 				raw := string(m.Spec.Install.Source.Raw)
 				m.Spec.Install.Source.Raw = []byte(raw[:len(raw)-1] + `,"more":1}`)
@@ -115,7 +115,7 @@ func TestCompare_WhatATemplateNoLongerHasGoes(t *testing.T) {
 }
 
 func TestCompare_AnApplyGoesBeforeAnAdjustment(t *testing.T) {
-	// In one write the apply drops what we set ourselves; only what another user set is left for an adjustment.
+	// In one write the apply removes the fields that we set ourselves; only those of another field manager are left for an adjustment.
 	w := sampleWorld(installedAt("regular", v1), ofChannel("fast"), theTemplate(v2, func(m *v1beta2.ModuleTemplate) { m.Spec.Manager = nil }))
 	plan := MakePlan(w, Resolve(w))
 	if len(plan.Apply) != 1 || len(plan.Adjust) != 0 {

@@ -19,14 +19,14 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 	entry.Maintenance = !v.WakeAt.IsZero()
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {
-		// Not written, so not installed: the version that the status names is what a later one is compared with.
+		// Not written, so not installed: a later version is compared with the one that the status names.
 		have = installedOf(before, v.Manifest)
 	}
 	entry.Channel, entry.Version = have.Channel, have.Version
 	entry.OCMComponentName = cmp.Or(have.Component, v.ComponentName)
 	entry.FQDN = entry.OCMComponentName
 	if v.Kind == Unmanaged {
-		return entry // nothing of it is ours to refer to
+		return entry // the operator owns none of its objects
 	}
 	if manifest != nil {
 		entry.ResourceState, entry.ResourceMessage = manifest.Status.ResourceState, manifest.Status.ResourceMessage
@@ -45,7 +45,7 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 	return entry
 }
 
-// refer points an entry to the objects that its verdict made it of.
+// refer sets an entry's references to the objects that its verdict is based on.
 func refer(entry *v1beta2.ModuleStatus, kyma *v1beta2.Kyma, v *Verdict) {
 	want := wanted(kyma, v)
 	if entry.Manifest == nil {
@@ -59,7 +59,7 @@ func refer(entry *v1beta2.ModuleStatus, kyma *v1beta2.Kyma, v *Verdict) {
 	}
 }
 
-// track points to an object in the generation that was looked at.
+// track returns a reference to an object in the generation that was read.
 func track(apiVersion, kind string, meta metav1.ObjectMeta) *v1beta2.TrackingObject {
 	return &v1beta2.TrackingObject{
 		TypeMeta:    metav1.TypeMeta{APIVersion: apiVersion, Kind: kind},

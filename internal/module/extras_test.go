@@ -47,7 +47,7 @@ func TestExtras_WhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(
 	}
 }
 
-// A server-side apply leaves in these lists what another user put there.
+// A server-side apply leaves the entries of other field managers in these lists.
 func TestExtras_WhatOthersAddToTheListsOfAManifestGoes(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1))
 	component := newComponent(v1)

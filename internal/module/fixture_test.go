@@ -36,7 +36,7 @@ func newKyma(modules ...v1beta2.Module) *v1beta2.Kyma {
 
 func module(name string) v1beta2.Module { return v1beta2.Module{Name: name} }
 
-// newRelease offers versions by channel: "regular", "1.0.0", "fast", "2.0.0".
+// newRelease returns a release that offers versions by channel: "regular", "1.0.0", "fast", "2.0.0".
 func newRelease(name string, channelsAndVersions ...string) *v1beta2.ModuleReleaseMeta {
 	release := &v1beta2.ModuleReleaseMeta{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
@@ -78,7 +78,8 @@ func newComponent(version string) Component {
 	return Component{Source: newSource(version), LocalizedImages: []string{"registry.local/operator:" + version}}
 }
 
-// newWorld has the Kyma, and for the sample module a release (regular 1.0.0, fast 2.0.0), both templates and both components.
+// newWorld returns a Snapshot with the Kyma, and for the sample module a release (regular 1.0.0, fast 2.0.0), both templates and both
+// components.
 func newWorld(kyma *v1beta2.Kyma, edits ...func(*Snapshot)) Snapshot {
 	w := Snapshot{
 		Kyma:       kyma,
@@ -97,12 +98,12 @@ func newWorld(kyma *v1beta2.Kyma, edits ...func(*Snapshot)) Snapshot {
 	return w
 }
 
-// sampleWorld has one enabled module and the edits.
+// sampleWorld returns a Snapshot with one enabled module, edited.
 func sampleWorld(edits ...func(*Snapshot)) Snapshot {
 	return newWorld(newKyma(module(operator)), edits...)
 }
 
-// installedAt adds the sample module's Manifest as this operator writes it for a channel and version, Ready, and the status to it.
+// installedAt adds the sample module's Manifest as this operator writes it for a channel and version, Ready, and its status entry.
 func installedAt(channel, version string) func(*Snapshot) {
 	return func(w *Snapshot) {
 		manifest := manifestAt(w, channel, version)
@@ -111,7 +112,7 @@ func installedAt(channel, version string) func(*Snapshot) {
 	}
 }
 
-// manifestAt returns the sample module's Manifest for a channel and version as an API server keeps it, Ready.
+// manifestAt returns the sample module's Manifest for a channel and version as an API server stores it, Ready.
 func manifestAt(w *Snapshot, channel, version string) *v1beta2.Manifest {
 	manifest := wanted(w.Kyma, &Verdict{
 		Module: operator, Channel: channel, Version: version, ComponentName: component,
@@ -121,7 +122,7 @@ func manifestAt(w *Snapshot, channel, version string) *v1beta2.Manifest {
 	return makeReady(stored(manifest, nil))
 }
 
-// statusAt adds an entry for the sample module that says it is installed.
+// statusAt adds a status entry for the sample module as installed.
 func statusAt(channel, version string) func(*Snapshot) {
 	return func(w *Snapshot) {
 		w.Kyma.Status.Modules = append(w.Kyma.Status.Modules, v1beta2.ModuleStatus{
@@ -132,7 +133,7 @@ func statusAt(channel, version string) func(*Snapshot) {
 	}
 }
 
-// stored returns what an API server keeps of a Manifest that is applied over another, or created.
+// stored returns a Manifest as an API server stores it after it was created or applied over another.
 func stored(applied, before *v1beta2.Manifest) *v1beta2.Manifest {
 	after := applied.DeepCopy()
 	after.TypeMeta = metav1.TypeMeta{}
@@ -162,7 +163,7 @@ func makeReady(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 	return reporting(manifest, v1beta2.StateReady, v1beta2.ReasonReady, "all objects are ready")
 }
 
-// reporting returns a Manifest a status that speaks of its generation.
+// reporting gives a Manifest a status for its current generation.
 func reporting(manifest *v1beta2.Manifest, state v1beta2.State, reason, message string) *v1beta2.Manifest {
 	manifest.Status.ObservedGeneration = manifest.Generation
 	manifest.Status.State = state

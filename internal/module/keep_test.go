@@ -23,13 +23,13 @@ func TestDowngradeIsRefused(t *testing.T) {
 		{"from a pinned version", []func(*Snapshot){installedAt("", v2)}, strings.Replace(saysDowngrade, "from fast", "from version 2.0.0", 1)},
 		{"the component of the lower version need not be readable", []func(*Snapshot){installedAt("fast", v2), notRead(v1)}, saysDowngrade},
 		{"the component of the kept version need not be readable", []func(*Snapshot){installedAt("fast", v2), notRead(v2)}, saysDowngrade},
-		{"the Manifest is gone and only the status knows", []func(*Snapshot){statusAt("fast", v2)}, saysDowngrade},
-		{"the status is gone and only the Manifest knows",
+		{"the Manifest is gone and only the status shows it", []func(*Snapshot){statusAt("fast", v2)}, saysDowngrade},
+		{"the status is gone and only the Manifest shows it",
 			[]func(*Snapshot){installedAt("fast", v2), func(w *Snapshot) { w.Kyma.Status.Modules = nil }}, saysDowngrade},
-		{"the operator died between the Manifest and the status", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+		{"the operator stopped between writing the Manifest and the status", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.Channel, e.Version = "regular", v1
 		})}, saysDowngrade},
-		{"it was unmanaged since", []func(*Snapshot){statusAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+		{"it has been unmanaged since", []func(*Snapshot){statusAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.State = v1beta2.StateUnmanaged
 		})}, saysDowngrade},
 	} {
@@ -77,7 +77,7 @@ func TestKeep_AHandEditOfTheVersionIsNoVersionToKeep(t *testing.T) {
 		{"a version whose component is invalid", []func(*Snapshot){edited, func(w *Snapshot) {
 			w.Templates["template-operator-9.9.9"] = newTemplate(operator, "9.9.9")
 		}, isComponent("9.9.9", Component{})}},
-		{"a Manifest whose source is no source any more", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) {
+		{"a Manifest whose source is invalid now", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version, m.Spec.Install.Source.Raw = v2, []byte(`[]`)
 		})}},
 	} {
@@ -92,7 +92,7 @@ func TestKeep_AHandEditOfTheVersionIsNoVersionToKeep(t *testing.T) {
 }
 
 func TestKeep_InDoubtNothingIsWritten(t *testing.T) {
-	// The Manifest is at 2.0.0, the status says 1.0.0 and so does the channel: a hand edit, or did the operator die in between?
+	// The Manifest is at 2.0.0, the status and the channel are at 1.0.0: either an edit by hand, or the operator stopped in between.
 	doubt := []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Channel, e.Version = "regular", v1 })}
 	for _, test := range []struct {
 		name  string
@@ -127,13 +127,13 @@ func TestKeep_WhatIsKeptIsPutBack(t *testing.T) {
 		writes bool
 	}{
 		{"nothing to put back", nil, false},
-		{"a hand edit", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, true},
+		{"an edit by hand", []func(*Snapshot){theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, true},
 		{"a Manifest that a user removed", []func(*Snapshot){func(w *Snapshot) { w.Manifests = nil }}, true},
 		{"not when the release is gone", []func(*Snapshot){func(w *Snapshot) { delete(w.Releases, operator) },
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, false},
 		{"not when the kept version's template is gone", []func(*Snapshot){func(w *Snapshot) { delete(w.Templates, "template-operator-1.0.0") },
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, false},
-		{"not when the kept version may no longer be had", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+		{"not when the kept version is no longer allowed", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Labels = map[string]string{v1beta2.LabelBeta: "true"}
 		}), theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil })}, false},
 		{"while its component is being read, from the Manifest itself", []func(*Snapshot){notRead(v1),
@@ -159,7 +159,7 @@ func TestKeep_WhatIsKeptIsPutBack(t *testing.T) {
 }
 
 func TestKeep_ARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
-	// The Manifest is at 2.0.0 with the source of 2.0.0, the status still says 1.0.0, and now the channel is gone.
+	// The Manifest is at 2.0.0 with the source of 2.0.0, the status is still at 1.0.0, and now the channel is gone.
 	w := sampleWorld(installedAt("fast", v2), ofChannel("rapid"), theEntry(func(e *v1beta2.ModuleStatus) {
 		e.Channel, e.Version = "regular", v1
 	}))
@@ -173,7 +173,7 @@ func TestKeep_ARefusalKeepsWhatWasRolledOutBeforeTheOperatorDied(t *testing.T) {
 }
 
 func TestKeep_WhatCannotBePutBackStaysRefused(t *testing.T) {
-	// The status says 2.0.0, the Manifest was removed by force and its template is gone. Still no lower version is installed.
+	// The status is at 2.0.0, the Manifest was removed by force and its template is gone. Nevertheless, no lower version is installed.
 	w := sampleWorld(statusAt("fast", v2), func(w *Snapshot) { delete(w.Templates, "template-operator-2.0.0") })
 	want := verdictWords{Refused, "Warning", "Downgrade", saysDowngrade, "fast", v2}
 	for range 3 {
@@ -190,13 +190,13 @@ func TestKeep_AReadyModuleOutlivesTheRegistry(t *testing.T) {
 		known func(*Snapshot)
 		kind  Kind
 	}{
-		{"after a restart nothing was read yet", notRead(v1), Run},
+		{"nothing was read yet after a restart", notRead(v1), Run},
 		{"it is being read", isComponent(v1, Component{Pending: true}), Run},
 		{"the registry does not answer", unreadable(v1, "RegistryUnreachable"), Run},
 		{"the registry refuses the credentials", unreadable(v1, "RegistryUnauthorized"), Run},
 		{"a user cleaned up the registry", unreadable(v1, "ComponentNotFound"), Run},
 		{"the component turned out to be invalid", unreadable(v1, "ComponentInvalid"), Keep},
-		{"it has to be signed by now and is not", unreadable(v1, "SignatureMissing"), Run},
+		{"it has to be signed now and is not", unreadable(v1, "SignatureMissing"), Run},
 		{"the signer's certificate expired", unreadable(v1, "SignatureUntrusted"), Run},
 		{"the signer's key was revoked", unreadable(v1, "SignatureRevoked"), Run},
 		{"its descriptor in the registry is no longer the one that was signed", unreadable(v1, "SignatureInvalid"), Run},
@@ -225,14 +225,14 @@ func TestNeeded(t *testing.T) {
 		world []func(*Snapshot)
 		want  []ComponentKey
 	}{
-		{"what is to be installed", []func(*Snapshot){func(w *Snapshot) { w.Components = nil }}, []ComponentKey{{component, v1}}},
-		{"what is to be installed when it is known already", nil, []ComponentKey{{component, v1}}},
-		{"not what is refused before", []func(*Snapshot){ofChannel("rapid")}, nil},
+		{"the version to install", []func(*Snapshot){func(w *Snapshot) { w.Components = nil }}, []ComponentKey{{component, v1}}},
+		{"the version to install, when it is known already", nil, []ComponentKey{{component, v1}}},
+		{"not a version that is refused before", []func(*Snapshot){ofChannel("rapid")}, nil},
 		{"what is kept", []func(*Snapshot){installedAt("fast", v2)}, []ComponentKey{{component, v2}}},
-		{"both in doubt", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }),
+		{"both versions in doubt", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }),
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = newComponentSource("other") })},
 			[]ComponentKey{{component, v1}, {component, v2}}},
-		{"both in doubt before either was read", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
+		{"both versions in doubt before either was read", []func(*Snapshot){installedAt("fast", v2), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.Version = v1
 		}), func(w *Snapshot) { w.Components = nil }}, []ComponentKey{{component, v1}, {component, v2}}},
 		{"nothing for a module that is removed", []func(*Snapshot){installedAt("fast", v2), disabled}, nil},

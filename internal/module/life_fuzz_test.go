@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// tape is a source of randomness that a fuzzer writes: a byte for each number, and when it has run out what follows from its length.
+// tape is a source of random numbers that a fuzzer provides: one byte for each number, then numbers that are seeded with the length.
 type tape struct {
 	bytes []byte
 	after *rand.PCG
@@ -27,14 +27,14 @@ func (s *tape) Uint64() uint64 {
 	return value
 }
 
-// life is a Kyma with everything that users, registries and controllers do to it, in any order.
+// life is a Kyma to which users, registries and controllers make changes in any order.
 type life struct {
 	dice
 	t *testing.T
 	w Snapshot
 }
 
-// a user does one of the things that users do.
+// A user makes one of several typical changes.
 func (l *life) someone() {
 	l.w = carryOut(l.w, Plan{})
 	name := l.one(letters...)
@@ -64,7 +64,7 @@ func (l *life) someone() {
 	l.w.Kyma.Generation++
 }
 
-// released is another version for a channel, or a release that is gone or comes back.
+// released changes the version of a channel, or deletes or recreates a release.
 func (l *life) released(name string) {
 	release := l.w.Releases[name]
 	switch {
@@ -78,7 +78,7 @@ func (l *life) released(name string) {
 	}
 }
 
-// kubectl deletes a Manifest, or edits what is put back.
+// kubectl deletes a Manifest, or makes an edit that must be reverted.
 func (l *life) kubectl() {
 	if len(l.w.Manifests) == 0 {
 		return
@@ -91,7 +91,7 @@ func (l *life) kubectl() {
 	}
 }
 
-// works returns one step of the Manifest controller with one Manifest; whether there was one to do.
+// works does one step of the Manifest controller with one Manifest, and reports whether there was one to do.
 func (l *life) works() bool {
 	for _, at := range l.Perm(len(l.w.Manifests)) {
 		m := &l.w.Manifests[at]
@@ -113,7 +113,7 @@ func (l *life) works() bool {
 	return false
 }
 
-// pass returns one of the Kyma controller, with all that must hold of it.
+// pass does one pass of the Kyma controller, checks its invariants, and returns its plan.
 func (l *life) pass(interrupted bool) Plan {
 	verdicts := Resolve(l.w)
 	if again := Resolve(l.w); !reflect.DeepEqual(verdicts, again) {
@@ -151,7 +151,7 @@ func (l *life) nothingDeletedByRefusal(verdicts []Verdict, plan Plan) {
 	}
 }
 
-// nothingLowered: where record and Manifest agree about what is installed, no write names a lower version.
+// nothingLowered checks that no write names a lower version where status and Manifest agree about the installed one.
 func (l *life) nothingLowered(plan Plan) {
 	told := statusByName(l.w.Kyma)
 	for _, applied := range plan.Apply {
@@ -166,7 +166,7 @@ func (l *life) nothingLowered(plan Plan) {
 	}
 }
 
-// rests: left alone, everything comes to an end, and then nothing is written any more.
+// rests checks that without further changes everything settles, and then nothing is written any more.
 func (l *life) rests() {
 	for range 12 {
 		for l.works() {

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// withMandatory adds the verdicts of mandatory modules, sorts them all, and sees to it that no two want one Manifest.
+// withMandatory adds the verdicts of mandatory modules, sorts all verdicts, and ensures that no two of them write the same Manifest.
 func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 	modules := map[string]struct{}{}
 	add(modules, r.byMandatory)
@@ -36,8 +36,8 @@ func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 	return verdicts
 }
 
-// mandatory decides about a module that every Kyma has. Labels beta and internal, restrictions, channels and maintenance windows do not
-// count: it is not the Kyma that asks for it. What is installed is what the Manifest says, since the status does not name it.
+// mandatory decides about a module that every Kyma has. The labels beta and internal, restrictions, channels and maintenance windows do not
+// count, because the Kyma does not request the module. The installed version comes from the Manifest, since the status does not list it.
 func (r *resolver) mandatory(name string) Verdict {
 	release := r.decreed[name]
 	v := Verdict{Module: name, Mandatory: true, Policy: v1beta2.CustomResourcePolicyCreateAndDelete}
@@ -57,7 +57,7 @@ func (r *resolver) mandatory(name string) Verdict {
 	return v
 }
 
-// findMandatory is rules 5, 7 and 8 of Resolve. The template need not say that it is mandatory.
+// findMandatory implements rules 5, 7 and 8 of Resolve. The template need not be marked as mandatory.
 func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
 	if _, refused := componentNamed(release); refused != nil {
 		return target{}, refused
@@ -74,8 +74,8 @@ func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *ref
 	return found, nil
 }
 
-// mandatoryStanding returns what of a mandatory module counts as installed: what its Manifest says. A Manifest that installs from the
-// target's source is at the target, whatever its version field says.
+// mandatoryStanding returns what counts as installed of a mandatory module, according to its Manifest. A Manifest that installs from the
+// target's source is at the target, whatever its version field holds.
 func (r *resolver) mandatoryStanding(manifest *v1beta2.Manifest, found target) installed {
 	have := installedOf(nil, manifest)
 	have.Channel = ""
@@ -96,7 +96,7 @@ func (r *resolver) releaseFor(v *Verdict) (*v1beta2.ModuleReleaseMeta, *refusal)
 	return releaseOf(r.Snapshot, v.Module)
 }
 
-// templateFor returns the template of a version that this verdict's module may have.
+// templateFor returns the template of a version if the verdict's module may have it.
 func (r *resolver) templateFor(v *Verdict, version string) (*v1beta2.ModuleTemplate, *refusal) {
 	if v.Mandatory {
 		return templateAt(r.Snapshot, v.Module, version)
@@ -104,7 +104,7 @@ func (r *resolver) templateFor(v *Verdict, version string) (*v1beta2.ModuleTempl
 	return templateOf(r.Snapshot, v.Module, version)
 }
 
-// entry returns what the status said of the verdict's module. It says nothing of mandatory ones.
+// entry returns the previous status entry of the verdict's module. Mandatory modules have none.
 func (r *resolver) entry(v *Verdict) *v1beta2.ModuleStatus {
 	if v.Mandatory {
 		return nil
@@ -112,7 +112,8 @@ func (r *resolver) entry(v *Verdict) *v1beta2.ModuleStatus {
 	return r.status[v.Module]
 }
 
-// MandatoryStates returns the states of the mandatory modules by name after this pass, as Rollup sees them; the status does not name them.
+// MandatoryStates returns the states of the mandatory modules by name after this pass, as Rollup computes them; the status does not list
+// them.
 func MandatoryStates(w Snapshot, verdicts []Verdict, results map[string]Result) map[string]v1beta2.State {
 	states := map[string]v1beta2.State{}
 	_, mandatory := tellAll(w, verdicts, results)

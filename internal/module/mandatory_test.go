@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// decreed makes a module mandatory in a version, with template and component. Its release takes the place of one with channels.
+// decreed makes a module mandatory in a version, with template and component. Its release replaces one with channels.
 func decreed(name, version string) func(*Snapshot) {
 	return func(w *Snapshot) {
 		release := newRelease(name)
@@ -48,26 +48,26 @@ func TestMandatory(t *testing.T) {
 		want  verdictWords
 		does  string // "apply <version>", "adjust", "delete" or nothing
 	}{
-		{"is installed without being asked for", []func(*Snapshot){decreed(operator, v1)}, runs, "apply 1.0.0"},
+		{"is installed without being requested", []func(*Snapshot){decreed(operator, v1)}, runs, "apply 1.0.0"},
 		{"stays as it is", []func(*Snapshot){decreed(operator, v1), present(operator, v1)}, runs, ""},
-		{"takes another version", []func(*Snapshot){decreed(operator, v2), present(operator, v1)}, verdictWords{Kind: Run, Version: v2}, "apply 2.0.0"},
-		{"of a template that says it is mandatory", []func(*Snapshot){decreed(operator, v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+		{"is upgraded to another version", []func(*Snapshot){decreed(operator, v2), present(operator, v1)}, verdictWords{Kind: Run, Version: v2}, "apply 2.0.0"},
+		{"of a template that is marked as mandatory", []func(*Snapshot){decreed(operator, v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Spec.Mandatory = true
 		})}, runs, "apply 1.0.0"},
 		{"is for Kymas that are not internal, too", []func(*Snapshot){decreed(operator, v1), hide(v1beta2.LabelInternal)}, runs, "apply 1.0.0"},
 		{"is for Kymas that are not beta, too", []func(*Snapshot){decreed(operator, v1), hide(v1beta2.LabelBeta)}, runs, "apply 1.0.0"},
-		{"knows no restriction", []func(*Snapshot){decreed(operator, v1), func(w *Snapshot) { w.Restricted = []string{operator} }}, runs, "apply 1.0.0"},
-		{"knows no maintenance window", []func(*Snapshot){
+		{"has no restriction", []func(*Snapshot){decreed(operator, v1), func(w *Snapshot) { w.Restricted = []string{operator} }}, runs, "apply 1.0.0"},
+		{"has no maintenance window", []func(*Snapshot){
 			decreed(operator, v2), present(operator, v1), needsDowntime(v2), closedUntilNight,
 		}, verdictWords{Kind: Run, Version: v2}, "apply 2.0.0"},
-		{"takes over what was installed while its release had channels", []func(*Snapshot){installedAt("regular", v1), disabled, decreed(operator, v1)}, runs, "apply 1.0.0"},
-		{"is put back when a user takes the label away", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
+		{"takes over an installation from the time when its release had channels", []func(*Snapshot){installedAt("regular", v1), disabled, decreed(operator, v1)}, runs, "apply 1.0.0"},
+		{"is put back when a user removes the label", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
 			delete(m.Labels, v1beta2.LabelMandatoryModule)
 		})}, runs, "apply 1.0.0"},
 		{"is put back when a user writes another version into it", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version = "9.9.9"
 		})}, runs, "apply 1.0.0"},
-		{"goes to no lower version", []func(*Snapshot){decreed(operator, v1), present(operator, v2)}, verdictWords{Keep, "Warning", "Downgrade",
+		{"is not downgraded", []func(*Snapshot){decreed(operator, v1), present(operator, v2)}, verdictWords{Keep, "Warning", "Downgrade",
 			"module template update not allowed: ignore channel skew (from version 2.0.0 to version 1.0.0), " +
 				"as a higher version (2.0.0) of the module was previously installed", "", v2}, ""},
 		{"is kept without a template", []func(*Snapshot){decreed(operator, "1.2.3"), present(operator, v1), func(w *Snapshot) {
@@ -82,13 +82,13 @@ func TestMandatory(t *testing.T) {
 			verdictWords{Removed, "Deleting", "ModuleDeleting", "the module is being removed", "", v1}, "delete"},
 		{"is removed when its release is gone", []func(*Snapshot){present(operator, v1), func(w *Snapshot) { delete(w.Releases, operator) }},
 			verdictWords{Removed, "Deleting", "ModuleDeleting", "the module is being removed", "", v1}, "delete"},
-		{"is removed when its release has channels and no one asks for it", []func(*Snapshot){present(operator, v1)},
+		{"is removed when its release has channels and the spec does not name it", []func(*Snapshot){present(operator, v1)},
 			verdictWords{Removed, "Deleting", "ModuleDeleting", "the module is being removed", "", v1}, "delete"},
-		{"comes again when what was there is gone", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(isDying)},
+		{"waits until the previous installation is gone", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(isDying)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", "the module is installed again when its previous installation is gone", "", v1}, ""},
 		{"goes with its Kyma", []func(*Snapshot){decreed(operator, v1), present(operator, v1), kymaDeleted},
 			verdictWords{Removed, "Deleting", "Deleting", "the Kyma is being deleted", "", v1}, "delete"},
-		{"does not write over what is another user's", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
+		{"does not overwrite another owner's Manifest", []func(*Snapshot){decreed(operator, v1), present(operator, v1), theManifest(func(m *v1beta2.Manifest) {
 			m.OwnerReferences[0].UID = "other"
 		})}, verdictWords{Refused, "Error", "ManifestConflict",
 			`Manifest "kyma-sample-template-operator-2235966007" exists and does not belong to this module of this Kyma`, "", ""}, ""},

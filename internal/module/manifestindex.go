@@ -9,14 +9,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// manifestIndex says which Manifest is which module's.
+// manifestIndex maps modules to their Manifests.
 type manifestIndex struct {
 	kyma        *v1beta2.Kyma
-	byModule    map[string][]*v1beta2.Manifest        // of this Kyma, the one to keep first
-	byMandatory map[string][]*v1beta2.Manifest        // the same of mandatory modules; a Manifest is in one of the two
+	byModule    map[string][]*v1beta2.Manifest        // of this Kyma; the first one is kept
+	byMandatory map[string][]*v1beta2.Manifest        // the same for mandatory modules; a Manifest is in one of the two
 	decreed     map[string]*v1beta2.ModuleReleaseMeta // releases of mandatory modules
-	byName      map[string]*v1beta2.Manifest          // all of the Snapshot
-	names       map[string]string                     // module -> the name that upstream gives its Manifest, where the release is known
+	byName      map[string]*v1beta2.Manifest          // all Manifests of the Snapshot
+	names       map[string]string                     // module -> upstream's name of its Manifest, where the release is known
 }
 
 // hold sorts the Manifests of the Snapshot by module.
@@ -53,9 +53,9 @@ func hold(w Snapshot) manifestIndex {
 	return h
 }
 
-// mandatory reports whether a Manifest is one of a mandatory module. While there is a release of the module, that says so: a release that
-// turns mandatory, or stops to be, takes what is installed along instead of installing it again. Else the label of the Manifest does,
-// unless the status says that the spec asked for it.
+// mandatory reports whether a Manifest belongs to a mandatory module. While the module has a release, the release decides: when it becomes
+// mandatory, or stops being so, the installed module is kept instead of being installed again. Otherwise the label of the Manifest decides,
+// unless the status shows that the spec requested the module.
 func (h manifestIndex) mandatory(w Snapshot, module string, manifest *v1beta2.Manifest) bool {
 	if h.decreed[module] != nil {
 		return true
@@ -73,8 +73,8 @@ func (h manifestIndex) mandatory(w Snapshot, module string, manifest *v1beta2.Ma
 	return !asked || release == nil || release.Spec.Mandatory != nil || release.DeletionTimestamp != nil
 }
 
-// ours reports whether a Manifest is this Kyma's. One that lost its owner by hand still is when its labels say so; a stand-alone
-// Manifest may carry the label kyma-name too (it names the runtime), but not managed-by.
+// ours reports whether a Manifest belongs to this Kyma. A Manifest whose owner reference was removed by hand is recognised by its labels; a
+// stand-alone Manifest may carry the label kyma-name too (it names the runtime), but not managed-by.
 func ours(kyma *v1beta2.Kyma, manifest *v1beta2.Manifest) bool {
 	if controller := metav1.GetControllerOf(manifest); controller != nil {
 		return controller.UID == kyma.UID && controller.Kind == "Kyma"
@@ -83,8 +83,9 @@ func ours(kyma *v1beta2.Kyma, manifest *v1beta2.Manifest) bool {
 		manifest.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByLifecycleManager
 }
 
-// KymaName returns the name of the Kyma that a Manifest belongs to, "" for one that stands alone: such a one may carry the label kyma-name
-// too, which leads to its cluster, but neither an owner nor managed-by. One of a Kyma that lost its owner by hand still has both labels.
+// KymaName returns the name of the Kyma that a Manifest belongs to, "" for a stand-alone Manifest. The latter may carry the label kyma-name
+// too, which leads to its cluster, but has neither an owner nor managed-by. A Manifest of a Kyma whose owner reference was removed by hand
+// still has both labels.
 func KymaName(manifest metav1.Object) string {
 	labels := manifest.GetLabels()
 	switch owner := metav1.GetControllerOf(manifest); {
@@ -131,8 +132,8 @@ func (h manifestIndex) knownNames() map[string][]string {
 	return known
 }
 
-// attribute finds the module of a Manifest. The name counts more than the label, which a user may have changed; the label
-// decides between modules that share a name.
+// attribute returns the module of a Manifest. The name takes precedence over the label, which a user may have changed; the label decides
+// between modules that share a name.
 func attribute(manifest *v1beta2.Manifest, known map[string][]string) string {
 	label := manifest.Labels[v1beta2.LabelModuleName]
 	modules := known[manifest.Name]
@@ -142,7 +143,8 @@ func attribute(manifest *v1beta2.Manifest, known map[string][]string) string {
 	return modules[0]
 }
 
-// preferred orders the Manifests of one module: the living before the dying, the one with today's name first, then by name.
+// preferred orders the Manifests of one module: those that are not being deleted first, among them the one with the current name, then by
+// name.
 func (h manifestIndex) preferred(module string) func(a, b *v1beta2.Manifest) int {
 	rank := func(manifest *v1beta2.Manifest) int {
 		switch {
@@ -159,12 +161,12 @@ func (h manifestIndex) preferred(module string) func(a, b *v1beta2.Manifest) int
 	}
 }
 
-// of returns the Manifests of a module that is not mandatory: the one that counts, and the rest.
+// of returns the Manifest that counts of a module that is not mandatory, and the others.
 func (h manifestIndex) of(module string) (*v1beta2.Manifest, []*v1beta2.Manifest) {
 	return parted(h.byModule[module])
 }
 
-// parted returns the one Manifest that counts, and the rest.
+// parted returns the Manifest that counts, and the others.
 func parted(manifests []*v1beta2.Manifest) (*v1beta2.Manifest, []*v1beta2.Manifest) {
 	if len(manifests) == 0 {
 		return nil, nil
@@ -177,16 +179,16 @@ func terminating(manifest *v1beta2.Manifest) bool {
 	return manifest != nil && manifest.DeletionTimestamp != nil
 }
 
-// leaving reports whether a Manifest lets go of its objects.
+// leaving reports whether a Manifest is marked to leave its objects unmanaged.
 func leaving(manifest *v1beta2.Manifest) bool {
 	return manifest != nil && manifest.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue
 }
 
-// installed tells what of a module is installed or being installed. The zero value says: nothing.
+// installed is the version of a module that is installed or being installed. The zero value means none.
 type installed struct{ Channel, Version, Component string }
 
-// installedOf takes it from the status, which only this package writes, and from the Manifest where the status says nothing. What the
-// status says of an installation that was being deleted ends with it.
+// installedOf returns what is installed according to the status, which only this package writes, or else according to the Manifest. The
+// status entry of an installation that was being deleted does not count once that installation is gone.
 func installedOf(entry *v1beta2.ModuleStatus, manifest *v1beta2.Manifest) installed {
 	if entry != nil && entry.Version != "" && (entry.State != v1beta2.StateDeleting || terminating(manifest)) {
 		return installed{Channel: entry.Channel, Version: entry.Version, Component: entry.OCMComponentName}
@@ -201,7 +203,7 @@ func installedOf(entry *v1beta2.ModuleStatus, manifest *v1beta2.Manifest) instal
 	}
 }
 
-// componentOf returns the component name that a Manifest came from.
+// componentOf returns the name of the component that a Manifest was created from.
 func componentOf(manifest *v1beta2.Manifest) string {
 	return cmp.Or(manifest.Annotations[v1beta2.AnnotationOCMComponentName], manifest.Annotations[v1beta2.AnnotationFQDN])
 }

@@ -34,17 +34,17 @@ func TestManifestIndex_WhichManifestIsAModules(t *testing.T) {
 		{"the one with the label, from the time when the component had another name", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
 			m.Name = "former"
 		})}, "former", nil},
-		{"the one that the status names, without label", []func(*Snapshot){statusAt("regular", v1), theEntry(func(e *v1beta2.ModuleStatus) {
+		{"the one that the status names, without labels", []func(*Snapshot){statusAt("regular", v1), theEntry(func(e *v1beta2.ModuleStatus) {
 			e.Manifest = &v1beta2.TrackingObject{PartialMeta: v1beta2.PartialMeta{Name: "former"}}
 		}), withManifest(func(m *v1beta2.Manifest) { m.Name, m.Labels = "former", nil })}, "former", nil},
-		{"the one with today's name before others", []func(*Snapshot){
+		{"the one with the current name before others", []func(*Snapshot){
 			withManifest(func(m *v1beta2.Manifest) { m.Name = "former" }), withManifest(func(m *v1beta2.Manifest) {}),
 			withManifest(func(m *v1beta2.Manifest) { m.Name = "another" }),
 		}, name, []string{"another", "former"}},
-		{"one that lives before one that is being deleted", []func(*Snapshot){
+		{"one that is not being deleted before one that is", []func(*Snapshot){
 			withManifest(func(m *v1beta2.Manifest) { m.Name = "former" }), withManifest(isDying),
 		}, "former", []string{name}},
-		{"one that lost its owner by hand", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) { m.OwnerReferences = nil })}, name, nil},
+		{"one that lost its owner reference", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) { m.OwnerReferences = nil })}, name, nil},
 		{"not a stand-alone one for the same runtime", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
 			m.OwnerReferences = nil
 			delete(m.Labels, v1beta2.LabelManagedBy)
@@ -56,7 +56,7 @@ func TestManifestIndex_WhichManifestIsAModules(t *testing.T) {
 		{"one from the time when the module was mandatory", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
 			m.Labels[v1beta2.LabelMandatoryModule] = "true"
 		})}, name, nil},
-		{"not one that says nothing of a module", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
+		{"not one without a module's name or label", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
 			m.Name = "what"
 			delete(m.Labels, v1beta2.LabelModuleName)
 		})}, "", nil},

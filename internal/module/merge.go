@@ -15,47 +15,48 @@ const (
 	entryModule  = "module "
 )
 
-// namedOverruled is how many overruled entries the condition's message names.
+// namedOverruled is the number of overruled entries that the condition's message names.
 const namedOverruled = 10
 
-// MergeInput are the two specs of a remote Kyma and what was last seen of them.
+// MergeInput holds the two specs of a remote Kyma and their last known state.
 type MergeInput struct {
-	// Hub is what the Kyma on the hub asks for.
+	// Hub is what the Kyma on the hub requests.
 	Hub v1beta2.SeenSpec
-	// Runtime is what the Kyma in the runtime asks for; nil when it does not exist there.
+	// Runtime is what the Kyma in the runtime requests; nil when there is none.
 	Runtime *v1beta2.SeenSpec
-	// Last is what was seen of both before; nil at first contact.
+	// Last is what both requested when they were last read; nil at first contact.
 	Last *v1beta2.LastSeen
 }
 
-// Merged is what follows from the two specs.
+// Merged is the result of merging the two specs.
 type Merged struct {
-	// Effective is what the Kyma asks for. Its modules stand in the runtime's order, additions at the end.
+	// Effective is the spec that applies. Its modules are in the runtime's order, with additions at the end.
 	Effective v1beta2.SeenSpec
-	// Write reports whether the runtime's spec must become Effective: create or patch it.
+	// Write reports whether the Kyma in the runtime must be created or patched so that its spec becomes Effective.
 	Write bool
-	// Seen must be kept in the status, once Effective is written: not before.
+	// Seen must be stored in the status once Effective is written, not before.
 	Seen v1beta2.LastSeen
 }
 
-// Merge returns what counts when two users edit one list: the effective spec is the runtime's, and what changed on the hub comes on top.
+// Merge merges the specs of the hub and the runtime, which two users edit: the effective spec is the runtime's with the hub's changes on
+// top.
 //
-// An entry is a module by its name, the channel, or skipMaintenanceWindows. The rules for each; the first that applies decides:
+// An entry is a module (by name), the channel, or skipMaintenanceWindows. These rules apply to each; the first that matches decides:
 //
-//  1. First contact: with a Kyma in the runtime what is there is the base, and nothing is written; without one it gets the hub's spec.
-//  2. Both sides say the same: that is it.
-//  3. The hub's entry is as it was last seen: the runtime's counts.
-//  4. A module that is not in the runtime, and was not when last seen, had been removed by its user: an edit of the hub's entry does not
-//     bring it back. It is overruled. Only an entry that is new on the hub is added.
-//  5. The hub's entry changed and the runtime's did not: the hub's is written to the runtime.
-//  6. Both changed, to different things: the runtime's counts, the hub's is overruled.
+//  1. First contact: a Kyma that exists in the runtime is the base, and nothing is written; otherwise one with the hub's spec is created.
+//  2. Both sides are the same: there is nothing to decide.
+//  3. The hub's entry is unchanged: the runtime's counts.
+//  4. A module that is not in the runtime, and was not at the last merge, had been removed by the runtime's user: an edit of the hub's
+//     entry is overruled and does not bring it back. Only an entry that is new on the hub is added.
+//  5. Only the hub's entry changed: it is written to the runtime.
+//  6. Both changed, and differ: the runtime's counts, the hub's is overruled.
 //
-// An overruled entry is remembered until the hub's changes again or the two are the same. A Kyma in the runtime that is gone since is
-// taken to ask for what it asked for last, and for every module of the hub that it did not name: to delete the copy, or its
-// definition, uninstalls nothing.
+// An overruled entry is remembered until the hub's entry changes again or the two are the same. When the Kyma in the runtime has been
+// deleted, its last known spec counts, with every module of the hub that it did not name: deleting the copy, or its definition, uninstalls
+// nothing.
 //
-// The Kyma in the runtime must be written with the resourceVersion that was read, and Seen is kept after that. Who is interrupted
-// between the two finds both sides the same, and continues from there.
+// The Kyma in the runtime must be written with the resourceVersion that was read, and Seen is stored after that. A pass that is interrupted
+// between the two leaves both sides the same, and the next one continues from there.
 func Merge(s MergeInput) Merged {
 	at := newMerge(s)
 	var overruled []string
@@ -77,12 +78,12 @@ func Merge(s MergeInput) Merged {
 // merge holds the four specs, normalised, while Merge runs.
 type merge struct {
 	hub, lastHub, runtime, lastRuntime v1beta2.SeenSpec
-	// before is what was overruled so far.
+	// before are the entries that were overruled so far.
 	before []string
 }
 
-// newMerge fills in what was never seen, so that the rules need not ask for it: with first contact nothing has changed. A record of
-// one side only is none of two: no change can be told from it, and nothing of it is taken away.
+// newMerge fills in specs that were never seen, so that the rules need not check for them: at first contact nothing has changed. A record
+// of only one side does not count: it shows no change, and nothing is removed because of it.
 func newMerge(s MergeInput) *merge {
 	at := &merge{hub: normal(s.Hub)}
 	last := v1beta2.LastSeen{}
@@ -108,7 +109,7 @@ func newMerge(s MergeInput) *merge {
 	return at
 }
 
-// restore gives a copy that must be recreated the modules of the hub that the last one did not name.
+// restore adds the hub's modules that the last known spec of the runtime did not name to the copy that must be recreated.
 func (at *merge) restore() {
 	known := byName(at.runtime.Modules)
 	for i := range at.hub.Modules {
@@ -118,7 +119,7 @@ func (at *merge) restore() {
 	}
 }
 
-// agreed decides about an entry that is always there.
+// agreed decides about an entry that always exists.
 func agreed[T comparable](at *merge, overruled *[]string, name string, of func(*v1beta2.SeenSpec) T) T {
 	hub, lastHub, runtime, lastRuntime := of(&at.hub), of(&at.lastHub), of(&at.runtime), of(&at.lastRuntime)
 	switch {
@@ -133,7 +134,7 @@ func agreed[T comparable](at *merge, overruled *[]string, name string, of func(*
 	return runtime
 }
 
-// modules decides about every module that one of the sides names, in the runtime's order and then the hub's.
+// modules decides about every module that either side names, in the runtime's order and then the hub's.
 func (at *merge) modules(overruled *[]string) []v1beta2.SeenModule {
 	hub, lastHub := byName(at.hub.Modules), byName(at.lastHub.Modules)
 	runtime, lastRuntime := byName(at.runtime.Modules), byName(at.lastRuntime.Modules)
@@ -159,7 +160,7 @@ func (at *merge) modules(overruled *[]string) []v1beta2.SeenModule {
 	return effective
 }
 
-// module decides about one module; nil is an entry that is not there.
+// module decides about one module; nil stands for an absent entry.
 func (at *merge) module(overruled *[]string, name string, hub, lastHub, runtime, lastRuntime *v1beta2.SeenModule) *v1beta2.SeenModule {
 	removed := runtime == nil && lastRuntime == nil && lastHub != nil
 	switch {
@@ -174,14 +175,14 @@ func (at *merge) module(overruled *[]string, name string, hub, lastHub, runtime,
 	return runtime
 }
 
-// remember keeps an entry overruled that was so before.
+// remember keeps an entry overruled that was overruled before.
 func (at *merge) remember(overruled *[]string, name string) {
 	if slices.Contains(at.before, name) {
 		*overruled = append(*overruled, name)
 	}
 }
 
-// SpecSyncOutcome is condition SpecSync for what was seen; nil when the runtime's Kyma was not read yet.
+// SpecSyncOutcome returns condition SpecSync for the last known specs; seen is nil when the runtime's Kyma was not read yet.
 func SpecSyncOutcome(seen *v1beta2.LastSeen) (holds bool, reason, message string) {
 	switch {
 	case seen == nil || seen.Runtime == nil:

@@ -11,8 +11,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// asked returns a seen spec in short: "fast skip x=a y" is channel fast, skipMaintenanceWindows, module x in channel a, and module y in
-// that of the Kyma.
+// seenSpec returns a seen spec from a short form: "fast skip x=a y" is channel fast, skipMaintenanceWindows, module x in channel a, and
+// module y in that of the Kyma.
 func seenSpec(short string) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: v1beta2.DefaultChannel}
 	for word := range strings.FieldsSeq(short) {
@@ -30,7 +30,7 @@ func seenSpec(short string) v1beta2.SeenSpec {
 	return seen
 }
 
-// inShort returns a seen spec as asked understands it.
+// inShort returns the short form of a seen spec that seenSpec parses.
 func inShort(seen v1beta2.SeenSpec) string {
 	var words []string
 	if seen.Channel != v1beta2.DefaultChannel {
@@ -64,8 +64,8 @@ func TestMerge(t *testing.T) {
 		overruled                          []string
 	}{
 		{"at first contact the runtime gets the hub's spec", "fast skip x y", missing, missing, missing, nil, "fast skip x y", true, nil},
-		{"at first contact what is there is the base", "fast x y=a", missing, "skip y=b z", missing, nil, "skip y=b z", false, nil},
-		{"an empty list that is there is a base, too", "x", missing, "", missing, nil, "", false, nil},
+		{"at first contact an existing spec is the base", "fast x y=a", missing, "skip y=b z", missing, nil, "skip y=b z", false, nil},
+		{"an existing empty list is a base, too", "x", missing, "", missing, nil, "", false, nil},
 		{"nothing changed", "x", "x", "y x=a", "x=a y", nil, "y x=a", false, nil},
 		{"a default module that the user removed stays removed", "x y", "x y", "y", "y", nil, "y", false, nil},
 		{"the user removes a default module", "x y", "x y", "y", "x y", nil, "y", false, nil},
@@ -76,8 +76,8 @@ func TestMerge(t *testing.T) {
 		{"the hub removes a module", "x", "x y", "y x", "x y", nil, "x", true, nil},
 		{"the hub removes a module that the user had changed long ago", "", "x", "x=c", "x=c", nil, "", true, nil},
 		{"the hub changes the channel", "fast x", "x", "x", "x", nil, "fast x", true, nil},
-		{"the hub asks to skip windows", "skip", "", "x", "x", nil, "skip x", true, nil},
-		{"the hub no longer asks to skip windows", "", "skip", "skip", "skip", nil, "", true, nil},
+		{"the hub requests to skip windows", "skip", "", "x", "x", nil, "skip x", true, nil},
+		{"the hub no longer requests to skip windows", "", "skip", "skip", "skip", nil, "", true, nil},
 		{"both change different entries", "x y=b", "x y", "fast x=a y", "x y", nil, "fast x=a y=b", true, nil},
 		{"both make the same change", "fast x=a z", "x y", "fast x=a z", "x y", nil, "fast x=a z", false, nil},
 		{"both change the channel of a module", "x=b", "x=a", "x=c", "x=a", nil, "x=c", false, []string{"module x"}},
@@ -89,23 +89,23 @@ func TestMerge(t *testing.T) {
 		{"the hub adds again what the user had removed", "x=b", "", "", "", nil, "x=b", true, nil},
 		{"both change everything", "fast skip b=y a=x", "a b", "skip b=z a=z", "a b", nil, "fast skip b=z a=z", true,
 			[]string{"module a", "module b"}},
-		{"what was overruled is not forgotten", "x=b", "x=b", "x=c", "x=c", []string{"module x"}, "x=c", false, []string{"module x"}},
-		{"what was overruled stays so while the user goes on", "x=b", "x=b", "x=d", "x=c", []string{"module x"}, "x=d", false,
+		{"an overruled entry is remembered", "x=b", "x=b", "x=c", "x=c", []string{"module x"}, "x=c", false, []string{"module x"}},
+		{"an overruled entry stays overruled while the user changes it again", "x=b", "x=b", "x=d", "x=c", []string{"module x"}, "x=d", false,
 			[]string{"module x"}},
-		{"the user gives in", "fast x=b", "fast x=b", "fast x=b", "x=c", []string{"channel", "module x"}, "fast x=b", false, nil},
-		{"the hub gives in", "x=c", "x=b", "x=c", "x=c", []string{"module x"}, "x=c", false, nil},
-		{"the hub insists", "x=d", "x=b", "x=c", "x=c", []string{"module x"}, "x=d", true, nil},
-		{"what no one names is no longer overruled", "", "", "", "", []string{"module x", "rubbish"}, "", false, nil},
-		{"the copy vanished: last-seen modules stay", "x", "x", missing, "y x=a", nil, "x=a y", true, nil},
-		{"the copy vanished: default modules come back", "x y", "x y", missing, "y=a z", nil, "y=a z x", true, nil},
-		{"the copy vanished: channel and windows stay", "fast", "fast", missing, "skip", nil, "skip", true, nil},
-		{"the copy vanished and the hub changed meanwhile", "fast x=b", "x=a y", missing, "x=c y z", nil, "fast x=b z", true, nil},
-		{"the copy vanished: what was overruled stays so", "x=b", "x=b", missing, "x=c", []string{"module x"}, "x=c", true,
+		{"the user accepts the hub's change", "fast x=b", "fast x=b", "fast x=b", "x=c", []string{"channel", "module x"}, "fast x=b", false, nil},
+		{"the hub accepts the user's change", "x=c", "x=b", "x=c", "x=c", []string{"module x"}, "x=c", false, nil},
+		{"the hub makes another change", "x=d", "x=b", "x=c", "x=c", []string{"module x"}, "x=d", true, nil},
+		{"an entry that neither side has is no longer overruled", "", "", "", "", []string{"module x", "rubbish"}, "", false, nil},
+		{"the copy is gone: last-seen modules stay", "x", "x", missing, "y x=a", nil, "x=a y", true, nil},
+		{"the copy is gone: default modules come back", "x y", "x y", missing, "y=a z", nil, "y=a z x", true, nil},
+		{"the copy is gone: channel and windows stay", "fast", "fast", missing, "skip", nil, "skip", true, nil},
+		{"the copy is gone and the hub has changed since", "fast x=b", "x=a y", missing, "x=c y z", nil, "fast x=b z", true, nil},
+		{"the copy is gone: overruled entries stay overruled", "x=b", "x=b", missing, "x=c", []string{"module x"}, "x=c", true,
 			[]string{"module x"}},
-		{"the copy vanished and was empty", "", "", missing, "", nil, "", true, nil},
-		{"only the runtime's half of the record is there, and the copy is not", "x", missing, missing, "y", nil, "y x", true, nil},
-		{"only the runtime's half of the record is there", "x", missing, "y", "z", nil, "y", false, nil},
-		{"only the hub's half of the record is there", "x", "y", "y", missing, nil, "y", false, nil},
+		{"the copy is gone and was empty", "", "", missing, "", nil, "", true, nil},
+		{"only the runtime's half of the record exists, and the copy is gone", "x", missing, missing, "y", nil, "y x", true, nil},
+		{"only the runtime's half of the record exists", "x", missing, "y", "z", nil, "y", false, nil},
+		{"only the hub's half of the record exists", "x", "y", "y", missing, nil, "y", false, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			sides := MergeInput{Hub: seenSpec(tc.hub), Runtime: maybe(tc.runtime)}
@@ -127,13 +127,13 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// moment is one module as the four specs have it, where "" is absent, and what else decides.
+// moment is one module in the four specs ("" means absent), with the other inputs of the decision.
 type moment struct {
 	hub, lastHub, runtime, lastRuntime string
 	copyThere, known, overruled        bool
 }
 
-// oracle returns what must come of a moment. It is written from the rule for users, without a look at the code.
+// oracle returns the expected result for a moment. It follows the rule that is documented for users, not the code.
 func oracle(m moment) (effective string, overruled bool) {
 	if !m.known {
 		if m.copyThere {
@@ -158,7 +158,7 @@ func oracle(m moment) (effective string, overruled bool) {
 	return m.runtime, hubEdited || m.overruled
 }
 
-// everyMoment goes through all of them.
+// everyMoment calls check for every moment and returns their number.
 func everyMoment(check func(moment)) int {
 	count, entries, truths := 0, []string{"", "a", "b", "c"}, []bool{false, true}
 	for _, hub := range entries {
@@ -180,7 +180,7 @@ func everyMoment(check func(moment)) int {
 	return count
 }
 
-// sides makes a moment of module x, beside a module that both have and one that only the runtime has.
+// sides returns the input for a moment of module x, beside a module that both sides have and one that only the runtime has.
 func (m moment) sides() MergeInput {
 	spec := func(short, beside string) v1beta2.SeenSpec {
 		if short != "" {
@@ -234,7 +234,7 @@ func TestMergeOfEveryModuleThereCanBe(t *testing.T) {
 func TestMergeOfEveryChannelThereCanBe(t *testing.T) {
 	everyMoment(func(m moment) {
 		if m.hub == "" || m.lastHub == "" || m.runtime == "" || m.lastRuntime == "" {
-			return // a channel is always there
+			return // a channel always exists
 		}
 		s := MergeInput{Hub: v1beta2.SeenSpec{Channel: m.hub}}
 		if m.copyThere {
@@ -306,12 +306,12 @@ func TestSpecSyncOutcome(t *testing.T) {
 		holds           bool
 		reason, message string
 	}{
-		{"nothing was seen yet", nil, false, "SyncPending", "the Kyma in the runtime was not read yet"},
+		{"nothing was read yet", nil, false, "SyncPending", "the Kyma in the runtime was not read yet"},
 		{"half a record is none", &v1beta2.LastSeen{Hub: &v1beta2.SeenSpec{}}, false, "SyncPending", "the Kyma in the runtime was not read yet"},
-		{"no one is overruled", seen(), true, "Synced", "hub and runtime agree, or one of them takes precedence"},
+		{"no entry is overruled", seen(), true, "Synced", "hub and runtime agree, or one of them takes precedence"},
 		{"entries are named", seen("channel", "module x"), false, "Overruled",
 			"hub and runtime changed the same entry, and the runtime takes precedence:  channel, module x"},
-		{"not all of very many are named", seen(many...), false, "Overruled",
+		{"a long list is cut", seen(many...), false, "Overruled",
 			"hub and runtime changed the same entry, and the runtime takes precedence:  module 0, module 1, module 2, module 3, module 4, module 5, " +
 				"module 6, module 7, module 8, module 9 and 2 more"},
 	} {

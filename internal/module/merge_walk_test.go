@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// pair is a hub and a runtime with two users who edit one list, and the operator between them.
+// pair is a hub and a runtime in which two users edit the same list, with the operator between them.
 type pair struct {
 	dice
 	t       *testing.T
@@ -20,7 +20,7 @@ type pair struct {
 	last    *v1beta2.LastSeen
 }
 
-// edit is one edit of a user.
+// edit makes one random edit to a spec.
 func (p *pair) edit(spec *v1beta2.KymaSpec) {
 	switch p.IntN(6) {
 	case 0:
@@ -42,7 +42,7 @@ func (p *pair) edit(spec *v1beta2.KymaSpec) {
 	}
 }
 
-// sides returns what is read.
+// sides returns the input of a merge.
 func (p *pair) sides() MergeInput {
 	s := MergeInput{Hub: SeenOf(p.hub), Last: p.last.DeepCopy()}
 	if p.runtime != nil {
@@ -51,7 +51,7 @@ func (p *pair) sides() MergeInput {
 	return s
 }
 
-// pass merges, writes, and keeps what was seen, unless it is interrupted before that.
+// pass merges, writes, and records what was seen, unless it is interrupted before that.
 func (p *pair) pass(interrupted bool) Merged {
 	got := Merge(p.sides())
 	if got.Write {
@@ -75,7 +75,7 @@ func entries(seen v1beta2.SeenSpec) map[string]any {
 	return of
 }
 
-// settle is a whole pass, with everything that must hold after it.
+// settle does a whole pass and checks its result.
 func (p *pair) settle() {
 	before := p.sides()
 	got := p.pass(false)
@@ -105,7 +105,7 @@ func (p *pair) settle() {
 	}
 }
 
-// nothingLost: every edit came through, or is told about; what no one edited is as it was.
+// nothingLost checks that every edit was applied or reported, and that unedited entries are as before.
 func (p *pair) nothingLost(before MergeInput, got Merged) {
 	hub, user, effective := entries(before.Hub), entries(*before.Runtime), entries(got.Effective)
 	lastHub, lastUser := entries(*before.Last.Hub), entries(*before.Last.Runtime)
@@ -127,7 +127,7 @@ func (p *pair) nothingLost(before MergeInput, got Merged) {
 	}
 }
 
-// step is one thing that happens.
+// step does one random thing.
 func (p *pair) step() {
 	switch p.IntN(8) {
 	case 0, 1:

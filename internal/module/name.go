@@ -9,9 +9,9 @@ import (
 // maxNameLength keeps a name usable as a label value (63) with upstream's margin of one.
 const maxNameLength = 62
 
-// ManifestName is upstream's name of the Manifest that installs a module: "<kyma>-<last segment of the component name>-<hash>",
-// with the 32-bit FNV-1 (not 1a) hash of component and module name as a decimal number, cut to 62 characters. A cut name may have
-// lost its hash; Resolve refuses the second module of a Kyma that comes to the same name.
+// ManifestName is upstream's name of the Manifest that installs a module: "<kyma>-<last segment of the component name>-<hash>", with the
+// 32-bit FNV-1 (not 1a) hash of component and module name as a decimal number, cut to 62 characters. A cut name may have lost its hash;
+// Resolve refuses the second module of a Kyma that would get the same name.
 func ManifestName(kyma, ocmName, module string) string {
 	hash := fnv.New32()
 	_, _ = hash.Write([]byte(ocmName + module))

@@ -10,7 +10,7 @@ func TestManifestName(t *testing.T) {
 		{"upstream's first vector", "default-id", "kyma-project.io/module/some-module", "module1", "default-id-some-module-1831772875"},
 		{"upstream's second vector", "kyma-sample", "kyma-project.io/module/template-operator", "template-operator",
 			"kyma-sample-template-operator-2235966007"},
-		{"upstream's vector of a name that is too long", "default-id",
+		{"upstream's vector with a name that is too long", "default-id",
 			"kyma-project.io/module/this-is-a-very-long-component-name-that-exceeds-the-limit", "module1",
 			"default-id-this-is-a-very-long-component-name-that-exceeds-the"},
 	} {

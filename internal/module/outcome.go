@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// outcome is how a module stands after this pass.
+// outcome is the state of a module after this pass.
 type outcome struct {
 	state           v1beta2.State
 	reason, message string
@@ -15,15 +15,15 @@ type outcome struct {
 	cause string
 }
 
-// conclude returns the outcome that a rule of the table says.
+// conclude returns the outcome that a rule of the table defines.
 func conclude(r rule, pairs ...string) outcome {
 	return outcome{state: rules[r].State, reason: rules[r].Reason, cause: rules[r].Reason, message: r.message(pairs...)}
 }
 
-// judge returns how a module stands: a write that did not succeed, else its verdict, else what its Manifest reports.
+// judge returns the outcome for a module: from a write that failed, else from its verdict, else from its Manifest's status.
 func judge(w Snapshot, v *Verdict, result Result) outcome {
 	manifest := current(v, result)
-	passes := result.Reason == v1beta2.ReasonManifestPending && v.Kind != Run // what the verdict says holds on
+	passes := result.Reason == v1beta2.ReasonManifestPending && v.Kind != Run // the verdict still holds
 	if result.Reason != "" && !passes {
 		return conclude(failure(result.Reason), "manifest", nameOf(w, v, manifest), "detail", result.Message)
 	}
@@ -47,12 +47,12 @@ func verdictOutcome(v *Verdict) outcome {
 	return outcome{state: v.State, reason: v.Reason, cause: v.Reason, message: v.Message}
 }
 
-// settled reports whether the module runs as its verdict asks.
+// settled reports whether the module runs as its verdict requires.
 func settled(w Snapshot, v *Verdict) bool {
 	return judgeRun(w, v, v.Manifest).state == v1beta2.StateReady
 }
 
-// current returns the Manifest as it is known best: as a write of this pass returned it, else as it was read.
+// current returns the latest known Manifest: as a write of this pass returned it, else as it was read.
 func current(v *Verdict, result Result) *v1beta2.Manifest {
 	if result.Manifest != nil {
 		return result.Manifest
@@ -60,7 +60,7 @@ func current(v *Verdict, result Result) *v1beta2.Manifest {
 	return v.Manifest
 }
 
-// nameOf returns the name of the module's Manifest, or the one that it is to get.
+// nameOf returns the name of the module's Manifest, or the name that it will get.
 func nameOf(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) string {
 	if manifest != nil {
 		return manifest.Name
@@ -68,8 +68,8 @@ func nameOf(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) string {
 	return ManifestName(w.Kyma.Name, v.ComponentName, v.Module)
 }
 
-// judgeRun is Ready only when the Manifest exists, asks for what is wanted, was looked at in this generation and is Ready, and when the
-// module's own resource, where it counts, says so too. Whether it counts says the Kyma, or else the template.
+// judgeRun returns Ready only when the Manifest exists, has the wanted spec, was observed in this generation and is Ready, and when the
+// module's own resource, where it counts, is Ready too. The Kyma, or else the template, defines whether it counts.
 func judgeRun(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	pending := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	if manifest == nil || !observed(manifest) || terminating(manifest) {
@@ -89,8 +89,8 @@ func judgeRun(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return installation
 }
 
-// judgeInstallation repeats what a Manifest reports. While it is only being applied the outcome is the same as before it was looked at:
-// telling the two apart would cost a write of the Kyma's status at every installation, without a benefit.
+// judgeInstallation returns the outcome that a Manifest reports. While it is only being applied, the outcome is the same as before it was
+// observed: a distinction would cost a write of the Kyma's status at every installation, without a benefit.
 func judgeInstallation(manifest *v1beta2.Manifest) outcome {
 	reason, message := report(manifest)
 	var result outcome
@@ -133,8 +133,9 @@ func judgeResource(manifest *v1beta2.Manifest) outcome {
 	return result
 }
 
-// judgeByResource lets the module's own resource speak for the health of the objects. They still must be there and ready, since an
-// operator that is being replaced may have said Ready for the version before; but when they fail, it is the resource that calls it so.
+// judgeByResource returns the health of the objects as the module's own resource reports it. The objects must still exist and be ready,
+// since an operator that is being replaced may have reported Ready for the previous version; but only the resource decides that they
+// failed.
 func judgeByResource(installation, resource outcome) outcome {
 	if installation.state == v1beta2.StateReady {
 		return resource
@@ -151,7 +152,7 @@ func judgeByResource(installation, resource outcome) outcome {
 	return worse(installation, resource)
 }
 
-// judgeKeep returns the verdict, unless what is kept is in error itself, which is worse.
+// judgeKeep returns the verdict, unless the kept installation is in error itself, which is worse.
 func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	refused := verdictOutcome(v)
 	if manifest == nil || !observed(manifest) || manifest.Status.State != v1beta2.StateError {
@@ -166,7 +167,7 @@ func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return both
 }
 
-// judgeHeld returns how what is installed stands while the upgrade waits for its window; the message says that it waits.
+// judgeHeld returns the outcome for the installed version while the upgrade waits for its window; the message mentions the wait.
 func judgeHeld(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	have := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	switch {
@@ -182,7 +183,7 @@ func judgeHeld(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return have
 }
 
-// judgeRemoved returns the verdict; a Manifest that is being deleted and cannot get on says why.
+// judgeRemoved returns the verdict, or the cause that a Manifest reports when its deletion is held up.
 func judgeRemoved(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	removed := verdictOutcome(v)
 	if !terminating(manifest) || !observed(manifest) || v.State == v1beta2.StateError {
@@ -203,7 +204,7 @@ func judgeRemoved(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return removed
 }
 
-// observed reports whether a Manifest's status speaks of what it asks for now. The API server raises the generation at a deletion, too.
+// observed reports whether a Manifest's status is for its current generation. The API server raises the generation at a deletion, too.
 func observed(manifest *v1beta2.Manifest) bool {
 	return manifest.Status.ObservedGeneration == manifest.Generation
 }

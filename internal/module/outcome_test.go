@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// entryWords are what the status tells about a module, with the reason from the Kyma's condition.
+// entryWords are the state and message of a module's status entry, with the reason from the Kyma's condition.
 type entryWords struct {
 	State           v1beta2.State
 	Reason, Message string
@@ -36,28 +36,28 @@ func TestOutcome_WhatAManifestMakesOfAModule(t *testing.T) {
 	}{
 		{"it is ready", theManifest(func(*v1beta2.Manifest) {}), entryWords{"Ready", "Ready", ""}},
 		{"it is not there yet", func(w *Snapshot) { w.Manifests = nil }, pending},
-		{"it is ready and was not looked at since its spec changed", theManifest(func(m *v1beta2.Manifest) { m.Generation++ }), pending},
-		{"it is ready at the version before", ofChannel("fast"), pending},
+		{"it is ready and was not observed since its spec changed", theManifest(func(m *v1beta2.Manifest) { m.Generation++ }), pending},
+		{"it is ready at the previous version", ofChannel("fast"), pending},
 		{"it is ready with something edited by hand", theManifest(func(m *v1beta2.Manifest) { m.Spec.Manager = nil }), pending},
 		{"it is ready with a label edited by hand", theManifest(func(m *v1beta2.Manifest) { m.Labels[v1beta2.LabelChannel] = "x" }),
 			entryWords{"Ready", "Ready", ""}},
-		{"it failed for the version before", func(w *Snapshot) {
+		{"it failed for the previous version", func(w *Snapshot) {
 			reported("Error", "ObjectFailed", "Deployment foo failed")(w)
 			ofChannel("fast")(w)
 		}, pending},
 		{"it says nothing", theManifest(func(m *v1beta2.Manifest) { m.Status = v1beta2.ManifestStatus{ObservedGeneration: 1} }), pending},
-		{"it was only looked at", reported("Processing", "Pending", "x"), pending},
+		{"it was only observed", reported("Processing", "Pending", "x"), pending},
 		{"it is being applied", reported("Processing", "Applying", "3 of 20"), pending},
 		{"it waits", reported("Processing", "WaitingForObjects", "Deployment foo: 0 of 1"),
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo: 0 of 1"}},
-		{"it says Deleting though no one deletes it", reported("Deleting", "WaitingForDeletion", "3 left"),
+		{"it reports Deleting though it is not being deleted", reported("Deleting", "WaitingForDeletion", "3 left"),
 			entryWords{"Processing", "ModuleProcessing", "3 left"}},
 		{"it warns", reported("Warning", "ObjectFailed", "odd"), entryWords{"Warning", "ModuleWarning", "odd"}},
 		{"it failed", reported("Error", "ObjectFailed", "Deployment foo failed"), entryWords{"Error", "ModuleError", "Deployment foo failed"}},
 		{"it failed and has no condition", theManifest(func(m *v1beta2.Manifest) {
 			m.Status.State, m.Status.Conditions, m.Status.Operation = "Error", nil, "no private oci registry auth secret found"
 		}), entryWords{"Error", "ModuleError", "no private oci registry auth secret found"}},
-		{"it failed and says nothing", theManifest(func(m *v1beta2.Manifest) { m.Status.State, m.Status.Conditions = "Error", nil }),
+		{"it failed and gives no message", theManifest(func(m *v1beta2.Manifest) { m.Status.State, m.Status.Conditions = "Error", nil }),
 			entryWords{"Error", "ModuleError", "Manifest kyma-sample-template-operator-2235966007 gives no message"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,27 +90,27 @@ func TestOutcome_TheModulesOwnResource(t *testing.T) {
 		workloads, moduleCR, all entryWords
 	}{
 		{"it says Ready", []func(*Snapshot){resource("Ready", "")}, readyEntry, readyEntry, readyEntry},
-		{"it says Warning", []func(*Snapshot){resource("Warning", "odd")}, readyEntry,
+		{"it reports Warning", []func(*Snapshot){resource("Warning", "odd")}, readyEntry,
 			says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
-		{"it says Error", []func(*Snapshot){resource("Error", "")}, readyEntry, says("Error", "Error"), says("Error", "Error")},
+		{"it reports Error", []func(*Snapshot){resource("Error", "")}, readyEntry, says("Error", "Error"), says("Error", "Error")},
 		{"it says Processing", []func(*Snapshot){resource("Processing", "")}, readyEntry, says("Processing", "Processing"),
 			says("Processing", "Processing")},
 		{"it is being deleted", []func(*Snapshot){resource("Deleting", "")}, readyEntry, says("Deleting", "Deleting"), says("Deleting", "Deleting")},
-		{"it says something else", []func(*Snapshot){resource("Fine", "")}, readyEntry, says("Processing", "Fine"), says("Processing", "Fine")},
-		{"it has said nothing yet", nil, readyEntry, says("Processing", "no state yet"), says("Processing", "no state yet")},
-		{"there is none and none is made", []func(*Snapshot){none}, readyEntry, readyEntry, readyEntry},
-		{"a user made it and it says Warning", []func(*Snapshot){none, resource("Warning", "odd")}, readyEntry,
+		{"it reports another state", []func(*Snapshot){resource("Fine", "")}, readyEntry, says("Processing", "Fine"), says("Processing", "Fine")},
+		{"it has reported nothing yet", nil, readyEntry, says("Processing", "no state yet"), says("Processing", "no state yet")},
+		{"there is none and none is created", []func(*Snapshot){none}, readyEntry, readyEntry, readyEntry},
+		{"a user created it and it reports Warning", []func(*Snapshot){none, resource("Warning", "odd")}, readyEntry,
 			says("Warning", "Warning: odd"), says("Warning", "Warning: odd")},
-		{"it says Ready while objects are not", []func(*Snapshot){waits, resource("Ready", "")},
+		{"it reports Ready while objects are not ready", []func(*Snapshot){waits, resource("Ready", "")},
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo"},
 			entryWords{"Processing", "ModuleProcessing", "Deployment foo"}},
-		{"it says Ready while objects fail", []func(*Snapshot){fails, resource("Ready", "")},
+		{"it reports Ready while objects fail", []func(*Snapshot){fails, resource("Ready", "")},
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}, entryWords{"Processing", "ModuleProcessing", "Deployment foo failed"},
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}},
-		{"it says Warning while objects fail", []func(*Snapshot){fails, resource("Warning", "odd")},
+		{"it reports Warning while objects fail", []func(*Snapshot){fails, resource("Warning", "odd")},
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}, says("Warning", "Warning: odd"),
 			entryWords{"Error", "ModuleError", "Deployment foo failed"}},
-		{"it says Ready and the runtime does not answer", []func(*Snapshot){unreachable, resource("Ready", "")},
+		{"it reports Ready and the runtime does not answer", []func(*Snapshot){unreachable, resource("Ready", "")},
 			entryWords{"Error", "ModuleError", "no answer"}, entryWords{"Error", "ModuleError", "no answer"},
 			entryWords{"Error", "ModuleError", "no answer"}},
 	} {
@@ -121,7 +121,7 @@ func TestOutcome_TheModulesOwnResource(t *testing.T) {
 			t.Run(test.name+", readiness "+string(readiness)+" of the Kyma, whatever the template says", func(t *testing.T) {
 				for _, other := range []v1beta2.Readiness{"", v1beta2.ReadinessWorkloads, v1beta2.ReadinessModuleCR, v1beta2.ReadinessBoth} {
 					if readiness == "" {
-						continue // the Kyma says nothing
+						continue // the Kyma does not set it
 					}
 					w := sampleWorld(append([]func(*Snapshot){installedAt("regular", v1),
 						func(w *Snapshot) { w.Kyma.Spec.Readiness = readiness },
@@ -178,7 +178,7 @@ func TestOutcome_WhatARemovalTells(t *testing.T) {
 		want entryWords
 	}{
 		{"it was just deleted", []func(*Snapshot){reported("Error", "ObjectFailed", "old news")}, entryWords{"Deleting", "ModuleDeleting", says}},
-		{"its deletion was not looked at", []func(*Snapshot){reported("Error", "ObjectFailed", "old news"), theManifest(isDying)},
+		{"its deletion was not observed", []func(*Snapshot){reported("Error", "ObjectFailed", "old news"), theManifest(isDying)},
 			entryWords{"Deleting", "ModuleDeleting", says}},
 		{"it waits", []func(*Snapshot){theManifest(isDying), reported("Deleting", "DeletionBlocked", "Sample kyma-system/mine still exists")},
 			entryWords{"Deleting", "ModuleDeleting", "Sample kyma-system/mine still exists"}},
@@ -186,7 +186,7 @@ func TestOutcome_WhatARemovalTells(t *testing.T) {
 			entryWords{"Error", "ModuleError", "no answer"}},
 		{"it warns", []func(*Snapshot){theManifest(isDying), reported("Warning", "RuntimeUnreachable", "no answer")},
 			entryWords{"Warning", "ModuleWarning", "no answer"}},
-		{"it says Ready although it is being deleted", []func(*Snapshot){theManifest(isDying), reported("Ready", "Ready", "all is well")},
+		{"it reports Ready although it is being deleted", []func(*Snapshot){theManifest(isDying), reported("Ready", "Ready", "all is well")},
 			entryWords{"Deleting", "ModuleDeleting", says}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestOutcome_WhatARemovalTells(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what may no longer be had stays in error while it goes", func(t *testing.T) {
+	t.Run("a module that is no longer allowed stays in error while it is removed", func(t *testing.T) {
 		w := sampleWorld(installedAt("regular", v1), theManifest(isDying), reported("Deleting", "WaitingForDeletion", "3 left"),
 			theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelBeta: "true"} }))
 		want := entryWords{"Error", "NotAllowed", "module template not allowed: beta module"}
@@ -213,12 +213,12 @@ func TestOutcome_AWriteThatFailed(t *testing.T) {
 		edits  []func(*Snapshot)
 		result Result
 		want   entryWords
-		// what the status says is installed
+		// the installed version according to the status
 		version string
 	}{
 		{"the first Manifest is refused", nil, Result{Reason: "ManifestRefused", Message: "spec: bad"},
 			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: spec: bad`}, ""},
-		{"the name was taken meanwhile", nil, Result{Reason: "ManifestConflict"},
+		{"the name has been taken in the meantime", nil, Result{Reason: "ManifestConflict"},
 			entryWords{"Error", "ManifestConflict", `Manifest "` + name + `" exists and does not belong to this module of this Kyma`}, ""},
 		{"an upgrade is refused", []func(*Snapshot){installedAt("regular", v1), ofChannel("fast")}, Result{Reason: "ManifestRefused", Message: "no"},
 			entryWords{"Error", "ManifestRefused", `Manifest "` + name + `" was refused by the API server: no`}, v1},

@@ -7,13 +7,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Plan is what must be written. The zero Plan says: nothing.
+// Plan is what must be written. The zero Plan is empty.
 type Plan struct {
-	// Apply by server-side apply with force, as field manager "lifecycle-manager". Complete: name, labels, annotations, finalizers,
-	// owner and spec. One that exists carries its UID and resourceVersion, so that a stale view is a conflict; a new one has neither.
+	// Apply by server-side apply with force, as field manager "lifecycle-manager". The Manifests are complete: name, labels, annotations,
+	// finalizers, owner and spec. An existing one carries its UID and resourceVersion, so that a stale view is a conflict; a new one has
+	// neither.
 	Apply []*v1beta2.Manifest
-	// Adjust by JSON merge patch what an apply cannot express: fields of ours that must go although another manager set them, and the
-	// annotation that lets go of a module.
+	// Adjust by JSON merge patch what an apply cannot express: the removal of own fields that another manager set, and the annotation that
+	// marks a module as unmanaged.
 	Adjust []Adjustment
 	// Delete with UID and resourceVersion as preconditions. Each carries the label module-name, the key of its Result.
 	Delete []v1beta2.Manifest
@@ -32,11 +33,11 @@ type Adjustment struct {
 // Empty reports whether there is nothing to write.
 func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 0 }
 
-// MakePlan compares what the verdicts want with the Manifests that exist.
+// MakePlan compares the Manifests that the verdicts require with those that exist.
 //
-// A Manifest is applied when a field that this operator owns has another value than wanted, and adjusted when only too much is there.
-// It is deleted when its module is Removed and no Successor has to come first, and when it is a surplus one of a module that is ready with
-// another. Nothing else is. While the Snapshot is Behind no module is taken away or let go of.
+// A Manifest is applied when a field that this operator owns differs from the wanted value, and adjusted when it only has too many fields.
+// It is deleted when its module is Removed and there is no Successor to wait for, and when it is a surplus one of a module that is ready
+// with another. Nothing else is deleted. While the Snapshot is Behind, no module is removed or unmanaged.
 func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 	plan := planner{}
 	for i := range verdicts {
@@ -52,7 +53,7 @@ func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 				continue
 			}
 			if w.Behind && !v.Mandatory {
-				continue // it may be here because the hub's spec asks for it, and the pass that agreed on that was interrupted
+				continue // the hub's spec may request it, and the pass that merged that was interrupted
 			}
 			plan.remove(v, v.Manifest)
 			plan.removeAll(v, v.Surplus)
@@ -67,10 +68,10 @@ func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 	return plan.Plan
 }
 
-// planner is a Plan that is being made.
+// planner is a Plan under construction.
 type planner struct{ Plan }
 
-// fulfil brings a Manifest to what its verdict wants, if the verdict wants something of it.
+// fulfil plans the writes that make a Manifest as its verdict requires, if the verdict has a template.
 func (p *planner) fulfil(w Snapshot, v *Verdict) {
 	if v.Template == nil {
 		return
@@ -89,7 +90,7 @@ func (p *planner) fulfil(w Snapshot, v *Verdict) {
 	}
 }
 
-// unmanage marks what exists of a module as unmanaged, once.
+// unmanage marks the existing Manifests of a module as unmanaged, once.
 func (p *planner) unmanage(v *Verdict) {
 	mark := map[string]any{"annotations": map[string]any{v1beta2.AnnotationIsUnmanaged: v1beta2.EnabledValue}}
 	for _, manifest := range v.all() {
@@ -117,7 +118,7 @@ func (p *planner) remove(v *Verdict, manifest *v1beta2.Manifest) {
 	p.Delete = append(p.Delete, *doomed)
 }
 
-// adjust makes a JSON merge patch that only fits the Manifest as it was seen.
+// adjust returns a JSON merge patch that fits the Manifest only in the version that was read.
 func adjust(module string, manifest *v1beta2.Manifest, body map[string]any) Adjustment {
 	meta := map[string]any{"uid": manifest.UID, "resourceVersion": manifest.ResourceVersion}
 	if inner, ok := body["metadata"].(map[string]any); ok {
@@ -127,7 +128,7 @@ func adjust(module string, manifest *v1beta2.Manifest, body map[string]any) Adju
 	patch["metadata"] = meta
 	raw, err := json.Marshal(patch)
 	if err != nil {
-		// It came out of JSON, but for strings and nil: there is no value of it that cannot be encoded.
+		// It came from JSON, except for strings and nil: every value of it can be encoded.
 		panic(err)
 	}
 	return Adjustment{Module: module, Manifest: manifest, Patch: raw}

@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// planned returns the only Manifest that the Snapshot wants applied.
+// planned returns the only Manifest of the plan for a Snapshot, which must be applied.
 func planned(t *testing.T, w Snapshot) *v1beta2.Manifest {
 	t.Helper()
 	plan := MakePlan(w, Resolve(w))
@@ -85,11 +85,11 @@ func TestPlan_TheDefaultResource(t *testing.T) {
 		edit func(*v1beta2.ModuleTemplate)
 		want string // namespace/name, empty for none
 	}{
-		{"in the runtime's namespace unless it says another", func(*v1beta2.ModuleTemplate) {}, "kyma-system/sample"},
+		{"in the runtime's namespace unless it names another", func(*v1beta2.ModuleTemplate) {}, "kyma-system/sample"},
 		{"in its own namespace", func(m *v1beta2.ModuleTemplate) { m.Spec.Data.SetNamespace("own") }, "own/sample"},
 		{"named like the Manifest when it has no name", func(m *v1beta2.ModuleTemplate) { m.Spec.Data.SetName("") }, "kyma-system/" + manifest},
 		{"without namespace when it is cluster-scoped", clusterScoped, "/sample"},
-		{"without the namespace that it says when it is cluster-scoped", func(m *v1beta2.ModuleTemplate) {
+		{"without the namespace that it names when it is cluster-scoped", func(m *v1beta2.ModuleTemplate) {
 			clusterScoped(m)
 			m.Spec.Data.SetNamespace("own")
 		}, "/sample"},
@@ -121,7 +121,7 @@ func TestPlan_AnExistingManifestIsAppliedAsItWasSeen(t *testing.T) {
 	if got.UID != w.Manifests[0].UID || got.ResourceVersion != "41" {
 		t.Errorf("UID %q, resourceVersion %q", got.UID, got.ResourceVersion)
 	}
-	// Naming a finalizer that is gone would bring it back; not naming one that is left would drop it.
+	// Naming a finalizer that is gone would bring it back; not naming one that is left would remove it.
 	if diff := cmp.Diff([]string{v1beta2.FinalizerManifest}, got.Finalizers); diff != "" {
 		t.Errorf("finalizers (-want +got):\n%s", diff)
 	}

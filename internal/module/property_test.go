@@ -32,7 +32,7 @@ func inEveryWorld(t *testing.T, check func(t *testing.T, w Snapshot)) {
 	}
 }
 
-// spelled returns the Snapshot as JSON, without what cannot change in place.
+// spelled returns the mutable parts of the Snapshot as JSON.
 func spelled(w Snapshot) string {
 	raw, err := json.Marshal([]any{w.Kyma, w.Manifests, w.Releases, w.Templates})
 	must(err)
@@ -110,7 +110,7 @@ func TestProperty_NeverADowngrade(t *testing.T) {
 			entry := told[v.Module]
 			if v.Mandatory {
 				if entry = nil; v.Manifest != nil && sameSource(v.Manifest, v.Source) {
-					continue // the same content, whatever a user wrote into the Manifest's version
+					continue // the same content, whatever version a user wrote into the Manifest
 				}
 			}
 			if entry != nil && entry.State != v1beta2.StateDeleting && lower(v.Version, entry.Version) {
@@ -170,11 +170,11 @@ func TestProperty_APlanIsEmptyAfterItself(t *testing.T) {
 		verdicts := Resolve(w)
 		plan := MakePlan(w, verdicts)
 		after := carryOut(w, plan)
-		// The controller was there: every Manifest was looked at, which does not make it ready.
+		// The controller has run: every Manifest was observed, which does not make it ready.
 		after.Kyma.Status = Rollup(w, verdicts, nil)
 		again := MakePlan(after, Resolve(after))
 		for round := 0; len(plan.Delete) > 0 && !again.Empty() && round < 3; round++ {
-			// What is being deleted may now follow its channel.
+			// A module that is being deleted may now follow its channel.
 			plan, after = again, carryOut(after, again)
 			again = MakePlan(after, Resolve(after))
 		}
@@ -245,7 +245,7 @@ func TestProperty_EveryReasonIsInTheTable(t *testing.T) {
 }
 
 func TestNeededIsEnough(t *testing.T) {
-	// When all that Needed names is readable, Resolve waits for no component.
+	// When all components that Needed returns are readable, Resolve waits for none.
 	inEveryWorld(t, func(t *testing.T, w Snapshot) {
 		w.Components = map[ComponentKey]Component{}
 		for _, key := range Needed(w) {

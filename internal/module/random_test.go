@@ -10,12 +10,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// dice makes Snapshots in which everything may be wrong at once.
+// dice generates Snapshots in which everything may be wrong at once.
 type dice struct{ *rand.Rand }
 
 func (d dice) one(of ...string) string { return of[d.IntN(len(of))] }
 
-// rarely is true one time in n.
+// rarely reports true once in n calls on average.
 func (d dice) rarely(n int) bool { return d.IntN(n) == 0 }
 
 func (d dice) version() string { return d.one("1.0.0", "1.0.0-rc", "1.2.0", "2.0.0", "10.0.0") }
@@ -50,7 +50,7 @@ func (d dice) snapshot() Snapshot {
 	return w
 }
 
-// windows is no policy, one whose window is open at noon, one that opens tomorrow, or one that names nothing.
+// windows returns no policy, one whose window is open at noon, one whose window opens tomorrow, or one without windows.
 func (d dice) windows() *WindowPolicy {
 	clock := func(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
 	week := []time.Weekday{0, 1, 2, 3, 4, 5, 6}
@@ -131,7 +131,7 @@ func (d dice) component(version string) Component {
 	return newComponent(version)
 }
 
-// status adds what may have been told before.
+// status adds a status entry from an earlier pass.
 func (d dice) status(w *Snapshot, name string) {
 	w.Kyma.Status.Modules = append(w.Kyma.Status.Modules, v1beta2.ModuleStatus{
 		Name: name, OCMComponentName: componentOfModule(name), Channel: d.one("", "regular", "fast"),
@@ -140,7 +140,7 @@ func (d dice) status(w *Snapshot, name string) {
 	})
 }
 
-// manifest adds a Manifest as it may be found: of any version, edited, dying, or another user's.
+// manifest adds a Manifest of any version that may be edited, being deleted, or another owner's.
 func (d dice) manifest(w *Snapshot, name string) {
 	version := d.version()
 	template := newTemplate(name, version)
@@ -163,7 +163,7 @@ func (d dice) manifest(w *Snapshot, name string) {
 	w.Manifests = append(w.Manifests, *m)
 }
 
-// edit does by hand what hands do.
+// edit makes a random edit as a user would by hand.
 func (d dice) edit(m *v1beta2.Manifest) {
 	switch d.IntN(8) {
 	case 7:

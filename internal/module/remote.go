@@ -12,43 +12,43 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// Access says why the runtime of a remote Kyma cannot be used, or why a local one may not use the hub.
+// Access is the reason why the runtime of a remote Kyma cannot be used, or why a local Kyma may not use the hub.
 type Access struct {
-	// Reason (one of the API's) and Message say it for users.
+	// Reason (one of the API's) and Message state it for users.
 	Reason, Message string
-	// Passing reports whether nothing has failed: an answer is on its way.
+	// Passing reports whether nothing has failed yet and an answer is pending.
 	Passing bool
 }
 
-// Sync is one thing that a runtime must hold beside its modules.
+// Sync is the state of something that a runtime must hold beside its modules.
 type Sync struct {
-	// Type of the Kyma's condition that speaks of it.
+	// Type of the Kyma's condition for it.
 	Type string
 	// Holds, Reason and Message are the condition's.
 	Holds           bool
 	Reason, Message string
 }
 
-// RemoteState is what is known of a remote Kyma's runtime, beside its modules. That of a local Kyma is zero, or has the Access that it
-// lacks.
+// RemoteState is what is known of a remote Kyma's runtime, beside its modules. That of a local Kyma is zero, except for Access when it may
+// not use the hub.
 type RemoteState struct {
 	// Access is nil when the runtime can be used.
 	Access *Access
 	// ID is the runtime's identity, empty while it is not known.
 	ID string
-	// Foreign reports whether the runtime is another Kyma's: one that has nothing there is not bound to it.
+	// Foreign reports whether the runtime belongs to another Kyma: a Kyma that has nothing there is not bound to it.
 	Foreign bool
 	// Seen replaces status.lastSeen; nil leaves it as it was.
 	Seen *v1beta2.LastSeen
-	// WatcherGone reports whether nothing of upstream's watcher is left in the runtime; until then the condition that tells of it stays.
+	// WatcherGone reports whether nothing of upstream's watcher is left in the runtime; until then its condition stays.
 	WatcherGone bool
-	// Syncs are the conditions that are known now; others stay as they were, but for those of type Moot, which go.
+	// Syncs are the conditions that are known now; others stay as they were, except those of the types in Moot, which are removed.
 	Syncs []Sync
 	Moot  []string
 }
 
-// HoldAll holds everything as it is until it is known what the runtime asks for: one verdict for each module of spec, status and Manifests,
-// sorted by name. What the spec does not name and no Manifest installs is Removed where no runtime was ever met.
+// HoldAll holds everything as it is until the runtime's spec is known: one verdict for each module of spec, status and Manifests, sorted by
+// name. A module that neither the spec names nor a Manifest installs is Removed where no runtime was ever met.
 func HoldAll(w Snapshot, access Access) []Verdict {
 	r := newResolver(w)
 	all := map[string]struct{}{}
@@ -66,31 +66,31 @@ func HoldAll(w Snapshot, access Access) []Verdict {
 		v.Origin = Origin{Spec: r.spec[name] != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
 		v.stands(installedOf(r.status[name], v.Manifest))
 		if !v.Origin.Spec && !v.Origin.Manifest && (!isRemote(w.Kyma) || !Met(w.Kyma)) {
-			v.is(Removed, ruleDisabled, ruleDisabled.message()) // no runtime's user can have asked for it, and nothing of it is anywhere
+			v.is(Removed, ruleDisabled, ruleDisabled.message()) // no runtime's user can have requested it, and nothing is installed
 		}
 		verdicts = append(verdicts, v)
 	}
 	switch access.Reason {
 	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonLocalNamespaceRefused:
-		return verdicts // the cluster is another's: nothing new goes there
+		return verdicts // the cluster belongs to another Kyma: nothing new is installed there
 	case v1beta2.ReasonRuntimeConnecting:
 		if w.Kyma.Status.LastSeen == nil {
-			return verdicts // it may turn out to be
+			return verdicts // it may turn out to belong to another Kyma
 		}
 	}
-	return r.withMandatory(verdicts) // those are not for the runtime's users to decide
+	return r.withMandatory(verdicts) // the runtime's users do not decide about those
 }
 
 // MergeRemoteStatus adds to a status what is known of the runtime.
 //
-//  1. What was seen of the two specs, and the runtime's identity once, are kept; unless the runtime turns out to be another Kyma's before
-//     this one has put anything there.
+//  1. The last seen specs are kept, and the runtime's identity once; unless the runtime turns out to belong to another Kyma before this one
+//     has installed anything there.
 //  2. Every Sync sets its condition.
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
-//  4. A runtime that was never met yet leaves a Kyma Processing; so does an edit of the hub that could not be merged yet with what the
-//     runtime asks for, since the status speaks of what was requested before.
+//  4. A runtime that was never met yet leaves a Kyma Processing; so does an edit of the hub that could not be merged with the runtime's
+//     spec yet, since the status is about the previous request.
 //  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning; anything else that the runtime does not hold yet makes it
-//     Processing. That an edit was overruled is told, and counts for nothing.
+//     Processing. An overruled edit is reported, and does not affect the state.
 func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) v1beta2.KymaStatus {
 	if side.Seen != nil {
 		status.LastSeen = side.Seen
@@ -128,13 +128,14 @@ func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) 
 	return status
 }
 
-// unsettled reports whether a Kyma has nothing in a runtime: no module, and nothing that was seen there.
+// unsettled reports whether a Kyma has nothing in a runtime: no module, and no spec that was read there.
 func unsettled(w Snapshot) bool {
 	return w.Kyma.Status.LastSeen == nil && w.Kyma.DeletionTimestamp == nil &&
 		!slices.ContainsFunc(w.Manifests, func(m v1beta2.Manifest) bool { return ours(w.Kyma, &m) })
 }
 
-// steady takes back what only looks like a change because Rollup did not know of the runtime: the times of what is as it was before.
+// steady reverts changes that only appear because Rollup does not consider the runtime: it restores the times of fields that did not
+// change.
 func steady(before, after *v1beta2.KymaStatus) {
 	for i := range after.Conditions {
 		now := &after.Conditions[i]
@@ -159,7 +160,7 @@ func unreachable(w Snapshot, status *v1beta2.KymaStatus, access *Access) {
 			continue
 		}
 		entry.Message = conditions.Cut(access.Message)
-		if entry.State != v1beta2.StateDeleting { // which says that its version counts for nothing once it is gone
+		if entry.State != v1beta2.StateDeleting { // Deleting means that its version no longer counts once it is gone
 			entry.State = v1beta2.StateError
 		}
 	}
@@ -171,7 +172,7 @@ func unreachable(w Snapshot, status *v1beta2.KymaStatus, access *Access) {
 	worsen(w, status, v1beta2.StateError, access.Reason, access.Message)
 }
 
-// behind tells that the status speaks of what was requested before.
+// behind reports in the status that it is about the previous request.
 func behind(w Snapshot, status *v1beta2.KymaStatus, access *Access) {
 	reason, message := v1beta2.ReasonSyncPending, v1beta2.MessageEditPending
 	if access != nil {
@@ -195,18 +196,18 @@ func unsynced(w Snapshot, status *v1beta2.KymaStatus) {
 	}
 }
 
-// syncTypes are the conditions that tell what a runtime holds beside modules.
+// syncTypes are the conditions that report what a runtime holds beside modules.
 var syncTypes = []string{
 	v1beta2.ConditionCRDsSync, v1beta2.ConditionImagePullSecret, v1beta2.ConditionModuleCatalog, v1beta2.ConditionSpecSync, ConditionWebhook,
 }
 
-// Synced reports whether the runtime of a Kyma holds a Kyma of its own, and what its users need beside modules.
+// Synced reports whether the runtime of a Kyma holds a copy of the Kyma, and what its users need beside modules.
 func Synced(kyma *v1beta2.Kyma) bool {
 	return isRemote(kyma) && kyma.Labels[v1beta2.LabelSync] != "false"
 }
 
-// Met reports whether a Kyma was in touch with its runtime before, here or by upstream: else it has put nothing there, and nothing there
-// has asked for anything.
+// Met reports whether a Kyma was connected to its runtime before, by this operator or upstream's: else nothing of it is there, and nothing
+// there has requested a module.
 func Met(kyma *v1beta2.Kyma) bool {
 	status := &kyma.Status
 	return status.RuntimeID != "" || status.LastSeen != nil || conditions.Find(status.Conditions, v1beta2.ConditionCRDsSync) != nil
@@ -214,7 +215,7 @@ func Met(kyma *v1beta2.Kyma) bool {
 
 func isRemote(kyma *v1beta2.Kyma) bool { return kyma.Spec.Remote == nil || *kyma.Spec.Remote }
 
-// worsen gives a Kyma that stands better a worse state, and says why.
+// worsen sets a worse state with its reason, unless the Kyma is in such a state already.
 func worsen(w Snapshot, status *v1beta2.KymaStatus, state v1beta2.State, reason, message string) {
 	if severity(state) <= severity(status.State) && status.State != "" && state != v1beta2.StateError {
 		return

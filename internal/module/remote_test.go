@@ -17,7 +17,7 @@ func had(kind string, status metav1.ConditionStatus, reason string) func(*Snapsh
 	}
 }
 
-// lagging has the hub's spec changed since it was merged.
+// lagging marks the hub's spec as changed since it was merged.
 func lagging(w *Snapshot) { w.Behind = true }
 
 func synced(kind string) Sync { return Sync{Type: kind, Holds: true, Reason: v1beta2.ReasonSynced} }
@@ -35,14 +35,14 @@ func TestRemote_WhatARuntimeMakesOfAKyma(t *testing.T) {
 		{"everything is there", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{synced(v1beta2.ConditionCRDsSync)}}, "Ready", "Ready"},
 		{"something is on its way", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{{Type: v1beta2.ConditionCRDsSync, Reason: v1beta2.ReasonSyncPending}}},
 			"Processing", "SyncPending"},
-		{"something was not in order and nothing new is known of it",
+		{"something failed before and nothing new is known of it",
 			[]func(*Snapshot){met, had(v1beta2.ConditionModuleCatalog, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, RemoteState{}, "Processing", "SyncFailed"},
-		{"something was not in order and is of no interest any more",
+		{"something failed before and no longer matters",
 			[]func(*Snapshot){met, had(v1beta2.ConditionImagePullSecret, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)},
 			RemoteState{Moot: []string{v1beta2.ConditionImagePullSecret}}, "Ready", "Ready"},
 		{"the hub's edit was overruled", []func(*Snapshot){met},
 			RemoteState{Syncs: []Sync{{Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonOverruled}}}, "Ready", "Ready"},
-		{"the runtime asks for something impossible", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{refusedSpec}}, "Warning", "RuntimeSpecRefused"},
+		{"the runtime's spec is invalid", []func(*Snapshot){met}, RemoteState{Syncs: []Sync{refusedSpec}}, "Warning", "RuntimeSpecRefused"},
 		{"the runtime does not answer", []func(*Snapshot){met}, RemoteState{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}},
 			"Error", "RuntimeUnreachable"},
 		{"the runtime is awaited and was never met", nil, RemoteState{Access: &Access{Reason: "RuntimeConnecting", Passing: true}},
@@ -51,10 +51,10 @@ func TestRemote_WhatARuntimeMakesOfAKyma(t *testing.T) {
 			"Ready", "Ready"},
 		{"the hub's edit cannot be merged yet, since the runtime is awaited", []func(*Snapshot){met, lagging},
 			RemoteState{Access: &Access{Reason: "RuntimeConnecting", Passing: true}}, "Processing", "RuntimeConnecting"},
-		{"so it cannot, since an edit in the runtime is held back", []func(*Snapshot){met, lagging}, RemoteState{}, "Processing", "SyncPending"},
-		{"so it cannot, since what the runtime asks for is refused", []func(*Snapshot){met, lagging}, RemoteState{Syncs: []Sync{refusedSpec}},
+		{"the same, since an edit in the runtime is held back", []func(*Snapshot){met, lagging}, RemoteState{}, "Processing", "SyncPending"},
+		{"the same, since the runtime's spec is refused", []func(*Snapshot){met, lagging}, RemoteState{Syncs: []Sync{refusedSpec}},
 			"Warning", "RuntimeSpecRefused"},
-		{"so it cannot, since the runtime does not answer", []func(*Snapshot){met, lagging},
+		{"the same, since the runtime does not answer", []func(*Snapshot){met, lagging},
 			RemoteState{Access: &Access{Reason: "RuntimeUnreachable", Message: "no answer"}}, "Error", "RuntimeUnreachable"},
 		{"nothing is synchronised any more", []func(*Snapshot){met, labelled(v1beta2.LabelSync, "false"),
 			had(v1beta2.ConditionCRDsSync, metav1.ConditionFalse, v1beta2.ReasonSyncFailed)}, RemoteState{}, "Ready", "Ready"},
@@ -122,10 +122,10 @@ func TestRemote_WhoIsBoundToARuntime(t *testing.T) {
 	}{
 		{"a runtime is met for the first time", "", nil, RemoteState{ID: "one"}, "one"},
 		{"another one is met later", "one", nil, RemoteState{ID: "other"}, "one"},
-		{"it turns out to be another Kyma's, before anything was put there", "one", nil, RemoteState{Foreign: true}, ""},
-		{"so it does, and modules are there", "one", installedAt("regular", "1.0.0"), RemoteState{Foreign: true}, "one"},
-		{"it is taken by another Kyma later", "one", func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, RemoteState{Foreign: true}, "one"},
-		{"so it is, and the Kyma is being deleted", "one", func(w *Snapshot) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }, RemoteState{Foreign: true}, "one"},
+		{"it turns out to belong to another Kyma before anything was installed there", "one", nil, RemoteState{Foreign: true}, ""},
+		{"it turns out to belong to another Kyma, too late", "one", installedAt("regular", "1.0.0"), RemoteState{Foreign: true}, "one"},
+		{"another Kyma takes it later", "one", func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, RemoteState{Foreign: true}, "one"},
+		{"another Kyma takes it, and this Kyma is being deleted", "one", func(w *Snapshot) { w.Kyma.DeletionTimestamp = noon.DeepCopy() }, RemoteState{Foreign: true}, "one"},
 	} {
 		w := sampleWorld()
 		if test.edit != nil {
@@ -158,20 +158,20 @@ func TestRemote_NothingIsDecidedBeforeTheRuntimeWasMet(t *testing.T) {
 	}
 }
 
-// A module that its Kyma no longer names is gone when nothing of it can be anywhere: no Manifest was made, and no runtime was ever met
-// whose user could ask for it.
+// A module that its Kyma no longer names is gone when nothing of it can be installed: no Manifest was created, and no runtime was ever met
+// whose user could have requested it.
 func TestRemote_AModuleOfAKymaWithoutAClusterGoes(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit func(*Snapshot)
 		gone bool
 	}{
-		"no cluster was ever met":                {func(*Snapshot) {}, true},
-		"one was met":                            {func(w *Snapshot) { w.Kyma.Status.RuntimeID = "one" }, false},
-		"its user may have asked for it":         {func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, false},
-		"upstream was in touch with the runtime": {had(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, v1beta2.ReasonReady), false},
-		"a Manifest exists":                      {func(w *Snapshot) { w.Manifests = append(w.Manifests, *manifestAt(w, "regular", v1)) }, false},
-		"the Kyma names it":                      {func(w *Snapshot) { w.Kyma.Spec.Modules = []v1beta2.Module{module(operator)} }, false},
-		"its modules would be in the hub":        {func(w *Snapshot) { no := false; w.Kyma.Spec.Remote, w.Kyma.Status.RuntimeID = &no, "one" }, true},
+		"no cluster was ever met":           {func(*Snapshot) {}, true},
+		"a cluster was met":                 {func(w *Snapshot) { w.Kyma.Status.RuntimeID = "one" }, false},
+		"a user may have requested it":      {func(w *Snapshot) { w.Kyma.Status.LastSeen = &v1beta2.LastSeen{} }, false},
+		"upstream connected to the runtime": {had(v1beta2.ConditionCRDsSync, metav1.ConditionTrue, v1beta2.ReasonReady), false},
+		"a Manifest exists":                 {func(w *Snapshot) { w.Manifests = append(w.Manifests, *manifestAt(w, "regular", v1)) }, false},
+		"the Kyma names it":                 {func(w *Snapshot) { w.Kyma.Spec.Modules = []v1beta2.Module{module(operator)} }, false},
+		"its modules would be in the hub":   {func(w *Snapshot) { no := false; w.Kyma.Spec.Remote, w.Kyma.Status.RuntimeID = &no, "one" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := sampleWorld()
@@ -198,11 +198,11 @@ func TestMandatoryModulesGoIntoNobodyElsesCluster(t *testing.T) {
 		seen         *v1beta2.LastSeen
 		goes         bool
 	}{
-		{"it is another Kyma's", v1beta2.ReasonOwnershipConflict, nil, false},
+		{"it belongs to another Kyma", v1beta2.ReasonOwnershipConflict, nil, false},
 		{"it is the hub", v1beta2.ReasonKubeconfigRefused, nil, false},
-		{"it is the hub, into which the Kyma's namespace may not install", v1beta2.ReasonLocalNamespaceRefused, met, false},
-		{"it may be another Kyma's", v1beta2.ReasonRuntimeConnecting, nil, false},
-		{"it was this Kyma's, and is connected anew", v1beta2.ReasonRuntimeConnecting, met, true},
+		{"it is the hub, where Kymas of this namespace may not install", v1beta2.ReasonLocalNamespaceRefused, met, false},
+		{"it may belong to another Kyma", v1beta2.ReasonRuntimeConnecting, nil, false},
+		{"it belongs to this Kyma, and is being reconnected", v1beta2.ReasonRuntimeConnecting, met, true},
 		{"it does not answer", v1beta2.ReasonRuntimeUnreachable, nil, true},
 	} {
 		w := sampleWorld(decreed("policy", v1))
@@ -242,7 +242,7 @@ func TestFold_AnOutageMakesNoReinstallADowngrade(t *testing.T) {
 	if away.State != v1beta2.StateError || away.Modules[0].Message != "no answer" {
 		t.Errorf("the outage is not told: %+v", away)
 	}
-	again := sampleWorld() // it is gone, and is requested in a lower version than it had
+	again := sampleWorld() // it is gone, and is requested in a lower version than before
 	again.Kyma.Status = away
 	for _, v := range Resolve(again) {
 		if v.Kind != Run || v.Version != v1 {
@@ -272,10 +272,10 @@ func TestRemote_Behind(t *testing.T) {
 		last *v1beta2.LastSeen
 		want bool
 	}{
-		"nothing was ever merged":        {nil, true},
-		"one side was never seen":        {&v1beta2.LastSeen{Hub: &same}, true},
-		"the hub asks for the same":      {&v1beta2.LastSeen{Hub: &same, Runtime: &other}, false},
-		"the hub asks for something new": {&v1beta2.LastSeen{Hub: &other, Runtime: &same}, true},
+		"nothing was ever merged":    {nil, true},
+		"one side was never read":    {&v1beta2.LastSeen{Hub: &same}, true},
+		"the hub's spec is the same": {&v1beta2.LastSeen{Hub: &same, Runtime: &other}, false},
+		"the hub's spec is new":      {&v1beta2.LastSeen{Hub: &other, Runtime: &same}, true},
 	} {
 		if got := Behind(spec, test.last); got != test.want {
 			t.Errorf("%s: %t", name, got)

@@ -12,10 +12,10 @@ import (
 
 // Resolve decides about every module of spec, status and existing Manifests: one verdict each, sorted by name.
 //
-// The rules, in order; the first that applies decides. docs/spec/kyma.md says what each of them tells.
+// The rules, in order; the first that applies decides. docs/spec/kyma.md lists the message of each.
 //
-//  0. The Kyma is being deleted, or the spec does not name the module: Removed, but only when another module that takes its place has
-//     recorded what both have. With managed: false: Unmanaged.
+//  0. The Kyma is being deleted, or the spec does not name the module: Removed; where another module takes its place, only after that one
+//     has recorded the objects that both have. With managed: false: Unmanaged.
 //  1. Channel and version are both set, or the runtime's user pins a version without being allowed to: refused.
 //  2. The channel is "none": refused.
 //  3. There is no ModuleReleaseMeta of the module's name: refused.
@@ -24,29 +24,29 @@ import (
 //  6. No version is pinned and the channel offers none: refused.
 //  7. There is no ModuleTemplate "<module>-<version>": refused.
 //  8. The template names another module or version: refused.
-//  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and what is installed is Removed.
+//  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and an installed module is Removed.
 //  10. The template is mandatory: refused.
-//  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and what is installed is Removed; the
+//  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and an installed module is Removed; the
 //     operator's list and the release contradict each other: refused.
-//  12. The previous installation is being deleted or lets go of its objects: Waiting until it is gone.
+//  12. The previous installation is being deleted or becomes unmanaged: Waiting until it is gone.
 //  13. The version is lower than the installed one: refused.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
-//  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one is; no policy names
+//  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one opens; no policy defines
 //     one: refused.
-//  16. Another Manifest has the name: Waiting while that one is being deleted, else refused.
+//  16. Another Manifest has the name: Waiting while it is being deleted, else refused.
 //  17. Run.
 //
-// A mandatory module has a verdict of its own, beside the one that the spec may ask for: rules 5, 7, 8, 12 to 14, 16 and 17 decide, since
-// it is for every Kyma and has neither channel nor window. When its release is gone or going: Removed.
+// A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 7, 8, 12 to 14, 16 and 17
+// decide, since it is for every Kyma and has neither channel nor window. When its release is deleted or being deleted: Removed.
 //
-// A refusal is Keep where something is installed: that version stays and, as far as it can be resolved, is still enforced. Else it is
-// Refused.
+// A refusal is Keep where a version is installed: that version stays and, as far as it can be resolved, is still enforced. Otherwise the
+// refusal is Refused.
 func Resolve(w Snapshot) []Verdict {
 	return newResolver(w).resolve()
 }
 
-// Needed names the component versions that Resolve looks at, so that they can be read first. It is sorted. When one of them cannot be
-// read, Resolve may look at one more, the installed version, and does well without it.
+// Needed names the component versions that Resolve looks at, so that they can be read first. It is sorted. When one of them cannot be read,
+// Resolve may look at one more, the installed version, but does not depend on it.
 func Needed(w Snapshot) []ComponentKey {
 	r := newResolver(w)
 	r.resolve()
@@ -55,8 +55,8 @@ func Needed(w Snapshot) []ComponentKey {
 	})
 }
 
-// Names returns the names that the Manifests of the spec's modules would get. It is sorted. A Manifest that has one of them belongs into
-// the Snapshot even when it is not this Kyma's.
+// Names returns the names that the Manifests of the spec's modules would get. It is sorted. A Manifest that has one of them belongs in the
+// Snapshot even when it is not this Kyma's.
 func Names(w Snapshot) []string {
 	return slices.Compact(slices.Sorted(maps.Values(wantedNames(w))))
 }
@@ -68,7 +68,7 @@ type resolver struct {
 	spec   map[string]*v1beta2.Module
 	status map[string]*v1beta2.ModuleStatus
 	asked  map[ComponentKey]struct{}
-	// targets are what spec and mandatory releases lead to, also where nothing of it can be installed.
+	// targets are the versions that the spec and the mandatory releases lead to, even those that cannot be installed.
 	targets map[targetKey]target
 }
 
@@ -115,13 +115,13 @@ func add[V any](set map[string]struct{}, from map[string]V) {
 	}
 }
 
-// module is rule 0, and hands on to the others.
+// module implements rule 0 and continues with the others.
 func (r *resolver) module(name string) Verdict {
 	spec := r.spec[name]
 	v := Verdict{Module: name}
 	v.Manifest, v.Surplus = r.of(name)
 	v.Origin = Origin{Spec: spec != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
-	if r.decreed[name] == nil { // else what the status says of it is by now the mandatory module's
+	if r.decreed[name] == nil { // otherwise the status entry now belongs to the mandatory module
 		v.stands(installedOf(r.status[name], v.Manifest))
 	}
 	switch {
@@ -141,7 +141,7 @@ func (r *resolver) module(name string) Verdict {
 	return v
 }
 
-// enabled is rules 12 to 15 and 17 for a module that must be managed, after the rules before them have found or refused it.
+// enabled implements rules 12 to 15 and 17 for a module that must be managed, after the rules before them have found or refused it.
 func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	v.ComponentName = cmp.Or(v.ComponentName, found.Component)
 	r.targets[targetKey{v.Module, v.Mandatory}] = found
@@ -157,7 +157,7 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	have, doubt := r.installedState(v, found)
 	v.stands(have)
 	if doubt != nil {
-		r.component(found.key()) // Needed names both, so that one round of reading is enough
+		r.component(found.key()) // Needed returns both, so that one round of reading is enough
 		if r.unread(v, *doubt, r.component(*doubt)) {
 			return
 		}
@@ -174,7 +174,8 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	}
 }
 
-// unread is rule 14: it waits for a component that is being read, refuses one that cannot be read, and says whether it did.
+// unread implements rule 14: it waits for a component that is being read, refuses one that cannot be read, and reports whether it did
+// either.
 func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) bool {
 	if component.Pending {
 		v.is(Waiting, ruleComponentPending, ruleComponentPending.message("component", key.Name, "version", key.Version))
@@ -183,7 +184,7 @@ func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) boo
 	if component.Reason == "" {
 		return false
 	}
-	// The rule's message names the component: the reader's need not do so again.
+	// The rule's message already names the component, so that the reader's message need not.
 	detail := component.Message
 	if rest, named := strings.CutPrefix(detail, "component "+key.Name+":"+key.Version+" "); named {
 		detail = "it " + rest
@@ -195,7 +196,7 @@ func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) boo
 // display names a channel, or the version that is pinned instead.
 func display(channel, version string) string { return cmp.Or(channel, "version "+version) }
 
-// refused makes a Keep of a refusal where something is installed, and sees to it that it stays as it is.
+// refused turns a refusal into a Keep where something is installed, and ensures that it stays as it is.
 func (r *resolver) refused(v *Verdict, because *refusal) {
 	switch {
 	case rules[because.rule].Reason == v1beta2.ReasonNotAllowed, because.rule == ruleNotSelected:
@@ -211,8 +212,8 @@ func (r *resolver) refused(v *Verdict, because *refusal) {
 	}
 }
 
-// enforce resolves the version that is kept, so that its Manifest can be put back when it was changed or removed. Where it can no
-// longer be resolved the Manifest is left as it is.
+// enforce resolves the version that is kept, so that its Manifest can be put back when it was changed or removed. Where it can no longer be
+// resolved, the Manifest is left as it is.
 func (r *resolver) enforce(v *Verdict) {
 	release, refused := r.releaseFor(v)
 	if refused != nil || v.Version == "" {
@@ -235,8 +236,8 @@ func (r *resolver) enforce(v *Verdict) {
 	}
 }
 
-// rollOn lets a module that is removed still follow its channel while its deletion is blocked: the operator that the runtime's custom
-// resources wait for may need the newer version to let go of them.
+// rollOn lets a module that is removed still follow its channel while its deletion is blocked: the operator may need the newer version to
+// release the custom resources in the runtime.
 func (r *resolver) rollOn(v *Verdict) {
 	if !terminating(v.Manifest) {
 		return
@@ -251,8 +252,8 @@ func (r *resolver) rollOn(v *Verdict) {
 	}
 }
 
-// update gives a Manifest that is being deleted the content of the target, unless that is lower, cannot be read, or the Manifest lets
-// go of its objects.
+// update gives a Manifest that is being deleted the content of the target, unless the target is lower or cannot be read, or the Manifest is
+// becoming unmanaged.
 func (r *resolver) update(v *Verdict, found target) {
 	if leaving(v.Manifest) || lower(found.Version, v.Manifest.Spec.Version) || lower(found.Version, v.Version) {
 		return
@@ -262,8 +263,8 @@ func (r *resolver) update(v *Verdict, found target) {
 	}
 }
 
-// untimely is rule 15: it holds an upgrade with downtime back, keeps what is installed, and says whether it did. An upgrade that began in
-// a window continues after it.
+// untimely implements rule 15: it holds back an upgrade with downtime, keeps the installed version, and reports whether it did. An upgrade
+// that began in a window continues after it.
 func (r *resolver) untimely(v *Verdict, found target, have installed) bool {
 	if v.Mandatory || !found.Template.Spec.RequiresDowntime || r.Snapshot.Kyma.Spec.SkipMaintenanceWindows ||
 		have.Version == "" || have.Version == found.Version || r.begun(v.Manifest, found) {
@@ -286,7 +287,7 @@ func (r *resolver) untimely(v *Verdict, found target, have installed) bool {
 	return true
 }
 
-// begun reports whether the Manifest installs the target already.
+// begun reports whether the Manifest already installs the target.
 func (r *resolver) begun(manifest *v1beta2.Manifest, found target) bool {
 	if manifest == nil || manifest.Spec.Version != found.Version {
 		return false
@@ -295,7 +296,7 @@ func (r *resolver) begun(manifest *v1beta2.Manifest, found target) bool {
 	return component.Source == nil || sameSource(manifest, component.Source)
 }
 
-// oneNameEach is rule 16: a Manifest's name that another module or another owner has is not overwritten.
+// oneNameEach implements rule 16: a Manifest that belongs to another module or another owner is not overwritten.
 func (r *resolver) oneNameEach(verdicts []Verdict) {
 	taken := map[string]struct{}{}
 	for i := range verdicts {
@@ -314,7 +315,7 @@ func (r *resolver) oneNameEach(verdicts []Verdict) {
 		switch {
 		case v.Kind == Waiting: // for a window; it does nothing new until then
 		case v.Kind != Run:
-			v.Kind = Refused // what was kept cannot be put back; the refusal stands
+			v.Kind = Refused // the kept version cannot be put back; the refusal stands
 		case terminating(holder):
 			v.is(Waiting, ruleReinstall, ruleReinstall.message())
 		default:

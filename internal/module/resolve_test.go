@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// verdictWords are what a verdict tells.
+// verdictWords are the fields of a verdict that users see.
 type verdictWords struct {
 	Kind             Kind
 	State            v1beta2.State
@@ -66,17 +66,17 @@ var refusals = []struct {
 		"Error", "TemplateNotFound", saysMissing},
 	{"the template of a pinned version is missing", []func(*Snapshot){pinned("3.0.0")}, "Error", "TemplateNotFound",
 		strings.ReplaceAll(saysMissing, v1, "3.0.0")},
-	{"the template is another module's", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" })},
+	{"the template is for another module", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" })},
 		"Error", "TemplateInvalid", `ModuleTemplate "template-operator-1.0.0" is for another module or version: ` +
 			`it says moduleName "other" and version "1.0.0"`},
-	{"the template is another version's", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Version = "1.0.1" })},
+	{"the template is for another version", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Version = "1.0.1" })},
 		"Error", "TemplateInvalid", `ModuleTemplate "template-operator-1.0.0" is for another module or version: ` +
 			`it says moduleName "template-operator" and version "1.0.1"`},
 	{"the template is mandatory", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Mandatory = true })},
 		"Warning", "ModuleMandatory", `no templates were found: module "template-operator" is mandatory and cannot be enabled`},
 	{"the release selects Kymas and the operator does not list the module", []func(*Snapshot){selecting("region", "eu")},
 		"Error", "ModuleRestricted", `module template not allowed: module has kymaSelector but is not in restricted modules list`},
-	{"the operator lists the module and the release selects no one", []func(*Snapshot){restricted}, "Error", "ModuleRestricted",
+	{"the operator lists the module and the release has no selector", []func(*Snapshot){restricted}, "Error", "ModuleRestricted",
 		`module template not allowed: module is in restricted modules list but has no kymaSelector`},
 	{"the release's selector is empty", []func(*Snapshot){restricted, theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 		r.Spec.KymaSelector = &metav1.LabelSelector{}
@@ -98,18 +98,18 @@ var refusals = []struct {
 		`component ` + component + `:1.0.0 must be signed and is not: the registry says so`},
 	{"the component was changed after it was signed", []func(*Snapshot){unreadable(v1, "SignatureInvalid")}, "Error", "SignatureInvalid",
 		`the signature of component ` + component + `:1.0.0 does not fit it: the registry says so`},
-	{"the name of the component is said once", []func(*Snapshot){isComponent(v1, Component{
+	{"the message names the component once", []func(*Snapshot){isComponent(v1, Component{
 		Reason: "SignatureMissing", Message: "component " + component + ":1.0.0 has no signature named kyma-module-signature",
 	})}, "Error", "SignatureMissing", `component ` + component + `:1.0.0 must be signed and is not: it has no signature named kyma-module-signature`},
 	{"the component was signed by another user", []func(*Snapshot){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
 		`the signature of component ` + component + `:1.0.0 is not by a trusted signer: the registry says so`},
-	{"the reader of components gives a reason that no one knows", []func(*Snapshot){unreadable(v1, "Nonsense")}, "Error", "Internal",
+	{"reading the component fails with an unknown reason", []func(*Snapshot){unreadable(v1, "Nonsense")}, "Error", "Internal",
 		`something unforeseen happened: the registry says so`},
 }
 
 const saysUseless = `module template not allowed: restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`
 
-// noLongerAllowed reports whether a verdict takes away what a Kyma may no longer have.
+// noLongerAllowed reports whether a verdict removes a module that the Kyma may no longer have.
 func noLongerAllowed(v *Verdict) bool {
 	return v.Reason == v1beta2.ReasonNotAllowed || v.Reason == v1beta2.ReasonModuleRestricted && v.Message == ruleNotSelected.message()
 }
@@ -186,7 +186,7 @@ func TestRun(t *testing.T) {
 		channel, version string
 	}{
 		{"the Kyma's channel", nil, "regular", v1},
-		{"the default channel where neither says one", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Spec.Channel = "" }}, "regular", v1},
+		{"the default channel where neither sets one", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Spec.Channel = "" }}, "regular", v1},
 		{"the module's own channel", []func(*Snapshot){ofChannel("fast")}, "fast", v2},
 		{"a pinned version", []func(*Snapshot){pinned(v2)}, "", v2},
 		{"a pinned version under a Kyma whose channel is none",
@@ -199,9 +199,9 @@ func TestRun(t *testing.T) {
 		{"a restricted module for a Kyma that is selected", []func(*Snapshot){restricted, selecting("region", "eu"), labelled("region", "eu")},
 			"regular", v1},
 		{"explicitly managed", []func(*Snapshot){theModule(func(m *v1beta2.Module) { yes := true; m.Managed = &yes })}, "regular", v1},
-		{"what the last installation left in the status does not count once it is gone", []func(*Snapshot){statusAt("fast", v2),
+		{"the status entry of an installation that is gone does not count", []func(*Snapshot){statusAt("fast", v2),
 			theEntry(func(e *v1beta2.ModuleStatus) { e.State = v1beta2.StateDeleting })}, "regular", v1},
-		{"versions that are none are not compared", []func(*Snapshot){installedAt("regular", v1),
+		{"invalid versions are not compared", []func(*Snapshot){installedAt("regular", v1),
 			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = "latest" })}, "regular", v1},
 		{"pre-releases are not compared", []func(*Snapshot){installedAt("regular", "1.0.0-rc")}, "regular", v1},
 	} {
@@ -220,7 +220,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestVisibility is upstream's matrix of labels on Kyma and template.
+// TestVisibility checks upstream's matrix of labels on Kyma and template.
 func TestVisibility(t *testing.T) {
 	const shows, beta, internal = "", "module template not allowed: beta module", "module template not allowed: internal module"
 	for _, test := range []struct {

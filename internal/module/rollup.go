@@ -13,10 +13,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// named is how many modules the message of condition Ready tells about. The others are in status.modules.
+// named is the number of modules that the message of condition Ready describes. All modules are in status.modules.
 const named = 3
 
-// ConditionWebhook is upstream's condition about a webhook that does not exist here: it goes when what upstream left of it is gone.
+// ConditionWebhook is upstream's condition about a webhook that does not exist here: it is removed once upstream's leftovers are gone.
 const ConditionWebhook = "SKRWebhook"
 
 // moduleReasons is one module of the status with the reasons that its entry does not carry.
@@ -25,8 +25,8 @@ type moduleReasons struct {
 	reason, cause string
 }
 
-// Rollup returns the Kyma's status after this pass: the verdicts, what their Manifests report and the result of the writes, by module.
-// It returns a status of its own and leaves the one in the Snapshot alone; when nothing changed the two are equal.
+// Rollup returns the Kyma's status after this pass, from the verdicts, their Manifests' status and the results of the writes, by module. It
+// returns a new status and leaves the one in the Snapshot alone; when nothing changed the two are equal.
 func Rollup(w Snapshot, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
 	modules, mandatory := tellAll(w, verdicts, results)
 	status := *w.Kyma.Status.DeepCopy()
@@ -47,7 +47,7 @@ func Rollup(w Snapshot, verdicts []Verdict, results map[string]Result) v1beta2.K
 	return status
 }
 
-// tellAll makes the entries of the status, and those of mandatory modules, which the status does not show.
+// tellAll returns the entries of the status, and those of mandatory modules, which the status does not show.
 func tellAll(w Snapshot, verdicts []Verdict, results map[string]Result) (modules, mandatory []moduleReasons) {
 	before := statusByName(w.Kyma)
 	for i := range verdicts {
@@ -57,7 +57,7 @@ func tellAll(w Snapshot, verdicts []Verdict, results map[string]Result) (modules
 		}
 		switch {
 		case v.Manifest == nil && v.Template == nil:
-			result = Result{} // it had nothing to write: this is the result of the module's other verdict
+			result = Result{} // it had nothing to write: this result belongs to the module's other verdict
 		case v.Mandatory && v.Kind == Removed:
 			result.Manifest = nil // so is this: a deletion returns none
 		}
@@ -74,7 +74,7 @@ func tellAll(w Snapshot, verdicts []Verdict, results map[string]Result) (modules
 	return modules, mandatory
 }
 
-// stateOf sums up: the worst of the modules, where one that is being removed makes the Kyma Processing.
+// stateOf returns the worst state of the modules; one that is being removed makes the Kyma Processing.
 func stateOf(kyma *v1beta2.Kyma, modules []moduleReasons) v1beta2.State {
 	if kyma.DeletionTimestamp != nil {
 		return v1beta2.StateDeleting
@@ -91,7 +91,7 @@ func stateOf(kyma *v1beta2.Kyma, modules []moduleReasons) v1beta2.State {
 	return state
 }
 
-// ready counts the modules that need nothing more.
+// ready counts the modules that are ready or unmanaged.
 func ready(modules []moduleReasons) int {
 	count := 0
 	for _, module := range modules {
@@ -102,7 +102,7 @@ func ready(modules []moduleReasons) int {
 	return count
 }
 
-// setConditions writes Ready and Modules and drops the condition of a webhook that is not there.
+// setConditions sets Ready and Modules and removes the condition of a webhook that does not exist.
 func setConditions(w Snapshot, status *v1beta2.KymaStatus, modules, mandatory []moduleReasons) {
 	status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
 		return condition.Type == ConditionWebhook
@@ -129,8 +129,8 @@ func setConditions(w Snapshot, status *v1beta2.KymaStatus, modules, mandatory []
 	setSigned(w, status, slices.Concat(modules, mandatory))
 }
 
-// setSigned tells what the policy for signatures says of the modules; nothing where it asks for nothing. It does not count for the state:
-// what is refused is told by its module, and what runs continues.
+// setSigned sets the condition with the signature policy's result for the modules, or none where the policy requires nothing. It does not
+// count for the state: a refused module reports the refusal itself, and a running one continues.
 func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) {
 	judged, bad := 0, []string{}
 	reason := v1beta2.ReasonVerified
@@ -157,7 +157,7 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 	}
 }
 
-// rank puts first what needs a user most. Of modules that are equal so far, those come first whose upgrade waits for a window.
+// rank sorts the modules by how much they need a user. Among equals, those whose upgrade waits for a window come first.
 func rank(modules []moduleReasons) []moduleReasons {
 	weight := func(module moduleReasons) int {
 		weight := 2 * severity(module.entry.State)
@@ -171,7 +171,7 @@ func rank(modules []moduleReasons) []moduleReasons {
 	return ranked
 }
 
-// reasonOf returns the cause in one word: that of the worst module.
+// reasonOf returns the reason of the condition: that of the worst module.
 func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 	switch {
 	case kyma.DeletionTimestamp != nil:
@@ -185,8 +185,8 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 	}
 }
 
-// summary returns the message of condition Ready: how many modules are ready, and the worst of the others, and of those whose upgrade waits
-// for a window, with their reasons; and which ready ones have a resource that says that something is wrong.
+// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or whose upgrade waits
+// for a window, with their reasons, and the ready ones whose own resource reports a problem.
 func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	open := 0
 	for _, module := range ranked {
@@ -217,8 +217,8 @@ func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	return text.String()
 }
 
-// tellResources adds the modules that are ready by their objects and whose own resource says that something is wrong: that counts for the
-// state only where readiness says so, and a user wants to know it nevertheless.
+// tellResources adds the modules that are ready by their objects but whose own resource reports a problem. That counts for the state only
+// where readiness includes the resource, but a user needs the information in any case.
 func tellResources(text *strings.Builder, ranked []moduleReasons) {
 	count := 0
 	for _, module := range ranked {
@@ -239,7 +239,7 @@ func tellResources(text *strings.Builder, ranked []moduleReasons) {
 	}
 }
 
-// setOperation writes upstream's words. The time moves only with them.
+// setOperation sets upstream's operation texts. The time changes only with the text.
 func setOperation(w Snapshot, status *v1beta2.KymaStatus) {
 	var operation string
 	switch status.State {

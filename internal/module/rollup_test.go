@@ -70,7 +70,7 @@ func TestRollup_WhatStaysOfAnEntry(t *testing.T) {
 			func(w *Snapshot) { w.Kyma.Status = v1beta2.KymaStatus{} }},
 			channel: "regular", version: v1, component: component, manifest: true},
 		{name: "unmanaged", edits: []func(*Snapshot){installedAt("regular", v1), unmanaged}, channel: "regular", version: v1, component: component},
-		{name: "not allowed any more and gone", edits: []func(*Snapshot){statusAt("regular", v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
+		{name: "no longer allowed, and gone", edits: []func(*Snapshot){statusAt("regular", v1), theTemplate(v1, func(m *v1beta2.ModuleTemplate) {
 			m.Labels = map[string]string{v1beta2.LabelBeta: "true"}
 		})}, component: component},
 		{name: "just applied", edits: nil, channel: "regular", version: v1, component: component, manifest: true, template: true, resource: true},
@@ -104,7 +104,7 @@ func TestRollup_TheGenerationThatWasWrittenIsTold(t *testing.T) {
 	if first.Modules[0].Manifest.Generation != 1 {
 		t.Errorf("manifest %+v", first.Modules[0].Manifest)
 	}
-	// The Manifest comes back from the cache, is looked at and applied. None of that is worth a write of the Kyma's status.
+	// The Manifest comes back from the cache, is observed and applied. None of that causes a write of the Kyma's status.
 	w.Kyma.Status, w.Now = first, one
 	for _, manifest := range []*v1beta2.Manifest{
 		written, reporting(written.DeepCopy(), "Processing", "Pending", ""), reporting(written.DeepCopy(), "Processing", "Applying", "1 of 9"),
@@ -151,7 +151,7 @@ func TestRollup_TheWorstModuleIsTheKyma(t *testing.T) {
 			"0 of 2 modules ready; b: ReasonWarning: message of b; a: ReasonProcessing: message of a", "0/2", "regular"},
 		{"an error beats a warning", s{warning, ready, broken}, broken, "ReasonError",
 			"1 of 3 modules ready; c: ReasonError: message of c; a: ReasonWarning: message of a", "1/3", ""},
-		{"only three are told about", s{processing, broken, processing, deleting, broken}, broken, "ReasonError",
+		{"only three are described", s{processing, broken, processing, deleting, broken}, broken, "ReasonError",
 			"0 of 5 modules ready; b: ReasonError: message of b; e: ReasonError: message of e; " +
 				"a: ReasonProcessing: message of a; and 2 more", "0/5", ""},
 	} {
@@ -266,11 +266,11 @@ func TestSummary_TellsWhichReadyModulesHaveAResourceThatSaysOtherwise(t *testing
 		modules []moduleReasons
 		want    string
 	}{
-		"one that says Error":            {[]moduleReasons{module("a", "Ready", "Error", "no database")}, "1 of 1 modules ready; a: its own resource reports Error: no database"},
-		"one that gives no message":      {[]moduleReasons{module("a", "Ready", "Warning", "")}, "1 of 1 modules ready; a: its own resource reports Warning"},
-		"one that is still at it":        {[]moduleReasons{module("a", "Ready", "Processing", "")}, "1 of 1 modules ready"},
-		"one that counts for the state":  {[]moduleReasons{module("a", "Error", "Error", "no database")}, "0 of 1 modules ready; a: C: m"},
-		"one of a module that is let go": {[]moduleReasons{module("a", "Unmanaged", "Error", "")}, "1 of 1 modules ready"},
+		"one that reports Error":        {[]moduleReasons{module("a", "Ready", "Error", "no database")}, "1 of 1 modules ready; a: its own resource reports Error: no database"},
+		"one that gives no message":     {[]moduleReasons{module("a", "Ready", "Warning", "")}, "1 of 1 modules ready; a: its own resource reports Warning"},
+		"one that is still processing":  {[]moduleReasons{module("a", "Ready", "Processing", "")}, "1 of 1 modules ready"},
+		"one that counts for the state": {[]moduleReasons{module("a", "Error", "Error", "no database")}, "0 of 1 modules ready; a: C: m"},
+		"one of an unmanaged module":    {[]moduleReasons{module("a", "Unmanaged", "Error", "")}, "1 of 1 modules ready"},
 		"many": {[]moduleReasons{module("a", "Ready", "Error", ""), module("b", "Ready", "Error", ""), module("c", "Ready", "Error", ""), module("d", "Ready", "Error", "")},
 			"4 of 4 modules ready; a: its own resource reports Error; b: its own resource reports Error; c: its own resource reports Error; " +
 				"and 1 more resource"},

@@ -11,9 +11,9 @@ import (
 type Rule struct {
 	// Kinds of the verdicts that the rule is for; none means any.
 	Kinds []Kind
-	// State that the module gets; empty means that it is the one that what is installed reports.
+	// State that the module gets; empty means the state that the installed version reports.
 	State v1beta2.State
-	// Reason as it stands in the Kyma's condition Ready.
+	// Reason as it appears in the Kyma's condition Ready.
 	Reason string
 	// Message of the module's status, with {placeholders}.
 	Message string
@@ -73,8 +73,8 @@ var (
 	running      = []Kind{Run}
 )
 
-// rules is the table. What a module that was refused has installed stays installed, but for what this Kyma is no longer allowed to have:
-// the two rules of reason NotAllowed, and the selector of a restricted module.
+// rules is the table. The installed version of a refused module stays installed, unless this Kyma is no longer allowed to have it: the two
+// rules of reason NotAllowed, and the selector of a restricted module.
 var rules = [...]Rule{
 	ruleReady: {Kinds: running, State: v1beta2.StateReady, Reason: v1beta2.ReasonReady},
 	ruleManifestPending: {Kinds: running, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonManifestPending,
@@ -228,7 +228,7 @@ func (r rule) message(pairs ...string) string {
 	return strings.NewReplacer(filled...).Replace(rules[r].Message)
 }
 
-// failure returns the rule for a reason that another component gives: the reader of components or the API server.
+// failure returns the rule for a reason that comes from elsewhere: from reading the component or from the API server.
 func failure(reason string) rule {
 	switch reason {
 	case v1beta2.ReasonManifestRefused:

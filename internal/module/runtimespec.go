@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// Caps on what a Kyma in a runtime may ask for. An administrator of the runtime can remove the schema there, and what is accepted is kept
+// Limits of the spec of a Kyma in a runtime. An administrator of the runtime can remove the schema there, and an accepted spec is stored
 // twice in the status of the Kyma on the hub.
 const (
 	maxModules = 256
@@ -26,11 +26,11 @@ var (
 	textPattern    = regexp.MustCompile(`^[ -~]*$`)
 )
 
-// CheckRuntimeSpec refuses what the API would not accept, or what is too large, in the spec of a Kyma that was read from a runtime. It
-// returns one sentence about the first thing that is wrong.
+// CheckRuntimeSpec refuses the spec of a Kyma that was read from a runtime when it is too large or the API would not accept it. It returns
+// one sentence about the first problem.
 //
-// What is refused counts for nothing and must not be merged: what was last seen of the runtime stays in force, and where nothing was
-// seen yet, nothing is decided.
+// A refused spec is ignored and must not be merged: the last known spec of the runtime stays in force, and where none is known yet, nothing
+// is decided.
 func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 	if len(spec.Modules) > maxModules {
 		return fmt.Errorf("spec.modules has %d entries, more than %d are not accepted: remove some", len(spec.Modules), maxModules)
@@ -58,7 +58,7 @@ func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 	return nil
 }
 
-// checkEntry looks at one module. Channel and version together are no matter of form: the module's verdict tells about them.
+// checkEntry checks one module. It accepts channel and version together: the module's verdict refuses that.
 func checkEntry(where string, entry *v1beta2.Module) error {
 	if len(entry.Name) > maxName || !namePattern.MatchString(entry.Name) {
 		return fmt.Errorf("%s.name %s is no name of a module: at most %d letters, digits and \"-._/\"", where, short(entry.Name), maxName)
@@ -94,7 +94,7 @@ func checkChannel(where, channel string) error {
 	return nil
 }
 
-// checkRules accepts every rule once.
+// checkRules accepts each rule once.
 func checkRules(where string, allowed []v1beta2.CRDRule) error {
 	known := crdsafety.Rules()
 	for i, rule := range allowed {
@@ -115,7 +115,7 @@ func sizeOf(entry *v1beta2.Module) int {
 	return size
 }
 
-// short quotes the beginning of a value that a stranger wrote.
+// short quotes the beginning of an untrusted value.
 func short(value string) string {
 	if len(value) > maxWord {
 		return fmt.Sprintf("%q (%d characters)", value[:maxWord], len(value))

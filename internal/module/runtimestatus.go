@@ -13,9 +13,9 @@ func conditionStatus(holds bool) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// RuntimeStatus returns the status that the Kyma in the runtime gets: the hub's, without what only the hub knows (Manifests, the two specs,
-// the runtime's identity), with its own templates, and with the generation of the runtime's own spec, so that clients waiting
-// there for a generation see the right one.
+// RuntimeStatus returns the status for the Kyma in the runtime: the hub's status without the data that is for the hub only (Manifests, the
+// two specs, the runtime's identity), with the runtime's own templates, and with the generation of the runtime's spec, so that clients that
+// wait there for a generation see the right one.
 func RuntimeStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaStatus {
 	told := *status.DeepCopy()
 	told.LastSeen, told.RuntimeID = nil, ""
@@ -32,7 +32,7 @@ func RuntimeStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaSta
 	return told
 }
 
-// DeletingStatus returns the status that the Kyma in the runtime gets when its Kyma on the hub is deleted.
+// DeletingStatus returns the status for the Kyma in the runtime when its Kyma on the hub is deleted.
 func DeletingStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaStatus {
 	told := RuntimeStatus(status, generation)
 	told.State = v1beta2.StateDeleting

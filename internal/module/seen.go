@@ -7,8 +7,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// SeenOf returns the part of a spec that two users may edit, so spelled that two specs which mean the same are equal: defaults filled in,
-// "managed: true" left out, modules sorted by name, of two entries with one name the first.
+// SeenOf returns the part of a spec that two users may edit, normalised so that equivalent specs are equal: defaults filled in, "managed:
+// true" left out, modules sorted by name, and only the first of two entries with the same name.
 func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: spec.Channel, SkipMaintenanceWindows: spec.SkipMaintenanceWindows}
 	for i := range spec.Modules {
@@ -17,18 +17,18 @@ func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
 	return sorted(normal(seen))
 }
 
-// Behind reports whether the hub's spec asks for something else than when it was last merged with what the runtime asks for.
+// Behind reports whether the hub's spec has changed since it was last merged with the runtime's.
 func Behind(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) bool {
 	return last == nil || last.Hub == nil || last.Runtime == nil || !sameSeen(SeenOf(spec), normal(*last.Hub))
 }
 
-// Asks reports whether a spec asks for what is effective.
+// Asks reports whether a spec matches the effective one.
 func Asks(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) bool {
 	return sameSeen(SeenOf(spec), normal(effective))
 }
 
-// Apply makes a spec ask for what is effective: its channel, skipMaintenanceWindows and modules, and nothing else of it. Entries that
-// mean the same already stay as they are spelled and where they stand, so that the patch which follows is small.
+// Apply sets the channel, skipMaintenanceWindows and modules of a spec to the effective ones, and changes nothing else. Entries that are
+// equivalent already keep their spelling and position, so that the resulting patch is small.
 func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 	want := normal(effective)
 	if cmp.Or(spec.Channel, v1beta2.DefaultChannel) != want.Channel {
@@ -52,7 +52,7 @@ func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 	spec.Modules = modules
 }
 
-// fitted returns an entry that means what is requested. What is not carried between the two sides stays.
+// fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay.
 func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
 	is := normalModule(seenModule(&entry))
 	if sameModule(&is, asked) {
@@ -73,7 +73,7 @@ func seenModule(entry *v1beta2.Module) v1beta2.SeenModule {
 	}
 }
 
-// normal returns a copy of a seen spec in which what means the same is spelled the same. The order of modules stays.
+// normal returns a copy of a seen spec in which equivalent entries are spelled the same. The order of modules stays.
 func normal(seen v1beta2.SeenSpec) v1beta2.SeenSpec {
 	is := v1beta2.SeenSpec{Channel: cmp.Or(seen.Channel, v1beta2.DefaultChannel), SkipMaintenanceWindows: seen.SkipMaintenanceWindows}
 	known := make(map[string]struct{}, len(seen.Modules))
@@ -117,7 +117,7 @@ func byName(modules []v1beta2.SeenModule) map[string]*v1beta2.SeenModule {
 	return entries
 }
 
-// sameModule compares two normal entries, where nil is one that is not there.
+// sameModule compares two normalised entries; nil stands for an absent one.
 func sameModule(a, b *v1beta2.SeenModule) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -127,7 +127,7 @@ func sameModule(a, b *v1beta2.SeenModule) bool {
 		slices.Equal(a.AllowCRDChanges, b.AllowCRDChanges)
 }
 
-// sameSeen compares two normal specs, whatever their order.
+// sameSeen compares two normalised specs, whatever their order.
 func sameSeen(a, b v1beta2.SeenSpec) bool {
 	return a.Channel == b.Channel && a.SkipMaintenanceWindows == b.SkipMaintenanceWindows &&
 		slices.EqualFunc(sorted(a).Modules, sorted(b).Modules, func(x, y v1beta2.SeenModule) bool { return sameModule(&x, &y) })

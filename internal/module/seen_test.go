@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// specOf reads modules as a user writes them.
+// specOf parses a spec as a user writes it.
 func specOf(t *testing.T, text string) *v1beta2.KymaSpec {
 	t.Helper()
 	spec := &v1beta2.KymaSpec{}
@@ -28,7 +28,7 @@ func TestSeenOf(t *testing.T) {
 			`{"channel":"fast","modules":[{"name":"x","customResourcePolicy":"Ignore"}]}`},
 		{"managed: false is kept", `{"channel":"fast","modules":[{"name":"x","managed":false,"customResourcePolicy":"Ignore"}]}`,
 			`{"channel":"fast","modules":[{"name":"x","customResourcePolicy":"Ignore","managed":false}]}`},
-		{"modules and rules are sorted, and of two with one name the first counts",
+		{"modules and rules are sorted, and the first of two modules with the same name counts",
 			`{"channel":"fast","modules":[{"name":"y","channel":"a"},{"name":"x","allowCRDChanges":["B","A","B"]},{"name":"y"}]}`,
 			`{"channel":"fast","modules":[{"name":"x","customResourcePolicy":"CreateAndDelete","allowCRDChanges":["A","B"]},` +
 				`{"name":"y","channel":"a","customResourcePolicy":"CreateAndDelete"}]}`},
@@ -50,17 +50,17 @@ func TestSeenOf(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	for _, tc := range []struct{ name, spec, effective, want string }{
-		{"what means the same stays as it is spelled",
+		{"equivalent entries keep their spelling",
 			`{"channel":"regular","remote":true,"readiness":"Both","modules":[{"name":"y","managed":true},{"name":"x","remoteModuleTemplateRef":"r"}]}`,
 			`{"channel":"regular","modules":[{"name":"x"},{"name":"y"}]}`,
 			`{"channel":"regular","remote":true,"modules":[{"name":"y","managed":true},{"name":"x","remoteModuleTemplateRef":"r"}],"readiness":"Both"}`},
-		{"an entry that differs changes in its place, and new ones come last",
+		{"an entry that differs changes in place, and new ones come last",
 			`{"channel":"regular","modules":[{"name":"y","channel":"a","remoteModuleTemplateRef":"r"},{"name":"x"}]}`,
 			`{"channel":"fast","skipMaintenanceWindows":true,"modules":[{"name":"z","managed":false},{"name":"x"},{"name":"y","version":"1.0.0"}]}`,
 			`{"channel":"fast","skipMaintenanceWindows":true,"modules":[` +
 				`{"name":"y","version":"1.0.0","remoteModuleTemplateRef":"r","customResourcePolicy":"CreateAndDelete"},{"name":"x"},` +
 				`{"name":"z","customResourcePolicy":"CreateAndDelete","managed":false}]}`},
-		{"what is not effective goes, and so do doubles", `{"channel":"fast","modules":[{"name":"x"},{"name":"y"},{"name":"y","channel":"a"}]}`,
+		{"ineffective entries and duplicates are removed", `{"channel":"fast","modules":[{"name":"x"},{"name":"y"},{"name":"y","channel":"a"}]}`,
 			`{"channel":"fast","modules":[{"name":"y"}]}`, `{"channel":"fast","modules":[{"name":"y"}]}`},
 		{"an empty channel means the default one", `{}`, `{"channel":"regular"}`, `{"channel":""}`},
 	} {

@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// carryOut does to a Snapshot what an API server would do with a plan. All fields that are ours were set by us alone.
+// carryOut returns the Snapshot after an API server has carried out a plan. No other field manager has set any of our fields.
 func carryOut(w Snapshot, plan Plan) Snapshot {
 	after := w
 	after.Kyma = w.Kyma.DeepCopy()

@@ -44,7 +44,7 @@ func TestSpec_ThePageHasTheTableOfTheCode(t *testing.T) {
 	}
 }
 
-// rowsUnder returns the rows of the table with that head.
+// rowsUnder returns the rows of the table with the given header.
 func rowsUnder(t *testing.T, head string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(page)
@@ -56,7 +56,7 @@ func rowsUnder(t *testing.T, head string) []string {
 		t.Fatalf("%s has no table that starts with %q", page, head)
 	}
 	var rows []string
-	for _, row := range strings.Split(table, "\n")[2:] { // the rest of the head, and the rule below it
+	for _, row := range strings.Split(table, "\n")[2:] { // the rest of the header, and the rule below it
 		if !strings.HasPrefix(row, "|") {
 			break
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// story walks one Kyma through its life and notes what its status says.
+// story takes one Kyma through its life cycle and records its status.
 type story struct {
 	t      *testing.T
 	w      Snapshot
@@ -16,7 +16,7 @@ type story struct {
 	told   []string
 }
 
-// pass returns what the controller does: resolve, plan, act, roll up.
+// pass does what the controller does: resolve, plan, act, roll up. It returns the plan.
 func (s *story) pass() Plan {
 	s.t.Helper()
 	verdicts := Resolve(s.w)
@@ -80,7 +80,7 @@ func TestStory_TheLifeOfAKyma(t *testing.T) {
 		t.Errorf("an installation took %d writes of the Kyma's status, want 2", s.writes)
 	}
 
-	// Upgrade: not Ready from the very pass that changes the Manifest until the new version was seen ready.
+	// Upgrade: not Ready from the pass that changes the Manifest until the new version was observed ready.
 	ofChannel("fast")(&s.w)
 	s.pass()
 	s.pass()
@@ -89,7 +89,7 @@ func TestStory_TheLifeOfAKyma(t *testing.T) {
 	s.wantTold("Processing ManifestPending, template-operator 2.0.0 Processing",
 		"Processing ModuleProcessing, template-operator 2.0.0 Processing", "Ready Ready, template-operator 2.0.0 Ready")
 
-	// Back to the older channel: the newer version stays, and is put back when a user touches it.
+	// Back to the older channel: the newer version stays, and is put back when a user changes it.
 	ofChannel("")(&s.w)
 	s.pass()
 	s.w.Manifests[0].Spec.Version = "0.0.1"
@@ -101,7 +101,7 @@ func TestStory_TheLifeOfAKyma(t *testing.T) {
 	s.manifests("Ready", "Ready", "")
 	s.wantTold("Ready Ready, template-operator 2.0.0 Ready")
 
-	// Disabled, enabled again at the older channel while it goes: installed afresh once it is gone.
+	// Disabled, and enabled again in the older channel while it is being removed: installed anew once it is gone.
 	disabled(&s.w)
 	s.pass()
 	s.w.Kyma.Spec.Modules = []v1beta2.Module{module(operator)}
@@ -112,7 +112,7 @@ func TestStory_TheLifeOfAKyma(t *testing.T) {
 	s.wantTold("Processing ModuleDeleting, template-operator 2.0.0 Deleting", "Processing ModuleDeleting, template-operator 2.0.0 Deleting",
 		"Processing ManifestPending, template-operator 1.0.0 Processing", "Ready Ready, template-operator 1.0.0 Ready")
 
-	// Let go of, and taken back.
+	// Unmanaged, and managed again.
 	unmanaged(&s.w)
 	s.pass()
 	s.pass()

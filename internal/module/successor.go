@@ -7,9 +7,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// succession holds the removal of modules that the spec names no more where another module takes their place, as after one was renamed: it
-// is of the same component, or has the same default custom resource. A Manifest leaves to another what both list, but only what the other
-// one lists by then. Until that has recorded what it installs, the deletion would take the custom resources with their definition.
+// succession holds the removal of modules that the spec no longer names while another module takes their place, as after a renaming: it has
+// the same component or the same default custom resource. A Manifest that is deleted spares the objects that another Manifest lists too,
+// but only those that are listed by then. Until the other one has recorded the objects that it installs, the deletion would remove the
+// custom resources with their definition.
 func (r *resolver) succession(verdicts []Verdict) {
 	if r.Snapshot.Kyma.DeletionTimestamp != nil {
 		return
@@ -29,7 +30,8 @@ func (r *resolver) succession(verdicts []Verdict) {
 	}
 }
 
-// succeeds reports whether what is requested by a verdict, be it refused or still being read, takes the place of a Manifest.
+// succeeds reports whether the version that a verdict requests, even one that is refused or still being read, takes the place of a
+// Manifest.
 func (r *resolver) succeeds(v *Verdict, before *v1beta2.Manifest) bool {
 	asked, found := r.targets[targetKey{v.Module, v.Mandatory}]
 	if !found || v.Kind == Removed || v.Kind == Unmanaged {
@@ -51,13 +53,13 @@ func (r *resolver) succeeds(v *Verdict, before *v1beta2.Manifest) bool {
 		cmp.Or(resource.GetNamespace(), v1beta2.RuntimeNamespace) == cmp.Or(before.Spec.Resource.GetNamespace(), v1beta2.RuntimeNamespace)
 }
 
-// recorded reports whether a Manifest has compared what it asks for now with the cluster, so that its inventory names all of it.
+// recorded reports whether the current generation of a Manifest was compared with the cluster, so that its inventory is complete.
 func recorded(manifest *v1beta2.Manifest) bool {
 	return manifest != nil && !terminating(manifest) && !leaving(manifest) && len(manifest.Status.Synced) > 0 &&
 		conditions.IsTrueAt(manifest.Status.Conditions, v1beta2.ConditionResources, manifest.Generation)
 }
 
-// targetKey names what is requested: a module may be requested by the spec and by a mandatory release.
+// targetKey identifies a target: a module may be requested by the spec and by a mandatory release.
 type targetKey struct {
 	module    string
 	mandatory bool

@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// record returns a Manifest the status of one that has compared its content with the cluster.
+// record gives a Manifest the status of one whose content was compared with the cluster.
 func record(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 	manifest.Status.Synced = []v1beta2.Resource{{Name: "sample"}}
 	manifest.Status.Conditions = append(manifest.Status.Conditions, metav1.Condition{
@@ -18,7 +18,7 @@ func record(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 	return manifest
 }
 
-// renamed returns a Snapshot in which the sample module was installed and the spec now asks for it as "next".
+// renamed returns a Snapshot in which the sample module was installed and the spec now names it "next".
 func renamed(edits ...func(*Snapshot)) Snapshot {
 	w := newWorld(newKyma(module("next")), installedAt("regular", v1), func(w *Snapshot) {
 		w.Releases["next"] = newRelease("next", "regular", v1)
@@ -32,7 +32,7 @@ func renamed(edits ...func(*Snapshot)) Snapshot {
 	return w
 }
 
-// take adds the Manifest of the module that takes the other's place.
+// take adds the Manifest of the module that takes the sample module's place.
 func take(edits ...func(*v1beta2.Manifest)) func(*Snapshot) {
 	return func(w *Snapshot) {
 		next := stored(wanted(w.Kyma, &Verdict{
@@ -54,31 +54,31 @@ func TestSuccessor_ARenamedModuleIsRemovedOnlyWhenTheNewOneKnowsWhatBothHave(t *
 		w    Snapshot
 		held bool
 	}{
-		{"nothing of the new one is there yet", renamed(), true},
+		{"the new module has no Manifest yet", renamed(), true},
 		{"its component is being read", renamed(func(w *Snapshot) {
 			w.Components[ComponentKey{componentOfModule("next"), v1}] = Component{Pending: true}
 		}), true},
 		{"its component cannot be read", renamed(func(w *Snapshot) {
 			w.Components[ComponentKey{componentOfModule("next"), v1}] = Component{Reason: v1beta2.ReasonRegistryUnauthorized, Message: "no"}
 		}), true},
-		{"its Manifest has read nothing yet", renamed(take(func(m *v1beta2.Manifest) {
+		{"its Manifest has recorded nothing yet", renamed(take(func(m *v1beta2.Manifest) {
 			m.Status.Conditions, m.Status.Synced = nil, nil
 		})), true},
-		{"its Manifest speaks of an earlier content", renamed(take(func(m *v1beta2.Manifest) { m.Generation++ })), true},
-		{"its Manifest is going", renamed(take(func(m *v1beta2.Manifest) { dying(m); record(m) })), true},
-		{"its Manifest lets go of what it has", renamed(take(func(m *v1beta2.Manifest) {
+		{"its Manifest's status is for an earlier generation", renamed(take(func(m *v1beta2.Manifest) { m.Generation++ })), true},
+		{"its Manifest is being deleted", renamed(take(func(m *v1beta2.Manifest) { dying(m); record(m) })), true},
+		{"its Manifest is becoming unmanaged", renamed(take(func(m *v1beta2.Manifest) {
 			m.Annotations[v1beta2.AnnotationIsUnmanaged] = v1beta2.EnabledValue
 		})), true},
-		{"its Manifest has recorded what it installs, be it ready or not", renamed(take()), false},
+		{"its Manifest has recorded its objects, ready or not", renamed(take()), false},
 		{"another default custom resource, and another component", renamed(otherResource), false},
 		{"none at all", renamed(func(w *Snapshot) { w.Templates["next-"+v1].Spec.Data = nil }), false},
 		{"another default custom resource of the same component", renamed(otherResource, func(w *Snapshot) {
 			w.Releases["next"].Spec.OCMComponentName = component
 			w.Components[ComponentKey{component, v1}] = newComponent(v1)
 		}), true},
-		{"the new one does not exist", renamed(func(w *Snapshot) { delete(w.Releases, "next") }), false},
-		{"the new one is not managed", renamed(func(w *Snapshot) { w.Kyma.Spec.Modules[0].Managed = new(bool) }), false},
-		{"no new one", renamed(disabled), false},
+		{"the new module does not exist", renamed(func(w *Snapshot) { delete(w.Releases, "next") }), false},
+		{"the new module is not managed", renamed(func(w *Snapshot) { w.Kyma.Spec.Modules[0].Managed = new(bool) }), false},
+		{"no new module", renamed(disabled), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			verdicts := Resolve(test.w)

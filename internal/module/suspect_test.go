@@ -24,12 +24,12 @@ func TestDoubted(t *testing.T) {
 		manifest v1beta2.Manifest
 		want     map[ComponentKey]bool
 	}{
-		"an archive that was refused may have been published again":     {made(v1beta2.ReasonArchiveRefused, 3), map[ComponentKey]bool{maps: true}},
-		"so may content that is too large":                              {made(v1beta2.ReasonContentTooLarge, 3), map[ComponentKey]bool{maps: true}},
-		"what was refused is not what the Manifest asks for now":        {made(v1beta2.ReasonArchiveRefused, 2), map[ComponentKey]bool{}},
-		"a registry that does not answer says nothing of what it holds": {made(v1beta2.ReasonRegistryUnreachable, 3), map[ComponentKey]bool{}},
-		"nor does an object that the runtime refuses":                   {made(v1beta2.ReasonObjectRefused, 3), map[ComponentKey]bool{}},
-		"no one has looked at the Manifest yet":                         {v1beta2.Manifest{}, map[ComponentKey]bool{}},
+		"an archive that was refused may have been published again": {made(v1beta2.ReasonArchiveRefused, 3), map[ComponentKey]bool{maps: true}},
+		"so may content that is too large":                          {made(v1beta2.ReasonContentTooLarge, 3), map[ComponentKey]bool{maps: true}},
+		"the refusal was for an earlier generation":                 {made(v1beta2.ReasonArchiveRefused, 2), map[ComponentKey]bool{}},
+		"an unreachable registry is no doubt about the content":     {made(v1beta2.ReasonRegistryUnreachable, 3), map[ComponentKey]bool{}},
+		"an object that the runtime refuses is none either":         {made(v1beta2.ReasonObjectRefused, 3), map[ComponentKey]bool{}},
+		"the Manifest was not observed yet":                         {v1beta2.Manifest{}, map[ComponentKey]bool{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, SuspectComponents(Snapshot{Manifests: []v1beta2.Manifest{c.manifest}})); diff != "" {

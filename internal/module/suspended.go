@@ -6,12 +6,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// KymaSuspended reports whether the label skip-reconciliation suspends a Kyma. As upstream, it reads the value in any case.
+// KymaSuspended reports whether the label skip-reconciliation suspends a Kyma. As in upstream, the value is not case-sensitive.
 func KymaSuspended(kyma *v1beta2.Kyma) bool {
 	return strings.EqualFold(kyma.Labels[v1beta2.LabelSkipReconciliation], v1beta2.EnabledValue)
 }
 
-// ManifestSuspended reports whether the label skip-reconciliation suspends a Manifest. As upstream, it takes "true" alone.
+// ManifestSuspended reports whether the label skip-reconciliation suspends a Manifest. As in upstream, only "true" counts.
 func ManifestSuspended(manifest *v1beta2.Manifest) bool {
 	return manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// moduleRequest is what is requested: a channel or an exact version of a module.
+// moduleRequest is a request for a channel or an exact version of a module.
 type moduleRequest struct{ Module, Channel, Version string }
 
-// target is the version that a wish leads to. Channel is empty for a pinned version.
+// target is the version that a request leads to. Channel is empty for a pinned version.
 type target struct {
 	Channel, Version, Component string
 	Template                    *v1beta2.ModuleTemplate
@@ -23,7 +23,7 @@ type target struct {
 
 func (t target) key() ComponentKey { return ComponentKey{Name: t.Component, Version: t.Version} }
 
-// refusal is a refusal: the rule and its message.
+// refusal holds the rule that refuses a request, and its message.
 type refusal struct {
 	rule    rule
 	message string
@@ -31,7 +31,7 @@ type refusal struct {
 
 func refuse(r rule, pairs ...string) *refusal { return &refusal{rule: r, message: r.message(pairs...)} }
 
-// moduleRequestOf returns what an entry of the spec asks for.
+// moduleRequestOf returns the request of an entry of the spec.
 func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
 	asked := moduleRequest{Module: spec.Name, Channel: spec.Channel, Version: spec.Version}
 	if asked.Version == "" {
@@ -40,7 +40,7 @@ func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
 	return asked
 }
 
-// find follows rules 1 to 11 of Resolve: from a wish to a template that this Kyma may have.
+// find implements rules 1 to 11 of Resolve: from a request to a template that this Kyma may have.
 func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 	if asked.Channel != "" && asked.Version != "" {
 		return target{}, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
@@ -70,7 +70,7 @@ func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 	return found, nil
 }
 
-// releaseOf returns a module's release, if it can be installed from.
+// releaseOf returns a module's release if the module can be installed from it.
 func releaseOf(w Snapshot, module string) (*v1beta2.ModuleReleaseMeta, *refusal) {
 	release := w.Releases[module]
 	switch {
@@ -82,7 +82,7 @@ func releaseOf(w Snapshot, module string) (*v1beta2.ModuleReleaseMeta, *refusal)
 	return componentNamed(release)
 }
 
-// componentNamed returns a release that names its component.
+// componentNamed returns the release if it names its component.
 func componentNamed(release *v1beta2.ModuleReleaseMeta) (*v1beta2.ModuleReleaseMeta, *refusal) {
 	if release.Spec.OCMComponentName == "" {
 		return nil, refuse(ruleComponentNameMissing, "module", release.Name)
@@ -137,7 +137,8 @@ func hidden(kyma *v1beta2.Kyma, template *v1beta2.ModuleTemplate, label string) 
 	return set(template.Labels) && !set(kyma.Labels)
 }
 
-// restriction joins the operator's list of restricted modules with the selector of the release: neither, or both and a match.
+// restriction checks the operator's list of restricted modules against the selector of the release: it requires neither, or both and a
+// match.
 func restriction(w Snapshot, release *v1beta2.ModuleReleaseMeta, module string) *refusal {
 	listed, selector := slices.Contains(w.Restricted, module), release.Spec.KymaSelector
 	switch {

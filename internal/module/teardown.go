@@ -12,7 +12,7 @@ type Step string
 
 // The steps of a teardown, in their order.
 const (
-	// StepNone: the Kyma is not being deleted, or nothing of ours holds it any more.
+	// StepNone: the Kyma is not being deleted, or no finalizer of ours holds it any more.
 	StepNone Step = "None"
 	// StepDelete: there is something to delete; carry out Teardown.Actions.
 	StepDelete Step = "Delete"
@@ -25,17 +25,17 @@ const (
 // Action is one thing to do in a pass of a teardown.
 type Action string
 
-// The actions of a teardown. Those of one pass stand in this order.
+// The actions of a teardown. Those of one pass are in this order.
 const (
-	// ActionHubStatus: the status of the Kyma on the hub must tell Deleting.
+	// ActionHubStatus: set the status of the Kyma on the hub to Deleting.
 	ActionHubStatus Action = "HubStatus"
-	// ActionRuntimeStatus: so has that of the Kyma in the runtime.
+	// ActionRuntimeStatus: set the status of the Kyma in the runtime to Deleting.
 	ActionRuntimeStatus Action = "RuntimeStatus"
 	// ActionDeleteManifests: delete those of Teardown.Delete.
 	ActionDeleteManifests Action = "DeleteManifests"
 	// ActionDeleteCatalogCRDs: delete the definitions of ModuleTemplate and ModuleReleaseMeta in the runtime, and with them the catalog.
 	ActionDeleteCatalogCRDs Action = "DeleteCatalogCRDs"
-	// ActionDeleteRuntimeKyma: take all finalizers but ForeignFinalizers from the Kyma in the runtime, and delete it.
+	// ActionDeleteRuntimeKyma: remove all finalizers but ForeignFinalizers from the Kyma in the runtime, and delete it.
 	ActionDeleteRuntimeKyma Action = "DeleteRuntimeKyma"
 	// ActionDeleteKymaCRD: delete the definition of Kyma in the runtime.
 	ActionDeleteKymaCRD Action = "DeleteKymaCRD"
@@ -45,15 +45,15 @@ const (
 	ActionRelease Action = "Release"
 )
 
-// ownFinalizers are those that hold a Kyma for us, and those of upstream's earlier versions, which no other controller removes: of
-// the purge controller and of the watcher. All of them are taken from a Kyma that is released, on the hub and in the runtime.
+// ownFinalizers are this operator's finalizers of a Kyma, and those of upstream's earlier versions that no other controller removes: of the
+// purge controller and of the watcher. All of them are removed from a Kyma that is released, on the hub and in the runtime.
 var ownFinalizers = []string{v1beta2.FinalizerKyma, v1beta2.FinalizerPurge, v1beta2.FinalizerWatcher}
 
 // Teardown is the next step of a Kyma's deletion.
 type Teardown struct {
-	// Step to take: the Actions in one word.
+	// Step sums up the Actions.
 	Step Step
-	// Actions to carry out in this pass, one after the other; the first that fails ends the pass, and the next one begins afresh.
+	// Actions to carry out in this pass, one after the other; the first failure ends the pass, and the next pass starts over.
 	Actions []Action
 	// Delete are the Manifests to delete, with UID as precondition.
 	Delete []v1beta2.Manifest
@@ -61,21 +61,21 @@ type Teardown struct {
 	Waiting []string
 	// Finalizers that the Kyma keeps when it is released: those that are not ours.
 	Finalizers []string
-	// Message says what the deletion waits for; empty when it waits for nothing.
+	// Message describes what the deletion waits for; empty when it waits for nothing.
 	Message string
 }
 
-// NextTeardown returns what to do next with a Kyma that is being deleted: delete what it owns, mandatory modules too; wait until all of it
-// is gone; let go of the Kyma. Where nothing of ours holds the Kyma any more there is nothing to do, whatever is left.
+// NextTeardown returns what to do next with a Kyma that is being deleted: delete the Manifests that it owns, including those of mandatory
+// modules; wait until all of them are gone; release the Kyma. Where no finalizer of ours holds the Kyma any more, there is nothing to do,
+// whatever is left.
 //
-// A cache may not yet know a Manifest that was created a moment ago: before a StepRelease is carried out, ask again with
-// Manifests that were listed from the API server itself.
+// A cache may still lack a Manifest that was created a moment ago: before a StepRelease is carried out, call it again with Manifests that
+// were listed from the API server itself.
 func NextTeardown(w Snapshot) Teardown {
 	return NextTeardownRemote(w, Leftovers{Gone: true})
 }
 
-// ForeignFinalizers returns the finalizers of a Kyma without ours and upstream's abandoned ones, and whether any of
-// these was there.
+// ForeignFinalizers returns the finalizers of a Kyma without ours and upstream's abandoned ones, and whether it had any of these.
 func ForeignFinalizers(finalizers []string) (foreign []string, held bool) {
 	for _, finalizer := range finalizers {
 		if slices.Contains(ownFinalizers, finalizer) {
@@ -87,7 +87,7 @@ func ForeignFinalizers(finalizers []string) (foreign []string, held bool) {
 	return foreign, held
 }
 
-// sortForDeletion sorts the Manifests of a Kyma that is being deleted.
+// sortForDeletion separates the Manifests of a Kyma that must still be deleted from the names of those that are being deleted.
 func sortForDeletion(w Snapshot) (doomed []v1beta2.Manifest, going []string) {
 	for i := range w.Manifests {
 		manifest := &w.Manifests[i]

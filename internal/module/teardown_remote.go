@@ -8,36 +8,38 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Leftovers are what a runtime still holds of a Kyma that is being deleted, beside its modules.
+// Leftovers describe what a runtime still holds of a Kyma that is being deleted, beside its modules.
 type Leftovers struct {
-	// Reachable reports whether the runtime was looked at: there is a client, it answers, and it is the cluster that it must be.
+	// Reachable reports whether the runtime could be inspected: there is a client, the cluster answers, and it is the expected one.
 	Reachable bool
-	// Gone reports whether there is no access Secret, or that the runtime was never met: it is left as it is. It outweighs everything else.
+	// Gone reports that there is no access Secret, or that the runtime was never met: it is left as it is. Gone takes precedence over all
+	// other fields.
 	Gone bool
-	// Problem is why the runtime is not Reachable, in a sentence for users.
+	// Problem is the reason why the runtime is not Reachable, as a sentence for users.
 	Problem string
-	// Kyma is there, and not being deleted or held by a finalizer that is not one of ForeignFinalizers.
+	// Kyma reports whether the Kyma exists, and is not being deleted or is held by a finalizer that is not one of ForeignFinalizers.
 	Kyma bool
-	// KymaCRD and CatalogCRDs (at least one of the two) are there and not being deleted. They must be false where the runtime is the hub
-	// itself: there the definitions belong to the hub.
+	// KymaCRD and CatalogCRDs (at least one of the two) report whether the definitions exist and are not being deleted. They must be false
+	// where the runtime is the hub itself: there the definitions belong to the hub.
 	KymaCRD, CatalogCRDs bool
-	// StatusDeleting reports whether the Kyma in the runtime tells Deleting already.
+	// StatusDeleting reports whether the status of the Kyma in the runtime is Deleting already.
 	StatusDeleting bool
-	// PullSecret is there: the copy of the image pull Secret.
+	// PullSecret reports whether the copy of the image pull Secret exists.
 	PullSecret bool
-	// Terminating is what is there and being deleted, as a user must be told: `Kyma kyma-system/default (held by finalizer x)`.
+	// Terminating lists the objects that are being deleted, as shown to users: `Kyma kyma-system/default (held by finalizer x)`.
 	Terminating []string
 }
 
 // NextTeardownRemote is NextTeardown for a Kyma whose modules are in a runtime. It keeps upstream's order, in as few passes as possible:
 //
-//  1. Both statuses tell Deleting.
-//  2. The Manifests are deleted, the definitions of the catalog, the Kyma in the runtime and its definition.
-//  3. All of it is waited for. What hangs is named.
-//  4. The copy of the pull Secret is deleted, for what is being removed may still must pull images, and the Kyma on the hub is let go.
+//  1. Both statuses are set to Deleting.
+//  2. The Manifests, the definitions of the catalog, the Kyma in the runtime and its definition are deleted.
+//  3. The deletion waits for all of them. Objects that are still being deleted are named.
+//  4. The copy of the pull Secret is deleted, only now since modules that are being removed may still have to pull images, and the Kyma on
+//     the hub is released.
 //
-// While the runtime cannot be reached the Manifests are deleted on the hub, and everything else waits. With the access Secret gone
-// nothing in the runtime is looked at; the Manifests are still waited for.
+// While the runtime cannot be reached, the Manifests are deleted on the hub, and everything else waits. When the access Secret is gone, the
+// runtime is not inspected; the deletion still waits for the Manifests.
 func NextTeardownRemote(w Snapshot, left Leftovers) Teardown {
 	finalizers, held := ForeignFinalizers(w.Kyma.Finalizers)
 	if w.Kyma.DeletionTimestamp == nil || !held {
@@ -64,7 +66,7 @@ func NextTeardownRemote(w Snapshot, left Leftovers) Teardown {
 	return next
 }
 
-// plan is steps 1 and 2.
+// plan plans steps 1 and 2.
 func (t *Teardown) plan(w Snapshot, left Leftovers) {
 	t.add(w.Kyma.Status.State != v1beta2.StateDeleting, ActionHubStatus)
 	t.add(left.Kyma && !left.StatusDeleting, ActionRuntimeStatus)
@@ -82,7 +84,7 @@ func (t *Teardown) add(needed bool, action Action) {
 
 func deletes(action Action) bool { return action != ActionHubStatus && action != ActionRuntimeStatus }
 
-// waitsFor names what hangs.
+// waitsFor names everything that the deletion waits for.
 func waitsFor(manifests []string, left Leftovers) string {
 	var parts []string
 	if len(manifests) > 0 {
@@ -91,7 +93,7 @@ func waitsFor(manifests []string, left Leftovers) string {
 	return joinParts(append(parts, hangs(left)...))
 }
 
-// Held returns what a deletion waits for in a runtime, beside modules; empty when that is nothing.
+// Held returns what a deletion waits for in a runtime, beside modules; empty when it waits for nothing.
 func Held(left Leftovers) string { return joinParts(hangs(left)) }
 
 func hangs(left Leftovers) []string {
@@ -116,7 +118,7 @@ func joinParts(parts []string) string {
 	return "waiting for " + strings.Join(parts, "; and for ")
 }
 
-// first names some of many.
+// first lists the first few names and counts the others.
 func first(names []string) string {
 	text := strings.Join(names[:min(len(names), named)], ", ")
 	if more := len(names) - named; more > 0 {

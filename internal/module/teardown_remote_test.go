@@ -26,27 +26,27 @@ func TestNextTeardownRemote(t *testing.T) {
 	}{
 		{"everything that can be done is done in the first pass", []func(*Snapshot){living}, all, StepDelete,
 			"HubStatus RuntimeStatus DeleteManifests DeleteCatalogCRDs DeleteRuntimeKyma DeleteKymaCRD", ""},
-		{"what was done is not done again", []func(*Snapshot){told, going}, Leftovers{Reachable: true, Kyma: true, StatusDeleting: true},
+		{"completed actions are not repeated", []func(*Snapshot){told, going}, Leftovers{Reachable: true, Kyma: true, StatusDeleting: true},
 			StepDelete, "DeleteRuntimeKyma", "waiting for Manifests that are being deleted: m"},
-		{"what hangs in the runtime is named", []func(*Snapshot){told, going}, Leftovers{Reachable: true, PullSecret: true,
+		{"objects that block the deletion in the runtime are named", []func(*Snapshot){told, going}, Leftovers{Reachable: true, PullSecret: true,
 			Terminating: []string{"Kyma kyma-system/default (held by finalizer x)", "b", "c", "d"}}, StepWait, "",
 			"waiting for Manifests that are being deleted: m; and for what is being deleted in the runtime: " +
 				"Kyma kyma-system/default (held by finalizer x), b, c and 1 more"},
-		{"the pull Secret goes at the end", []func(*Snapshot){told}, Leftovers{Reachable: true, PullSecret: true}, StepRelease,
+		{"the pull Secret is deleted at the end", []func(*Snapshot){told}, Leftovers{Reachable: true, PullSecret: true}, StepRelease,
 			"DeletePullSecret Release", ""},
-		{"nothing was ever there", nil, Leftovers{Reachable: true}, StepRelease, "Release", ""},
-		{"the runtime cannot be reached: the Manifests go, the rest waits", []func(*Snapshot){living},
+		{"nothing was ever installed", nil, Leftovers{Reachable: true}, StepRelease, "Release", ""},
+		{"the runtime cannot be reached: the Manifests are deleted, the rest waits", []func(*Snapshot){living},
 			Leftovers{Kyma: true, KymaCRD: true, Problem: "connection refused"}, StepDelete, "HubStatus DeleteManifests",
 			"waiting for the runtime, which cannot be reached (connection refused); delete its access Secret to leave behind what it holds"},
 		{"the runtime cannot be reached and the hub has nothing left", []func(*Snapshot){told}, Leftovers{}, StepWait, "",
 			"waiting for the runtime, which cannot be reached; delete its access Secret to leave behind what it holds"},
-		{"the Secret is gone: what the runtime holds is left behind", []func(*Snapshot){told},
+		{"the Secret is gone: the runtime is left as it is", []func(*Snapshot){told},
 			Leftovers{Gone: true, Reachable: true, Kyma: true, KymaCRD: true, CatalogCRDs: true, PullSecret: true, Terminating: []string{"x"}},
 			StepRelease, "Release", ""},
-		{"the Secret is gone: Manifests are deleted and waited for", []func(*Snapshot){living}, Leftovers{Gone: true}, StepDelete,
+		{"the Secret is gone: the deletion of the Manifests is awaited", []func(*Snapshot){living}, Leftovers{Gone: true}, StepDelete,
 			"HubStatus DeleteManifests", ""},
 		{"the Kyma is not being deleted", []func(*Snapshot){living, func(w *Snapshot) { w.Kyma.DeletionTimestamp = nil }}, all, StepNone, "", ""},
-		{"nothing of ours holds the Kyma", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Finalizers = []string{"x"} }}, all, StepNone, "", ""},
+		{"no finalizer of ours is left", []func(*Snapshot){func(w *Snapshot) { w.Kyma.Finalizers = []string{"x"} }}, all, StepNone, "", ""},
 		{"only the finalizer of upstream's watcher holds it", []func(*Snapshot){func(w *Snapshot) {
 			w.Kyma.Finalizers = []string{v1beta2.FinalizerWatcher}
 		}}, Leftovers{Gone: true}, StepRelease, "Release", ""},
@@ -75,11 +75,11 @@ func TestHeld(t *testing.T) {
 		left Leftovers
 		want string
 	}{
-		{"nothing is waited for where nothing is left", Leftovers{Reachable: true}, ""},
-		{"nor in a runtime that is left as it is", Leftovers{Gone: true, Problem: "no Secret"}, ""},
-		{"what hangs is named", Leftovers{Reachable: true, Terminating: []string{"a", "b"}},
+		{"nothing to wait for where nothing is left", Leftovers{Reachable: true}, ""},
+		{"nothing to wait for in a runtime that is left as it is", Leftovers{Gone: true, Problem: "no Secret"}, ""},
+		{"objects that are being deleted are named", Leftovers{Reachable: true, Terminating: []string{"a", "b"}},
 			"waiting for what is being deleted in the runtime: a, b"},
-		{"a runtime that cannot be reached is, with what to do", Leftovers{Problem: "refused"},
+		{"an unreachable runtime is named, with the remedy", Leftovers{Problem: "refused"},
 			"waiting for the runtime, which cannot be reached (refused); delete its access Secret to leave behind what it holds"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestForeignFinalizers(t *testing.T) {
 	}
 }
 
-// phase of an object.
+// phase is the phase of an object.
 type phase int
 
 const (
@@ -109,7 +109,7 @@ const (
 	leavingSoon
 )
 
-// end is a Kyma that is being deleted, in every respect that counts: the pure model that is explored.
+// end is the model of a Kyma that is being deleted, whose states are explored.
 type end struct {
 	told, released             bool
 	manifests                  [2]phase
@@ -118,7 +118,7 @@ type end struct {
 	noSecret                   bool
 }
 
-// look returns what the operator sees of it.
+// look returns the operator's view of the state.
 func (e end) look() (Snapshot, Leftovers) {
 	w := newWorld(newKyma(), kymaDeleted)
 	if e.told {
@@ -144,7 +144,7 @@ func (e end) look() (Snapshot, Leftovers) {
 	return w, left
 }
 
-// carryOut does one action, and says what must not have happened.
+// carryOut does one action, and returns the new state and any violation.
 func (e end) carryOut(action Action) (after end, wrong string) {
 	remove := func(object *phase, name string) {
 		if *object != alive {
@@ -187,7 +187,7 @@ func (e end) carryOut(action Action) (after end, wrong string) {
 	return e, wrong
 }
 
-// leak returns what a release must not leave behind.
+// leak returns a description of anything that a release must not leave behind.
 func (e end) leak() string {
 	switch {
 	case e.manifests != [2]phase{}:
@@ -201,7 +201,7 @@ func (e end) leak() string {
 	}
 }
 
-// passes returns the states after a pass that fails, or is interrupted, after each of its actions; the last is that of the whole pass.
+// passes returns the states after each action of a pass, since it may fail or be interrupted there; the last one is that of the whole pass.
 func (e end) passes(t *testing.T) []end {
 	t.Helper()
 	next := NextTeardownRemote(e.look())
@@ -220,7 +220,7 @@ func (e end) passes(t *testing.T) []end {
 	return after
 }
 
-// progress returns the states after something that comes by itself: a controller, or the runtime's API server, gets done.
+// progress returns the states after progress without this operator, by a controller or by the runtime's API server.
 func (e end) progress() []end {
 	var after []end
 	add := func(may bool, change func(*end)) {
@@ -239,7 +239,7 @@ func (e end) progress() []end {
 	return after
 }
 
-// meddling returns the states after something that a user does, or that breaks.
+// meddling returns the states after an action of a user, or a failure.
 func (e end) meddling() []end {
 	var after []end
 	add := func(may bool, change func(*end)) {
@@ -264,7 +264,7 @@ func (e end) meddling() []end {
 	return after
 }
 
-// undisturbed continues until nothing happens any more, and says in how many passes.
+// undisturbed continues until nothing happens any more, and returns the final state and the number of passes.
 func (e end) undisturbed(t *testing.T) (end, int) {
 	t.Helper()
 	for passes := 0; ; passes++ {
@@ -308,7 +308,7 @@ func TestTeardownRemote_EveryWayThroughATeardownEnds(t *testing.T) {
 	}
 }
 
-// namesTheCause reports whether a deletion that does not continue says what a user has to look at.
+// namesTheCause reports whether the message of a blocked deletion names its cause.
 func namesTheCause(e end, message string) bool {
 	switch {
 	case e.ill && !e.noSecret:

@@ -23,19 +23,19 @@ func TestNextTeardown(t *testing.T) {
 	}{
 		{"the Kyma is not being deleted", []func(*Snapshot){func(w *Snapshot) { w.Kyma.DeletionTimestamp = nil }, living("a")},
 			StepNone, nil, nil, nil},
-		{"nothing of ours holds it", []func(*Snapshot){finalizers("foreign"), living("a")}, StepNone, nil, nil, nil},
+		{"no finalizer of ours holds it", []func(*Snapshot){finalizers("foreign"), living("a")}, StepNone, nil, nil, nil},
 		{"nothing holds it", []func(*Snapshot){finalizers()}, StepNone, nil, nil, nil},
-		{"Manifests are there", []func(*Snapshot){living("b"), living("a")}, StepDelete, []string{"a", "b"}, nil, nil},
-		{"one of them is going already", []func(*Snapshot){goingAway("b"), living("a")}, StepDelete, []string{"a"}, []string{"b"}, nil},
-		{"all are going", []func(*Snapshot){goingAway("b"), goingAway("a")}, StepWait, nil, []string{"a", "b"}, nil},
+		{"Manifests exist", []func(*Snapshot){living("b"), living("a")}, StepDelete, []string{"a", "b"}, nil, nil},
+		{"one of them is already being deleted", []func(*Snapshot){goingAway("b"), living("a")}, StepDelete, []string{"a"}, []string{"b"}, nil},
+		{"all are being deleted", []func(*Snapshot){goingAway("b"), goingAway("a")}, StepWait, nil, []string{"a", "b"}, nil},
 		{"all are gone", nil, StepRelease, nil, nil, nil},
 		{"all are gone and others hold the Kyma", []func(*Snapshot){finalizers("x", v1beta2.FinalizerKyma, "y", v1beta2.FinalizerPurge)},
 			StepRelease, nil, nil, []string{"x", "y"}},
 		{"only upstream's old finalizer holds it", []func(*Snapshot){finalizers(v1beta2.FinalizerPurge)}, StepRelease, nil, nil, nil},
-		{"mandatory modules go, too", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
+		{"mandatory modules are deleted, too", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
 			m.Labels[v1beta2.LabelMandatoryModule] = "true"
 		})}, StepDelete, []string{"kyma-sample-template-operator-2235966007"}, nil, nil},
-		{"what says nothing of a module goes, too", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) { m.Name, m.Labels = "a", nil })},
+		{"a Manifest without labels is deleted, too", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) { m.Name, m.Labels = "a", nil })},
 			StepDelete, []string{"a"}, nil, nil},
 		{"a stand-alone Manifest for the same runtime stays", []func(*Snapshot){withManifest(func(m *v1beta2.Manifest) {
 			m.OwnerReferences = nil

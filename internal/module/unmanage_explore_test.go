@@ -8,20 +8,20 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// What the runtime holds of the module.
+// The module's objects in the runtime.
 const (
 	nothing = "nothing"
-	marked  = "marked" // objects that carry our mark
-	free    = "free"   // objects that were let go of
+	marked  = "marked" // objects that carry our owner mark
+	free    = "free"   // objects that are no longer managed
 )
 
-// custody is one module between two controllers and the users who let go of it and take it back.
+// custody is one module between two controllers and users who make it unmanaged and managed again.
 type custody struct {
 	w       Snapshot
 	objects string
 }
 
-// key returns all of it that counts: two of one key have one future.
+// key returns everything that counts of a state: two states with the same key have the same future.
 func (c custody) key() string {
 	key := []string{c.requested(), c.objects, string(c.w.Kyma.Status.State)}
 	for i := range c.w.Manifests {
@@ -45,14 +45,14 @@ func (c custody) requested() string {
 	}
 }
 
-// with returns a copy that was changed.
+// with returns a changed copy.
 func (c custody) with(change func(*custody)) custody {
 	c.w = carryOut(c.w, Plan{})
 	change(&c)
 	return c
 }
 
-// edits returns what users do: all three wishes, and with kubectl the deletion of the Manifest.
+// edits returns the states after the edits of users: managed, unmanaged and, with all, removed or the Manifest deleted with kubectl.
 func (c custody) edits(all bool) []custody {
 	ask := func(modules ...v1beta2.Module) custody {
 		return c.with(func(c *custody) {
@@ -73,7 +73,8 @@ func (c custody) edits(all bool) []custody {
 	return after
 }
 
-// passes are a pass of the Kyma controller, and one that is interrupted between its write and its report.
+// passes returns the states after a pass of the Kyma controller that is interrupted between its write and its report, and after a whole
+// one.
 func (c custody) passes(t *testing.T) []custody {
 	t.Helper()
 	verdicts := Resolve(c.w)
@@ -91,7 +92,7 @@ func (c custody) passes(t *testing.T) []custody {
 	return []custody{interrupted, whole}
 }
 
-// steps returns what the Manifest controller does next, one write each: nothing when there is nothing to do.
+// steps returns the states after the next write of the Manifest controller; none when there is nothing to do.
 func (c custody) steps() []custody {
 	if len(c.w.Manifests) == 0 {
 		return nil
@@ -132,7 +133,7 @@ func (c custody) undisturbed(t *testing.T) custody {
 	return c
 }
 
-// rest is what must come of a wish.
+// rest checks the final state for each request.
 var rest = map[string]func(custody) bool{
 	"managed": func(c custody) bool {
 		return c.objects == marked && len(c.w.Manifests) == 1 && !leaving(&c.w.Manifests[0]) && !terminating(&c.w.Manifests[0]) &&
@@ -146,7 +147,7 @@ var rest = map[string]func(custody) bool{
 	},
 }
 
-// everyWay goes through every interleaving of users, both controllers and restarts.
+// everyWay explores every interleaving of users, both controllers and restarts.
 func everyWay(t *testing.T, all bool, check func(before, after custody)) {
 	t.Helper()
 	begin := custody{w: newWorld(newKyma(module(operator))), objects: nothing}

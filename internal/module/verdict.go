@@ -18,38 +18,38 @@ const (
 	Keep Kind = "Keep"
 	// Refused refuses what was requested, and nothing is installed.
 	Refused Kind = "Refused"
-	// Removed takes the module away.
+	// Removed removes the module.
 	Removed Kind = "Removed"
-	// Waiting does nothing new until something that will pass by itself has passed.
+	// Waiting does nothing new until a temporary obstacle has passed by itself.
 	Waiting Kind = "Waiting"
-	// Unmanaged lets go of the module and leaves its objects running.
+	// Unmanaged stops managing the module and leaves its objects running.
 	Unmanaged Kind = "Unmanaged"
 )
 
-// Origin says where a module was found; Release: in a ModuleReleaseMeta for every Kyma.
+// Origin describes where a module was found; Release means a ModuleReleaseMeta that applies to every Kyma.
 type Origin struct{ Spec, Status, Manifest, Release bool }
 
-// Verdict is what is decided about one module.
+// Verdict is the decision about one module.
 type Verdict struct {
 	// Module by name.
 	Module string
-	// Mandatory modules come by themselves. A module may have two verdicts, one as mandatory and one because the spec or the status
-	// names it; then only one of the two has something to write.
+	// Mandatory modules are installed without a request. A module may have two verdicts, one as mandatory and one because the spec or the
+	// status names it; then only one of the two has something to write.
 	Mandatory bool
-	// Origin says where it was found.
+	// Origin describes where it was found.
 	Origin Origin
 	// Kind of the verdict.
 	Kind Kind
-	// State that the rule gives; empty when the Manifest decides (Run, and Waiting for a maintenance window).
+	// State that the rule defines; empty when the Manifest decides (Run, and Waiting for a maintenance window).
 	State v1beta2.State
 	// Reason and Message of the rule; empty for Run.
 	Reason, Message string
-	// WakeAt is when the maintenance window opens that the module waits for; zero when it waits for none.
+	// WakeAt is the time at which the maintenance window that the module waits for opens; zero when it waits for none.
 	WakeAt time.Time
-	// Channel, Version and ComponentName of what is installed or being installed: with Keep those of the version that is kept.
+	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.
 	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string
-	// Template, Source, LocalizedImages, Extras, Policy and AllowCRDChanges make the content of the Manifest. When Template is nil the
+	// Template, Source, LocalizedImages, Extras, Policy and AllowCRDChanges define the content of the Manifest. When Template is nil, the
 	// Manifest is left as it is.
 	Template        *v1beta2.ModuleTemplate
 	Source          *v1beta2.ImageSpec
@@ -58,35 +58,36 @@ type Verdict struct {
 	Policy          v1beta2.CustomResourcePolicy
 	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
 	AllowCRDChanges []v1beta2.CRDRule
-	// Doubt is what a user should know of a component that is installed nevertheless; empty when there is nothing.
+	// Doubt is a warning for users about a component that is installed nevertheless; empty when there is none.
 	Doubt string
 	// Manifest that exists for the module, nil when none does.
 	Manifest *v1beta2.Manifest
-	// Successor is the module that takes the place of a Removed one and has not recorded yet what it installs: until then nothing is deleted.
+	// Successor is the module that takes the place of a Removed one and has not recorded the objects that it installs yet: until then nothing
+	// is deleted.
 	Successor string
-	// Surplus are further Manifests of the same module, such as one with an earlier name. They go once Manifest is ready.
+	// Surplus are further Manifests of the same module, such as one with an earlier name. They are deleted once Manifest is ready.
 	Surplus []*v1beta2.Manifest
 }
 
-// is sets what a rule says.
+// is sets the kind, and the state, reason and message of a rule.
 func (v *Verdict) is(kind Kind, r rule, message string) {
 	v.Kind, v.State, v.Reason, v.Message = kind, rules[r].State, rules[r].Reason, message
 }
 
-// stands sets what is installed.
+// stands sets the installed version.
 func (v *Verdict) stands(have installed) {
 	v.Channel, v.Version = have.Channel, have.Version
 	v.ComponentName = cmp.Or(have.Component, v.ComponentName)
 }
 
-// install sets what must be installed.
+// install sets the version to install, and its content.
 func (v *Verdict) install(found target, component Component) {
 	v.Channel, v.Version, v.ComponentName = found.Channel, found.Version, found.Component
 	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
 	v.Extras, v.Doubt = component.Extras, component.Warning
 }
 
-// disallow takes away what this Kyma may no longer have.
+// disallow removes a module that this Kyma may no longer have.
 func (v *Verdict) disallow(because *refusal) {
 	if v.Manifest == nil {
 		v.is(Refused, because.rule, because.message)

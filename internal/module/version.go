@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// lower reports whether version a is below b by major, minor and patch. Pre-releases do not count, as upstream; what is no version is
+// lower reports whether version a is below b by major, minor and patch. Pre-releases do not count, as in upstream; an invalid version is
 // neither lower nor higher.
 func lower(a, b string) bool {
 	left, err := semver.NewVersion(a)
@@ -27,11 +27,12 @@ func core(version *semver.Version) *semver.Version {
 	return semver.New(version.Major(), version.Minor(), version.Patch(), "", "")
 }
 
-// installedState returns what of a module counts as installed when a target is compared with it.
+// installedState returns the version that counts as installed when a target is compared with it.
 //
-// The status says so, since a Manifest can be edited by hand and that is put back. But this operator may have died after it wrote
-// the Manifest and before it wrote the status. So a Manifest that is above status and target counts when its source is the one of the
-// version that it names: then that version was rolled out, for any reason. While that component cannot be read there is doubt.
+// The status decides, since a Manifest can be edited by hand, which is reverted. But this operator may have stopped after it wrote the
+// Manifest and before it wrote the status. So a Manifest whose version is higher than that of status and target counts when its source is
+// the one of the version that it names: then that version was rolled out, for whatever reason. While that component cannot be read, its key
+// is returned as doubt.
 func (r *resolver) installedState(v *Verdict, found target) (have installed, doubt *ComponentKey) {
 	if v.Mandatory {
 		return r.mandatoryStanding(v.Manifest, found), nil
@@ -55,13 +56,13 @@ func (r *resolver) installedState(v *Verdict, found target) (have installed, dou
 	return installedOf(nil, manifest), nil
 }
 
-// sameSource reports whether a Manifest installs from that source.
+// sameSource reports whether a Manifest installs from a source.
 func sameSource(manifest *v1beta2.Manifest, source *v1beta2.ImageSpec) bool {
 	have, ok := sourceOf(manifest)
 	return ok && bytes.Equal(encodeSource(have), encodeSource(source))
 }
 
-// sourceOf reads the source that a Manifest installs from.
+// sourceOf returns the source that a Manifest installs from.
 func sourceOf(manifest *v1beta2.Manifest) (*v1beta2.ImageSpec, bool) {
 	source := &v1beta2.ImageSpec{}
 	if err := json.Unmarshal(manifest.Spec.Install.Source.Raw, source); err != nil || source.Ref == "" {
@@ -70,17 +71,17 @@ func sourceOf(manifest *v1beta2.Manifest) (*v1beta2.ImageSpec, bool) {
 	return source, true
 }
 
-// encodeSource spells a source as the API server does, with sorted keys: what is equal is then equal byte by byte.
+// encodeSource encodes a source as the API server does, with sorted keys: equal sources are then equal byte by byte.
 func encodeSource(source *v1beta2.ImageSpec) []byte {
 	raw, err := EncodeSource(source)
 	if err != nil {
-		// A struct of strings and a label selector: there is no value of it that cannot be encoded.
+		// A struct of strings and a label selector: every value of it can be encoded.
 		panic(err)
 	}
 	return raw
 }
 
-// EncodeSource spells a source as the API server stores it, so that one that did not change is equal byte by byte.
+// EncodeSource encodes a source as the API server stores it, so that an unchanged source is equal byte by byte.
 func EncodeSource(source *v1beta2.ImageSpec) ([]byte, error) {
 	fields := map[string]any{}
 	raw, err := json.Marshal(source)
@@ -93,7 +94,7 @@ func EncodeSource(source *v1beta2.ImageSpec) ([]byte, error) {
 	return raw, err
 }
 
-// component returns what is known of a component version, and notes that it was requested.
+// component returns what is known of a component version, and records that it is needed.
 func (r *resolver) component(key ComponentKey) Component {
 	r.asked[key] = struct{}{}
 	component, known := r.Components[key]
@@ -107,9 +108,10 @@ func (r *resolver) component(key ComponentKey) Component {
 	return component
 }
 
-// content returns the component to install from. While it cannot be read, the Manifest that was made from the same component version
-// stands in for it, since a version never changes: so a restart of the operator or of the registry moves no status. So it does when the
-// policy trusts the signature of that version no more, such as that of a revoked key: what runs continues, and its condition Signed tells.
+// content returns the component to install from. While it cannot be read, the Manifest that was made from the same component version stands
+// in for it, since a version never changes: so a restart of the operator or of the registry changes no status. The same applies when the
+// policy no longer trusts the signature of that version, such as one of a revoked key: the running version continues, and its condition
+// Signed reports the loss of trust.
 func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Component {
 	component := r.component(key)
 	same := manifest != nil && manifest.Spec.Version == key.Version && componentOf(manifest) == key.Name
@@ -125,7 +127,7 @@ func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Compone
 	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
 }
 
-// distrusted reports whether it is for its signature alone that a component may not be installed.
+// distrusted reports whether a component may not be installed only because of its signature.
 func distrusted(component Component) bool {
 	switch component.Reason {
 	case v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, v1beta2.ReasonSignatureUntrusted, v1beta2.ReasonSignatureRevoked:
@@ -134,7 +136,7 @@ func distrusted(component Component) bool {
 	return false
 }
 
-// passing reports whether a component is unknown only because of the registry and not because of what it is.
+// passing reports whether a component is unknown only because of the registry and not because of its content.
 func passing(component Component) bool {
 	switch component.Reason {
 	case v1beta2.ReasonRegistryUnreachable, v1beta2.ReasonRegistryUnauthorized, v1beta2.ReasonComponentNotFound:

@@ -19,7 +19,7 @@ func TestWaiting(t *testing.T) {
 		name   string
 		world  []func(*Snapshot)
 		want   verdictWords
-		writes string // version of what is applied, empty for nothing
+		writes string // the applied version, empty for none
 	}{
 		{"the component is being read for the first time", []func(*Snapshot){notRead(v1)},
 			verdictWords{Waiting, "Processing", "ComponentPending", "component " + component + ":1.0.0 is being read", "", ""}, ""},
@@ -27,10 +27,10 @@ func TestWaiting(t *testing.T) {
 			verdictWords{Waiting, "Processing", "ComponentPending", "component " + component + ":2.0.0 is being read", "regular", v1}, ""},
 		{"enabled again while it is being removed", []func(*Snapshot){installedAt("regular", v1), theManifest(isDying)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
-		{"enabled again with a newer version: what is being removed rolls on",
+		{"enabled again with a newer version: the one that is being removed is updated",
 			[]func(*Snapshot){installedAt("regular", v1), theManifest(isDying), ofChannel("fast")},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "fast", v2}, v2},
-		{"enabled again with an older version: what is being removed stays",
+		{"enabled again with an older version: the one that is being removed stays as it is",
 			[]func(*Snapshot){installedAt("fast", v2), theManifest(isDying)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "fast", v2}, ""},
 		{"enabled again with the version of the status while a newer one is being removed", []func(*Snapshot){installedAt("fast", v2),
@@ -39,7 +39,7 @@ func TestWaiting(t *testing.T) {
 		{"enabled again while the component is being read",
 			[]func(*Snapshot){installedAt("regular", v1), theManifest(isDying), ofChannel("fast"), notRead(v2)},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
-		{"managed again while it lets go", []func(*Snapshot){installedAt("regular", v1), theManifest(isLeaving), ofChannel("fast")},
+		{"managed again while it is becoming unmanaged", []func(*Snapshot){installedAt("regular", v1), theManifest(isLeaving), ofChannel("fast")},
 			verdictWords{Waiting, "Deleting", "ModuleDeleting", saysReinstall, "regular", v1}, ""},
 		{"a Manifest of another user that has the name is being deleted", []func(*Snapshot){installedAt("regular", v1), func(w *Snapshot) {
 			w.Kyma.Status.Modules = nil
@@ -77,7 +77,7 @@ func TestDisabled(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		world   []func(*Snapshot)
-		version string // of what is applied under a blocked deletion
+		version string // that is applied while the deletion is blocked
 		deletes int
 	}{
 		{"it is deleted", []func(*Snapshot){disabled}, "", 1},
@@ -92,10 +92,10 @@ func TestDisabled(t *testing.T) {
 			dying(m)
 		}), theEntry(func(e *v1beta2.ModuleStatus) { e.Channel = "" }),
 			theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = v2 })}, "", 0},
-		{"it follows nothing that may not be had", []func(*Snapshot){disabled, theManifest(isDying),
+		{"it follows no version that is not allowed", []func(*Snapshot){disabled, theManifest(isDying),
 			theRelease(func(r *v1beta2.ModuleReleaseMeta) { r.Spec.Channels[0].Version = v2 }),
 			theTemplate(v2, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelInternal: "true"} })}, "", 0},
-		{"a Manifest that lets go of its objects is deleted and not changed",
+		{"a Manifest that is becoming unmanaged is deleted and not changed",
 			[]func(*Snapshot){disabled, theManifest(isDying), theManifest(isLeaving), theRelease(func(r *v1beta2.ModuleReleaseMeta) {
 				r.Spec.Channels[0].Version = v2
 			})}, "", 0},

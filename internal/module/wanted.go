@@ -19,8 +19,8 @@ const (
 	installName = "raw-manifest"
 )
 
-// wanted returns the Manifest that a verdict with a template asks for, complete for a server-side apply. One that exists keeps its name,
-// even when the component was renamed: another name would be another owner of everything that is installed.
+// wanted returns the Manifest that a verdict with a template requires, complete for a server-side apply. An existing one keeps its name,
+// even when the component was renamed: another name would mean another owner of all installed objects.
 func wanted(kyma *v1beta2.Kyma, v *Verdict) *v1beta2.Manifest {
 	manifest := &v1beta2.Manifest{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: kindManifest},
@@ -35,7 +35,7 @@ func wanted(kyma *v1beta2.Kyma, v *Verdict) *v1beta2.Manifest {
 	}
 	if have := v.Manifest; have != nil {
 		manifest.Name, manifest.UID, manifest.ResourceVersion = have.Name, have.UID, have.ResourceVersion
-		// Finalizers are set at creation only. Afterwards an apply repeats those that are left: one that it did not name it would drop.
+		// Finalizers are set at creation only. Afterwards an apply repeats those that are left: it would remove one that it did not name.
 		manifest.Finalizers = slices.DeleteFunc(manifest.Finalizers, func(finalizer string) bool {
 			return !slices.Contains(have.Finalizers, finalizer)
 		})
@@ -103,15 +103,16 @@ func wantedSpec(kyma *v1beta2.Kyma, v *Verdict, name string) v1beta2.ManifestSpe
 	}
 }
 
-// allowedChanges returns the CRD safety rules that the template or the Kyma's entry lets an upgrade break, each once.
+// allowedChanges returns the CRD safety rules that an upgrade may break according to the template or the Kyma's entry, each once.
 func allowedChanges(v *Verdict) []v1beta2.CRDRule {
 	allowed := slices.Concat(v.Template.Spec.AllowCRDChanges, v.AllowCRDChanges)
 	slices.Sort(allowed)
 	return slices.Compact(allowed)
 }
 
-// defaultResource returns the module's default CR, nil when it has none. The policy Ignore does not matter here: it is not created then,
-// but its kind is what must be looked for before the module is removed, or a user's custom resources would go with their definition.
+// defaultResource returns the module's default CR, nil when it has none. The policy Ignore does not matter here: the CR is not created
+// then, but objects of its kind must be looked for before the module is removed, or a user's custom resources would be deleted with their
+// definition.
 func defaultResource(v *Verdict, manifest string) *unstructured.Unstructured {
 	data := v.Template.Spec.Data
 	if data == nil || len(data.Object) == 0 {

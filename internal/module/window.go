@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Labels of a Kyma that a rule of the policy looks at.
+// Labels of a Kyma that a rule of the policy matches.
 const (
 	labelGlobalAccount  = "kyma-project.io/global-account-id"
 	labelPlan           = "kyma-project.io/broker-plan-name"
@@ -15,16 +15,17 @@ const (
 	labelPlatformRegion = "kyma-project.io/platform-region"
 )
 
-// lookahead is how many days of a weekly window are looked at: today in every time zone, and a whole week after it.
+// lookahead is the number of days for which occurrences of a weekly window are computed: today in every time zone, and a whole week after
+// it.
 const lookahead = 9
 
-// WindowPolicy says when upgrades with downtime may start.
+// WindowPolicy defines when upgrades with downtime may start.
 type WindowPolicy struct {
 	// Rules in their order; only the first that matches a Kyma counts.
 	Rules []WindowRule
 	// Default windows are for a Kyma that no rule matches, or whose rule has no window left.
 	Default []Window
-	// MinRemaining is how much of a window must be left for an upgrade to start in it.
+	// MinRemaining is the part of a window that must be left for an upgrade to start in it.
 	MinRemaining time.Duration
 }
 
@@ -34,26 +35,26 @@ type WindowRule struct {
 	Windows []Window
 }
 
-// WindowMatch holds one expression for each label of a Kyma; nil asks nothing.
+// WindowMatch holds one expression for each label of a Kyma; nil matches nothing.
 type WindowMatch struct{ GlobalAccountID, Plan, Region, PlatformRegion *regexp.Regexp }
 
 // Window is a time in which upgrades may start.
 type Window struct {
-	// Days are the weekdays on which it begins. Without any, Begin and End are two moments, and the window is there once.
+	// Days are the weekdays on which it begins. Without any, Begin and End are points in time, and the window occurs once.
 	Days []time.Weekday
-	// Begin and End: with Days only their time of day and offset count. One that does not end later than it begins ends the next day.
+	// Begin and End: with Days, only their time of day and offset count. A window that does not end later than it begins ends the next day.
 	Begin, End time.Time
 }
 
 // span is one occurrence of a window.
 type span struct{ begin, end time.Time }
 
-// NextWindow reports whether a Kyma with these labels may start an upgrade with downtime now, and else when it next may.
-// known is false when there is no policy or when it names no window for this Kyma.
+// NextWindow reports whether a Kyma with these labels may start an upgrade with downtime now, and otherwise when it may next. known is
+// false when there is no policy or when it defines no window for this Kyma.
 //
-//  1. The first rule counts of which one expression is found in its label; a label that is empty or absent is never matched.
+//  1. The first rule counts that has an expression which matches its label; a label that is empty or absent never matches.
 //  2. When no rule matches, or the windows of that rule are all over or too short, those of Default count.
-//  3. Windows that touch or overlap are one. Of what is left of it, and of a later one in whole, MinRemaining is needed.
+//  3. Windows that touch or overlap are one. The rest of an open window, and the whole of a later one, must last at least MinRemaining.
 func NextWindow(policy *WindowPolicy, labels map[string]string, now time.Time) (open bool, opens time.Time, known bool) {
 	if policy == nil {
 		return false, time.Time{}, false
@@ -67,7 +68,7 @@ func NextWindow(policy *WindowPolicy, labels map[string]string, now time.Time) (
 	return nextSpan(policy.Default, now, policy.MinRemaining)
 }
 
-// matches reports whether one of the expressions is found in its label.
+// matches reports whether one of the expressions matches its label.
 func (m WindowMatch) matches(labels map[string]string) bool {
 	found := func(expression *regexp.Regexp, label string) bool {
 		value := labels[label]
@@ -77,7 +78,7 @@ func (m WindowMatch) matches(labels map[string]string) bool {
 		found(m.Region, labelRegion) || found(m.PlatformRegion, labelPlatformRegion)
 }
 
-// nextSpan returns the first span that is long enough, from now on.
+// nextSpan returns the first span from now on that is long enough.
 func nextSpan(windows []Window, now time.Time, least time.Duration) (open bool, opens time.Time, known bool) {
 	for _, one := range spans(windows, now) {
 		from := one.begin
@@ -111,7 +112,7 @@ func spans(windows []Window, now time.Time) []span {
 	return joined
 }
 
-// spans returns the occurrences of one window that may matter now. A weekday is the one where the window's own offset holds.
+// spans returns the occurrences of one window that may matter now. Weekdays are those in the window's own offset.
 func (w Window) spans(now time.Time) []span {
 	if len(w.Days) == 0 {
 		return []span{{w.Begin, w.End}}
@@ -135,25 +136,25 @@ func (w Window) spans(now time.Time) []span {
 	return found
 }
 
-// onDay returns the clock's time of day and offset, so many days after a date.
+// onDay returns the clock's time of day and offset on the given number of days after a date.
 func onDay(date time.Time, days int, clock time.Time) time.Time {
 	return time.Date(date.Year(), date.Month(), date.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, fixed(clock))
 }
 
-// fixed returns the offset of a time without the rules of a place: the machine's own time zone must not move a window.
+// fixed returns the offset of a time without the rules of its location: the machine's own time zone must not move a window.
 func fixed(t time.Time) *time.Location {
 	_, offset := t.Zone()
 	return time.FixedZone("", offset)
 }
 
-// NextWake returns how long nothing has to be done for the modules that wait for a window; zero when none does.
+// NextWake returns the time until the first module that waits for a window must be reconciled; zero when none waits.
 func NextWake(verdicts []Verdict, now time.Time) time.Duration {
 	var wake time.Duration
 	for i := range verdicts {
 		if verdicts[i].WakeAt.IsZero() {
 			continue
 		}
-		// A clock that was set back in the meantime must not make it never.
+		// The pause must be positive, even when the clock has passed the time in the meantime: zero means never.
 		pause := max(verdicts[i].WakeAt.Sub(now), time.Millisecond)
 		if wake == 0 || pause < wake {
 			wake = pause

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// at reads a moment; 2026-03-01 is a Sunday.
+// at parses a time; 2026-03-01 is a Sunday.
 func at(t *testing.T, written string) time.Time {
 	t.Helper()
 	moment, err := time.Parse(time.RFC3339, written)
@@ -20,7 +20,7 @@ func at(t *testing.T, written string) time.Time {
 	return moment
 }
 
-// weekly returns a window on those days, with times such as "21:00:00+02:00".
+// weekly returns a window on the given days, with times such as "21:00:00+02:00".
 func weekly(t *testing.T, begin, end string, days ...time.Weekday) Window {
 	t.Helper()
 	return Window{Days: days, Begin: at(t, "2000-01-01T"+begin), End: at(t, "2000-01-01T"+end)}
@@ -38,7 +38,7 @@ func TestNextWindow(t *testing.T) {
 		policy *WindowPolicy
 		labels map[string]string
 		now    string
-		want   string // "open", the moment at which it opens, or "unknown"
+		want   string // "open", the time at which it opens, or "unknown"
 	}{
 		{"no policy", nil, nil, "2026-03-01T12:00:00Z", "unknown"},
 		{"a policy without windows", &WindowPolicy{}, nil, "2026-03-01T12:00:00Z", "unknown"},
@@ -62,7 +62,7 @@ func TestNextWindow(t *testing.T) {
 		{"a window that is too short does not count", &WindowPolicy{MinRemaining: 20 * time.Minute, Default: []Window{weekly(t, "21:00:00Z", "21:10:00Z", sun)}}, nil, "2026-03-01T12:00:00Z", "unknown"},
 		{"windows that touch are one", &WindowPolicy{MinRemaining: 20 * time.Minute, Default: []Window{always}}, nil, "2026-03-01T23:59:00Z", "open"},
 		{"a window that is there once", &WindowPolicy{Default: []Window{{Begin: at(t, "2026-05-01T10:00:00Z"), End: at(t, "2026-05-03T10:00:00Z")}}}, nil, "2026-03-01T12:00:00Z", "2026-05-01T10:00:00Z"},
-		{"a window that was there once", &WindowPolicy{Default: []Window{{Begin: at(t, "2026-01-01T10:00:00Z"), End: at(t, "2026-01-03T10:00:00Z")}}}, nil, "2026-03-01T12:00:00Z", "unknown"},
+		{"a window that occurred once, in the past", &WindowPolicy{Default: []Window{{Begin: at(t, "2026-01-01T10:00:00Z"), End: at(t, "2026-01-03T10:00:00Z")}}}, nil, "2026-03-01T12:00:00Z", "unknown"},
 		{
 			"the rule that matches counts, not the default",
 			&WindowPolicy{Rules: []WindowRule{{trial, []Window{always}}}, Default: []Window{weekly(t, "21:00:00Z", "23:00:00Z", sat)}},
@@ -84,7 +84,7 @@ func TestNextWindow(t *testing.T) {
 			map[string]string{labelRegion: "eu-1", labelPlan: "trial"}, "2026-03-01T12:00:00Z", "2026-03-07T21:00:00Z",
 		},
 		{
-			"a rule whose windows are over leaves it to the default",
+			"the default counts when the windows of the rule are over",
 			&WindowPolicy{Rules: []WindowRule{{europe, nil}}, Default: []Window{always}},
 			map[string]string{labelRegion: "eu-1"}, "2026-03-01T12:00:00Z", "open",
 		},
@@ -150,7 +150,7 @@ func TestNextWake(t *testing.T) {
 	}{
 		{"nothing waits", []Verdict{{}, {}}, 0},
 		{"the soonest", []Verdict{later(3 * time.Hour), {}, later(2 * time.Hour)}, 2 * time.Hour},
-		{"one that is due by now", []Verdict{later(-time.Hour)}, time.Millisecond},
+		{"one that is already due", []Verdict{later(-time.Hour)}, time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := NextWake(test.verdicts, now); got != test.want {
@@ -160,7 +160,7 @@ func TestNextWake(t *testing.T) {
 	}
 }
 
-// closedUntilNight has no window open at noon; the next is at 22:00.
+// closedUntilNight sets a policy with no window open at noon; the next one opens at 22:00.
 func closedUntilNight(w *Snapshot) { w.Windows = &WindowPolicy{Default: []Window{nightly}} }
 
 var nightly = Window{
@@ -184,12 +184,12 @@ func TestWindow_AnUpgradeWithDowntime(t *testing.T) {
 		writes string // the version that is applied
 	}{
 		{"waits outside of a window", []func(*Snapshot){closedUntilNight}, waits, ""},
-		{"keeps what is installed in order meanwhile", []func(*Snapshot){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
+		{"repairs the installed version meanwhile", []func(*Snapshot){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version = v2
 		})}, waits, v1},
 		{"starts in a window", []func(*Snapshot){closedUntilNight, func(w *Snapshot) { w.Now.Time = w.Now.Add(10 * time.Hour) }}, runs, v2},
-		{"does not wait when the Kyma says so", []func(*Snapshot){closedUntilNight, func(w *Snapshot) { w.Kyma.Spec.SkipMaintenanceWindows = true }}, runs, v2},
-		{"goes on when it began in a window that is over", []func(*Snapshot){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
+		{"does not wait when the Kyma skips windows", []func(*Snapshot){closedUntilNight, func(w *Snapshot) { w.Kyma.Spec.SkipMaintenanceWindows = true }}, runs, v2},
+		{"continues when it began in a window that is over", []func(*Snapshot){closedUntilNight, theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Version, m.Spec.Install.Source.Raw = v2, encodeSource(newSource(v2))
 		})}, runs, v2},
 		{"is refused without a policy", nil, verdictWords{Keep, "Error", "MaintenanceWindowUnknown",
@@ -198,7 +198,7 @@ func TestWindow_AnUpgradeWithDowntime(t *testing.T) {
 			w.Windows = &WindowPolicy{MinRemaining: 20 * time.Minute}
 		}}, verdictWords{Keep, "Error", "MaintenanceWindowUnknown", "version 2.0.0 needs downtime, and no maintenance window is known: " +
 			"the maintenance policy names no window of at least 20m0s for this Kyma", "regular", v1}, ""},
-		{"is refused for its component first", []func(*Snapshot){closedUntilNight, unreadable(v2, v1beta2.ReasonComponentInvalid)},
+		{"is refused because of its component first", []func(*Snapshot){closedUntilNight, unreadable(v2, v1beta2.ReasonComponentInvalid)},
 			verdictWords{Keep, "Error", "ComponentInvalid", "component " + component + ":2.0.0 cannot be installed: the registry says so", "regular", v1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,10 +1,10 @@
-// Package policy answers: what have the users who run this operator decided in files, and what holds right now?
+// Package policy provides the policies that the administrators of this operator define in files, as they are in force now.
 //
-// A policy file is read completely and strictly before it counts. It is watched, so a change takes effect without a restart; one
-// that cannot be understood changes nothing: what was understood last stays in force, one line of the log says what is wrong, and
-// Err tells it for as long as it lasts. One file says how each registry is spoken to, one when upgrades with downtime may start, and one
-// which components must be signed by which keys.
+// A policy file is parsed completely and strictly before it counts. It is watched, so a change takes effect without a restart. An invalid
+// file changes nothing: the last valid content stays in force, one line of the log describes the problem, and Err returns it for as long as
+// it lasts. One file defines how to connect to each registry, one when upgrades with downtime may start, and one which components must be
+// signed by which keys.
 //
-// The package refuses to guess: an unknown field, a host written twice, a certificate that is none or an empty file is an error.
-// It reads nothing outside the folder of the file, and it holds no credentials: those are in Secrets.
+// Non-goals: it does not guess: an unknown field, a duplicate host, an invalid certificate or an empty file is an error. It reads nothing
+// outside the folder of the file, and it holds no credentials: those are in Secrets.
 package policy

@@ -17,34 +17,35 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// settle is the time between the first sign of a change and the reading: one edit is several events.
+// settle is the time between the first event of a change and the read: one edit causes several events.
 const settle = 100 * time.Millisecond
 
-// pollEvery is how often a file is read that cannot be watched: a machine has few inotify instances, and all that run on it share them.
+// pollEvery is the interval at which a file that cannot be watched is read: a machine has few inotify instances, and all its programs share
+// them.
 const pollEvery = 10 * time.Second
 
-// watched is a file that is read as a whole and followed. What was understood last is in force.
+// watched is a file that is read as a whole and watched. The last valid content is in force.
 type watched[T any] struct {
 	// what is the kind of file, for messages.
 	what string
 	path string
 	log  logr.Logger
-	// parse reads the text of the file; beside gives files of its folder.
+	// parse parses the text of the file; beside returns files of its folder.
 	parse func(data []byte, beside func(name string) ([]byte, error)) (T, error)
-	// changed is called after what is in force was replaced by something else; nil when there is no subscriber.
+	// changed is called after the content in force has changed; nil when there is no subscriber.
 	changed func()
 	// watch and every are for tests: watchFolder and pollEvery where they are not set.
 	watch func(folder string) (*fsnotify.Watcher, error)
 	every time.Duration
 
 	mu sync.RWMutex
-	// known is replaced as a whole and never changed.
+	// known is replaced as a whole and never modified.
 	known T
-	// err says why the file as it is now does not count.
+	// err is the reason why the current file is not in force.
 	err error
 }
 
-// begin reads the file for the first time. An error means that there is nothing to start with.
+// begin reads the file for the first time. An error means that there is no valid content to start with.
 func (f *watched[T]) begin() error {
 	if f.path == "" {
 		return nil
@@ -57,24 +58,24 @@ func (f *watched[T]) begin() error {
 	return nil
 }
 
-// current returns what is in force. It is shared and not to be changed.
+// current returns the content in force. It is shared and must not be modified.
 func (f *watched[T]) current() T {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.known
 }
 
-// Err returns what is wrong with the file as it is now, while an earlier content of it is in force; nil when all is well.
+// Err returns the problem with the current file while an earlier content is in force; nil when there is none.
 func (f *watched[T]) Err() error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.err
 }
 
-// NeedLeaderElection says no: every replica talks to registries.
+// NeedLeaderElection returns false: every replica connects to registries.
 func (f *watched[T]) NeedLeaderElection() bool { return false }
 
-// Start follows the file until the context ends. Where it cannot be watched, or not any more, it is read at intervals.
+// Start follows the file until the context ends. Where it cannot be watched, or no longer, it is read at intervals.
 func (f *watched[T]) Start(ctx context.Context) error {
 	if f.path == "" {
 		<-ctx.Done()
@@ -109,7 +110,7 @@ func watchFolder(folder string) (*fsnotify.Watcher, error) {
 
 func (f *watched[T]) interval() time.Duration { return cmp.Or(f.every, pollEvery) }
 
-// poll reads the file at intervals until the context ends. What cannot be understood twice in a row is told.
+// poll reads the file at intervals until the context ends. An error that occurs twice in a row is reported.
 func (f *watched[T]) poll(ctx context.Context) {
 	ticker := time.NewTicker(f.interval())
 	defer ticker.Stop()
@@ -127,10 +128,10 @@ func (f *watched[T]) poll(ctx context.Context) {
 	}
 }
 
-// follow reads the file a moment after its folder has changed. Only the first event of a burst starts that moment, so that a folder
-// that is never quiet does not put the reading off for ever. What cannot be understood is read again: it may be half of an edit.
+// follow reads the file shortly after its folder has changed. Only the first event of a burst starts that delay, so that constant changes
+// of the folder do not postpone the read for ever. An invalid file is read again: it may be an incomplete edit.
 func (f *watched[T]) follow(ctx context.Context, watcher *fsnotify.Watcher) {
-	// What changed between the first reading and now had no watch.
+	// Changes between the first read and now were not watched.
 	settled, doubted := time.After(settle), false
 	look := func() {
 		if settled == nil {
@@ -154,7 +155,7 @@ func (f *watched[T]) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 			if !open {
 				return
 			}
-			// Events were lost (an overflow): look.
+			// Events were lost (an overflow): read the file.
 			look()
 		case <-settled:
 			settled = nil
@@ -169,7 +170,7 @@ func (f *watched[T]) follow(ctx context.Context, watcher *fsnotify.Watcher) {
 	}
 }
 
-// reload takes over what the file says, or keeps what is in force.
+// reload puts the content of the file in force, or keeps the previous content.
 func (f *watched[T]) reload() error {
 	known, err := f.read()
 	if err != nil {
@@ -188,7 +189,7 @@ func (f *watched[T]) reload() error {
 	return nil
 }
 
-// report keeps an error and logs it once, however often it is met.
+// report stores an error and logs it once, however often it occurs.
 func (f *watched[T]) report(err error) {
 	err = fmt.Errorf("%s %s: %w; what it said before stays in force", f.what, f.path, err)
 	f.mu.Lock()
@@ -212,7 +213,7 @@ func (f *watched[T]) read() (known T, err error) {
 	return known, nil
 }
 
-// readFile refuses what is no file, which could be endless, and what is larger than any policy.
+// readFile refuses anything but a regular file, since others could be endless, and files that are larger than any policy.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -34,7 +34,7 @@ type fixture struct {
 	end    func()
 }
 
-// follow writes files, of which one is called registries.yaml, and follows that one.
+// follow writes registries.yaml and follows it.
 func follow(t *testing.T, text string) *fixture {
 	t.Helper()
 	f := &fixture{T: t, dir: t.TempDir()}
@@ -71,7 +71,7 @@ func (f *fixture) note(_, args string) {
 	f.logged = append(f.logged, args)
 }
 
-// errors counts the lines that say what is wrong.
+// errors counts the lines of the log with an error.
 func (f *fixture) errors() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,13 +101,13 @@ func (f *fixture) eventually(what string, done func() bool) {
 	}
 }
 
-// plain waits until it is so that a host speaks plain HTTP.
+// plain waits until the policy of a host permits plain HTTP, or no longer does.
 func (f *fixture) plain(host string, want bool) {
 	f.Helper()
 	f.eventually(host+" speaks plain HTTP", func() bool { return f.Host(host).PlainHTTP == want })
 }
 
-// mount writes files as kubelet mounts a ConfigMap: into a new folder, which a link is then turned to.
+// mount writes files as the kubelet mounts a ConfigMap: into a new folder, to which a symbolic link is then switched.
 func (f *fixture) mount(version string, files map[string]string) {
 	f.Helper()
 	if err := os.Mkdir(filepath.Join(f.dir, version), 0o700); err != nil {
@@ -142,13 +142,13 @@ func TestHost(t *testing.T) {
 		host string
 		want content.HostPolicy
 	}{
-		"its own entry":                 {"a.example.com", content.HostPolicy{Mirrors: []string{"m.example.com"}}},
-		"its own entry with its port":   {"a.example.com:5000", content.HostPolicy{PlainHTTP: true}},
-		"its own entry in another case": {"A.Example.Com", content.HostPolicy{Mirrors: []string{"m.example.com"}}},
-		"another port is another host":  {"a.example.com:5001", all},
-		"a host below is another host":  {"x.a.example.com", all},
-		"any other host":                {"b.example.com", all},
-		"the star itself":               {"*", all},
+		"its own entry":                      {"a.example.com", content.HostPolicy{Mirrors: []string{"m.example.com"}}},
+		"its own entry with its port":        {"a.example.com:5000", content.HostPolicy{PlainHTTP: true}},
+		"its own entry in other letter case": {"A.Example.Com", content.HostPolicy{Mirrors: []string{"m.example.com"}}},
+		"another port is another host":       {"a.example.com:5001", all},
+		"a subdomain is another host":        {"x.a.example.com", all},
+		"any other host":                     {"b.example.com", all},
+		"the star itself":                    {"*", all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, f.Host(test.host)); diff != "" {
@@ -227,11 +227,11 @@ func TestFile_AMountedConfigMapTakesEffect(t *testing.T) {
 
 func TestFile_ABrokenEditChangesNothing(t *testing.T) {
 	for name, breakIt := range map[string]func(*fixture){
-		"text that is no YAML":    func(f *fixture) { f.write("registries.yaml", "registries: [") },
-		"a field that is unknown": func(f *fixture) { f.write("registries.yaml", "registries: [{host: b, tls: no}]") },
-		"an empty file":           func(f *fixture) { f.write("registries.yaml", "") },
-		"a file beyond measure":   func(f *fixture) { f.write("registries.yaml", entryOf("b")+strings.Repeat("#", maxFile)) },
-		"no file":                 func(f *fixture) { _ = os.Remove(filepath.Join(f.dir, "registries.yaml")) },
+		"text that is no YAML":     func(f *fixture) { f.write("registries.yaml", "registries: [") },
+		"an unknown field":         func(f *fixture) { f.write("registries.yaml", "registries: [{host: b, tls: no}]") },
+		"an empty file":            func(f *fixture) { f.write("registries.yaml", "") },
+		"a file that is too large": func(f *fixture) { f.write("registries.yaml", entryOf("b")+strings.Repeat("#", maxFile)) },
+		"no file":                  func(f *fixture) { _ = os.Remove(filepath.Join(f.dir, "registries.yaml")) },
 		"a folder": func(f *fixture) {
 			link := filepath.Join(f.dir, "link")
 			_ = errors.Join(os.Symlink(f.dir, link), os.Rename(link, filepath.Join(f.dir, "registries.yaml")))
@@ -247,7 +247,7 @@ func TestFile_ABrokenEditChangesNothing(t *testing.T) {
 			if text := f.Err().Error(); !strings.Contains(text, f.dir) || !strings.Contains(text, "stays in force") || strings.Contains(text, "\n") {
 				t.Errorf("the error is %q", text)
 			}
-			// Whatever else happens in the folder, the same trouble is told once.
+			// Whatever else happens in the folder, the same problem is reported once.
 			for range 3 {
 				f.write("unrelated", time.Now().String())
 				<-time.After(3 * settle)
@@ -285,11 +285,11 @@ func TestFile_AFolderThatGoesIsTold(t *testing.T) {
 	}
 }
 
-// inotify instances and watches are few, and shared by all that runs on a machine.
+// inotify instances and watches are few, and shared by all programs of a machine.
 func TestFile_AFileThatCannotBeWatchedIsReadAtIntervals(t *testing.T) {
 	for name, watch := range map[string]func(string) (*fsnotify.Watcher, error){
-		"no watch is to be had": func(string) (*fsnotify.Watcher, error) { return nil, syscall.EMFILE },
-		"its folder was deleted, and is there again": func(folder string) (*fsnotify.Watcher, error) {
+		"no watch is available": func(string) (*fsnotify.Watcher, error) { return nil, syscall.EMFILE },
+		"its folder was deleted and recreated": func(folder string) (*fsnotify.Watcher, error) {
 			watcher, err := watchFolder(folder)
 			if err == nil {
 				err = errors.Join(os.Rename(folder, folder+"~"), os.Mkdir(folder, 0o700))
@@ -313,7 +313,7 @@ func TestFile_AFileThatCannotBeWatchedIsReadAtIntervals(t *testing.T) {
 			if !f.Host("b").PlainHTTP {
 				t.Error("what was in force is not any more")
 			}
-			f.end() // fails when it ends with an error
+			f.end() // fails if it returns an error
 		})
 	}
 }

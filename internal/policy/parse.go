@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// everyHost is the name of the entry for the hosts that have none of their own.
+	// everyHost is the name of the entry for hosts without an entry of their own.
 	everyHost = "*"
 	// maxFile bounds the policy file and each file of certificates beside it.
 	maxFile = 1 << 20
@@ -28,7 +28,7 @@ const (
 	maxMirrors    = 16
 )
 
-// policies are what a file says, by host.
+// policies are the policies of a file by host.
 type policies map[string]content.HostPolicy
 
 // registriesFile is the file as users write it.
@@ -37,17 +37,17 @@ type registriesFile struct {
 }
 
 type registryEntry struct {
-	// Host is host[:port], or "*" for all that have no entry. Docker Hub is docker.io.
+	// Host is host[:port], or "*" for all hosts without an entry. Docker Hub is docker.io.
 	Host      string `json:"host"`
 	PlainHTTP bool   `json:"plainHTTP"`
-	// CA holds certificates in PEM; CAFile is the name of a file with them beside this one.
+	// CA holds certificates in PEM; CAFile is the name of a file with certificates beside this one.
 	CA     string `json:"ca"`
 	CAFile string `json:"caFile"`
-	// Mirrors are host[:port][/path] each, and tried in this order before the host itself.
+	// Mirrors have the form host[:port][/path], and are tried in this order before the host itself.
 	Mirrors []string `json:"mirrors"`
 }
 
-// parse reads a registries file. beside gives the files that its entries name. Everything that is wrong is told at once.
+// parse parses a registries file. beside returns the files that its entries name. The error lists all problems at once.
 func parse(data []byte, beside func(name string) ([]byte, error)) (policies, error) {
 	file, err := decode(data)
 	if err != nil {
@@ -78,7 +78,7 @@ func parse(data []byte, beside func(name string) ([]byte, error)) (policies, err
 	return found, nil
 }
 
-// decode accepts one document with known fields only, each written once and as documented.
+// decode accepts one document with known fields only, each given once and spelled as documented.
 func decode(data []byte) (*registriesFile, error) {
 	document, err := onlyDocument(data)
 	if err != nil {
@@ -96,7 +96,7 @@ func decode(data []byte) (*registriesFile, error) {
 	return &file, nil
 }
 
-// onlyDocument returns the one document that holds something, as JSON. Decoders of YAML read the first and say nothing about the others.
+// onlyDocument returns the only document with content, as JSON. YAML decoders read the first document and ignore the others silently.
 func onlyDocument(data []byte) ([]byte, error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	nothing := []byte("null")
@@ -140,7 +140,7 @@ func (e *registryEntry) policy(beside func(string) ([]byte, error)) (host string
 	return host, policy, policy.Validate()
 }
 
-// checkHost returns the host in the form in which it is looked up.
+// checkHost returns the host in the form that is used for lookups.
 func checkHost(host string) (string, error) {
 	if host == everyHost {
 		return host, nil
@@ -176,7 +176,7 @@ func checkMirrors(host string, written []string) ([]string, error) {
 	return mirrors, nil
 }
 
-// place checks host[:port][/path] by the same rules as a reference to content, and gives its normal form.
+// place checks host[:port][/path] by the same rules as a reference to content, and returns its normal form.
 func place(name string) (string, error) {
 	const anything = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 	reference, _, err := content.ParseReference(name+"/x", "", anything)

@@ -18,10 +18,10 @@ type SignatureFile struct {
 	told    []func()
 }
 
-// signatureRules is what a file says.
+// signatureRules are the rules of a file.
 type signatureRules struct {
 	rules []signatureRule
-	// rest is the policy for what no rule is about; nil asks for nothing.
+	// rest is the policy for components that no rule matches; nil requires nothing.
 	rest *descriptor.SignaturePolicy
 }
 
@@ -31,12 +31,12 @@ type signatureRule struct {
 	policy     *descriptor.SignaturePolicy
 }
 
-// Signatures reads the file at path. An error means that there is nothing to start with; a manager should not start then: a policy that
-// is requested and not there must not mean that anything goes. An empty path gives a SignatureFile that asks for no signature and never
-// changes.
+// Signatures reads the file at path. An error means that there is no valid content; a manager should not start then: a policy that is
+// requested but missing must not mean that everything is permitted. An empty path returns a SignatureFile that requires no signature and
+// never changes.
 //
-// The file is YAML, and docs/spec/signatures.md tells its fields: "signatures: [{components, require, ...}], revoked: [...]". Its folder is
-// watched once Start was called; a program that runs for a moment only need not call it.
+// The file is YAML, and docs/spec/signatures.md describes its fields: "signatures: [{components, require, ...}], revoked: [...]". Its
+// folder is watched once Start was called; a short-lived program need not call it.
 func Signatures(path string, log logr.Logger) (*SignatureFile, error) {
 	f := newSignatureFile(path, log)
 	if err := f.begin(); err != nil {
@@ -51,9 +51,9 @@ func newSignatureFile(path string, log logr.Logger) *SignatureFile {
 	return f
 }
 
-// For returns the policy for a component: that of the first rule whose pattern the whole name matches. Where there is none, it is one that
-// refuses everything as soon as any rule enforces, and nil, which asks for nothing, otherwise. What is of no component is "".
-// As long as nothing in the file changes it is always the same pointer.
+// For returns the policy for a component: that of the first rule whose pattern matches the whole name. Where there is none, it returns a
+// policy that refuses everything if any rule enforces, and otherwise nil, which requires nothing. Content without a component has the name
+// "". As long as the file does not change, the result is always the same pointer.
 func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {
 	known := f.current()
 	for _, rule := range known.rules {
@@ -64,7 +64,7 @@ func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {
 	return known.rest
 }
 
-// OnChange has a function called after other rules came into force.
+// OnChange registers a function that is called after the rules in force have changed.
 func (f *SignatureFile) OnChange(do func()) {
 	f.waiting.Lock()
 	defer f.waiting.Unlock()

@@ -21,41 +21,41 @@ const (
 	// maxSignatureRules bounds the rules, and maxSigners the keys and certificates of one: all may be tried for each component.
 	maxSignatureRules = 1000
 	maxSigners        = 64
-	// maxRevoked bounds the keys that are revoked.
+	// maxRevoked bounds the revoked keys.
 	maxRevoked = 10_000
 )
 
 // signaturesFile is the file as users write it.
 type signaturesFile struct {
 	Signatures []signatureEntry `json:"signatures"`
-	// Revoked are keys whose signatures count no more, whatever a rule says.
+	// Revoked are keys whose signatures no longer count, whatever the rules.
 	Revoked []string `json:"revoked"`
 }
 
 type signatureEntry struct {
-	// Components is a regular expression that must match a component's whole name. ".*" stands for everything, also for what belongs to no
+	// Components is a regular expression that must match a component's whole name. ".*" stands for everything, including content without a
 	// component.
 	Components string `json:"components"`
 	// Require is off, audit or enforce.
 	Require requirement `json:"require"`
 	// Names of the signatures that count; empty means kyma-module-signature.
 	Names []string `json:"names"`
-	// PublicKeys are keys of signers in PEM, Certificates those of signers or of authorities. Files beside this one may hold both.
+	// PublicKeys are keys of signers in PEM, Certificates the certificates of signers or authorities. Files beside this one may hold both.
 	PublicKeys   []string `json:"publicKeys"`
 	Certificates []string `json:"certificates"`
 	Files        []string `json:"files"`
-	// Subjects bind signers with a certificate to these subjects, DNS names, email addresses or URIs.
+	// Subjects restrict signers with a certificate to these subjects, DNS names, email addresses or URIs.
 	Subjects []string `json:"subjects"`
-	// Signers is how many different keys must have signed; 0 means one.
+	// Signers is the number of different keys that must have signed; 0 means one.
 	Signers int `json:"signers"`
-	// Allow is what is accepted although no signature covers it.
+	// Allow lists what is accepted without being covered by a signature.
 	Allow []descriptor.Allowance `json:"allow"`
 }
 
-// requirement is a descriptor.Requirement as users write it: off without quotes is a boolean in YAML, and warn is an older word for audit.
+// requirement is a descriptor.Requirement as users write it: off without quotes is a boolean in YAML, and warn is the old name of audit.
 type requirement descriptor.Requirement
 
-// UnmarshalJSON takes a text, or false for off.
+// UnmarshalJSON accepts a string, or false for off.
 func (r *requirement) UnmarshalJSON(data []byte) error {
 	var text string
 	if string(data) == "false" {
@@ -70,7 +70,7 @@ func (r *requirement) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// parseSignatures reads a signatures file. Everything that is wrong is told at once.
+// parseSignatures parses a signatures file. The error lists all problems at once.
 func parseSignatures(data []byte, beside func(name string) ([]byte, error)) (found signatureRules, err error) {
 	file, err := decodeSignatures(data)
 	if err != nil {
@@ -137,7 +137,7 @@ func checkRevoked(keys []string) error {
 	return nil
 }
 
-// rule checks an entry. Line breaks are characters like others: what cannot be seen must not lead to another rule.
+// rule checks an entry. Line breaks match like other characters: an invisible character must not select another rule.
 func (e *signatureEntry) rule(beside func(string) ([]byte, error)) (rule signatureRule, err error) {
 	if e.Components == "" {
 		return rule, errors.New("components is missing: write a regular expression for their names, or .* for everything")
@@ -172,7 +172,7 @@ func (e *signatureEntry) rule(beside func(string) ([]byte, error)) (rule signatu
 	return rule, e.checkSigners(rule.policy)
 }
 
-// checkSigners refuses a rule that no signature could fulfil.
+// checkSigners refuses a rule that no signature can satisfy.
 func (e *signatureEntry) checkSigners(policy *descriptor.SignaturePolicy) error {
 	keys, certificates := len(policy.Trust.PublicKeys), len(policy.Trust.Certificates)
 	switch {
@@ -222,7 +222,7 @@ func (e *signatureEntry) trust(into *descriptor.Trust, beside func(string) ([]by
 	return nil
 }
 
-// signers reads PEM that holds keys and certificates and nothing else.
+// signers parses PEM that holds keys and certificates and nothing else.
 func signers(where string, data []byte, into *descriptor.Trust) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return fmt.Errorf("%s is empty", where)

@@ -27,7 +27,7 @@ import (
 
 var _ manager.LeaderElectionRunnable = &SignatureFile{}
 
-// signingKey is made once: it takes a while.
+// signingKey returns a key that is generated once: that takes some time.
 var signingKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -48,7 +48,7 @@ func publicPEM(key any) string {
 	return inPEM("PUBLIC KEY", raw, err)
 }
 
-// rules writes a signatures file.
+// rules returns the text of a signatures file.
 func rules(entries ...map[string]any) string {
 	raw, err := json.Marshal(map[string]any{"signatures": entries})
 	if err != nil {
@@ -123,23 +123,23 @@ func TestSignatures_ASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 		"an unknown field":                   {rule(map[string]any{"key": "x"}), "key"},
 		"no pattern":                         {rule(map[string]any{"components": ""}), "components is missing"},
 		"a pattern that is none":             {rule(map[string]any{"components": "("}), "no regular expression"},
-		"a requirement that is none":         {rule(map[string]any{"require": "yes"}), `require is "yes"`},
+		"an invalid requirement":             {rule(map[string]any{"require": "yes"}), `require is "yes"`},
 		"no requirement":                     {rule(map[string]any{"require": ""}), "off, audit or enforce"},
-		"no one to trust":                    {rule(map[string]any{"publicKeys": nil}), "no signer is trusted"},
+		"no trusted signer":                  {rule(map[string]any{"publicKeys": nil}), "no signer is trusted"},
 		"an empty name":                      {rule(map[string]any{"names": []string{" "}}), "empty name"},
 		"text instead of a key":              {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] is not PEM"},
 		"an empty key":                       {rule(map[string]any{"publicKeys": []string{""}}), "publicKeys[0] is empty"},
 		"a certificate instead of a key":     {rule(map[string]any{"publicKeys": []string{certificate}}), "write it to certificates"},
 		"a key instead of a certificate":     {rule(map[string]any{"certificates": []string{key}}), "write it to publicKeys"},
-		"a key of a curve that is too small": {rule(map[string]any{"publicKeys": []string{publicPEM(&elliptical.PublicKey)}}), "ECDSA key of 224 bits"},
+		"a key on a curve that is too small": {rule(map[string]any{"publicKeys": []string{publicPEM(&elliptical.PublicKey)}}), "ECDSA key of 224 bits"},
 		"more signers than keys":             {rule(map[string]any{"signers": 2}), "signers is 2"},
-		"an allowance that there is not":     {rule(map[string]any{"allow": []string{"all"}}), `allow has "all"`},
+		"an unknown allowance":               {rule(map[string]any{"allow": []string{"all"}}), `allow has "all"`},
 		"subjects without certificates":      {rule(map[string]any{"subjects": []string{"CN=a"}}), "subjects binds certificates"},
-		"a revoked key that is none":         {`{"signatures": [], "revoked": ["release"]}`, `revoked[0] is "release"`},
+		"an invalid revoked key":             {`{"signatures": [], "revoked": ["release"]}`, `revoked[0] is "release"`},
 		"a private key":                      {rule(map[string]any{"publicKeys": []string{inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(signingKey()), nil)}}), "private key"},
 		"something else in PEM":              {rule(map[string]any{"publicKeys": []string{inPEM("X", nil, nil)}}), `"X"`},
-		"a file that is elsewhere":           {rule(map[string]any{"files": []string{"../key.pem"}}), "in the folder of this one"},
-		"a file that is missing":             {rule(map[string]any{"files": []string{"key.pem"}}), "cannot be read"},
+		"a file in another folder":           {rule(map[string]any{"files": []string{"../key.pem"}}), "in the folder of this one"},
+		"a missing file":                     {rule(map[string]any{"files": []string{"key.pem"}}), "cannot be read"},
 		"a certificate that cannot be read":  {rule(map[string]any{"certificates": []string{inPEM("CERTIFICATE", []byte("x"), nil)}}), "cannot be read"},
 		"a public key that cannot be read":   {rule(map[string]any{"publicKeys": []string{inPEM("PUBLIC KEY", []byte("x"), nil)}}), "no public key"},
 	} {
@@ -257,7 +257,8 @@ func TestSignatures_WhatNoRuleIsAboutIsRefusedAsSoonAsOneEnforces(t *testing.T) 
 	}
 }
 
-// TestSignatures_AKeyBelongsToTheComponentsOfItsRule: who may sign one module may not sign another, and two keys of a rule overlap.
+// TestSignatures_AKeyBelongsToTheComponentsOfItsRule checks that the signer of one module may not sign another, and that two keys of a rule
+// overlap.
 func TestSignatures_AKeyBelongsToTheComponentsOfItsRule(t *testing.T) {
 	made := make([]*ecdsa.PrivateKey, 3)
 	for i := range made {

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// WindowFile says when upgrades with downtime may start, by a file that may change at any time.
+// WindowFile defines when upgrades with downtime may start, with a file that may change at any time.
 type WindowFile struct {
 	watched[*module.WindowPolicy]
 
@@ -23,11 +23,11 @@ type WindowFile struct {
 	told    []func()
 }
 
-// Windows reads the file at path. Without a file, or with one that cannot be understood, there is no policy: that refuses upgrades with
-// downtime and stops nothing else, so the manager starts. Once a policy is in force it stays until another one is understood.
+// Windows reads the file at path. Without a file, or with an invalid one, there is no policy: upgrades with downtime are refused and
+// nothing else is affected, so the manager starts. Once a policy is in force, it stays until another valid one replaces it.
 //
-// The file is JSON or YAML and has upstream's form, see docs/spec/maintenance-windows.md. least is how much of a window must be left.
-// Its folder is watched. A folder that does not exist at the start is not: no mount of a pod comes later.
+// The file is JSON or YAML and has upstream's form, see docs/spec/maintenance-windows.md. least is the part of a window that must be left.
+// The folder of the file is watched, unless it does not exist at the start: a pod gets no mounts later.
 func Windows(path string, least time.Duration, log logr.Logger) *WindowFile {
 	f := &WindowFile{watched: watched[*module.WindowPolicy]{what: "maintenance policy", path: path, log: log}}
 	f.parse = func(data []byte, _ func(string) ([]byte, error)) (*module.WindowPolicy, error) {
@@ -45,13 +45,13 @@ func Windows(path string, least time.Duration, log logr.Logger) *WindowFile {
 	return f
 }
 
-// Policy returns what is in force, nil when nothing is. It is shared and not to be changed.
+// Policy returns the policy in force, nil when there is none. It is shared and must not be modified.
 func (f *WindowFile) Policy() *module.WindowPolicy { return f.current() }
 
-// Good reports whether the file as it is now is in force.
+// Good reports whether the current content of the file is in force.
 func (f *WindowFile) Good() bool { return f.Policy() != nil && f.Err() == nil }
 
-// OnChange has a function called after another policy came into force.
+// OnChange registers a function that is called after another policy has come into force.
 func (f *WindowFile) OnChange(do func()) {
 	f.waiting.Lock()
 	defer f.waiting.Unlock()

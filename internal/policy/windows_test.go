@@ -51,7 +51,7 @@ func TestParseWindows(t *testing.T) {
 		{"days as numbers", `default: {days: [1], begin: "21:00:00Z", end: "23:00:00Z"}`, nil, "2026-03-02T21:00:00Z"},
 		{"Sunday as 7 or 0", `default: {days: ["7", 0], begin: "11:00:00Z", end: "23:00:00Z"}`, nil, "open"},
 		{"a window that is there once", `default: {begin: "2026-04-01T10:00:00+02:00", end: "2026-04-01T12:00:00Z"}`, nil, "2026-04-01T08:00:00Z"},
-		{"a whole moment of which the time of day counts", `default: {days: [Sat], begin: "2020-01-01T21:00:00Z", end: "2020-01-01T23:00:00Z"}`, nil, "2026-03-07T21:00:00Z"},
+		{"a full timestamp of which the time of day counts", `default: {days: [Sat], begin: "2020-01-01T21:00:00Z", end: "2020-01-01T23:00:00Z"}`, nil, "2026-03-07T21:00:00Z"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			policy, err := parseWindows([]byte(test.text), 20*time.Minute)
@@ -80,21 +80,21 @@ func TestParseWindowsRefuses(t *testing.T) {
 		{"nothing", ``, "it is empty"},
 		{"an empty object", `{}`, "it is empty"},
 		{"no rule and no default", `{"rules": [], "default": {}}`, "it is empty"},
-		{"a default that only ends", `default: {end: "23:00:00Z"}`, `begin "" is no moment`},
+		{"a default with only an end", `default: {end: "23:00:00Z"}`, `begin "" is no moment`},
 		{"no YAML", "\t- x", "no YAML"},
 		{"two documents", saturdays + "\n---\n" + sundays, "several YAML documents"},
 		{"an unknown field", `{default: ` + weekly + `, extra: 1}`, `unknown field "extra"`},
 		{"an unknown field of a default", `default: {days: [Sat], begin: "21:00:00Z", end: "23:00:00Z", zone: UTC}`, `unknown field "zone"`},
 		{"an unknown field of a match", `rules: [{match: {country: x}, windows: [` + weekly + `]}]`, `unknown field "rules[0].match.country"`},
-		{"a field twice", "default: " + weekly + "\ndefault: " + weekly, `already`},
-		{"an expression that is none", `rules: [{match: {plan: "("}, windows: []}]`, `rules[0]: match.plan "(" is no regular expression`},
+		{"a duplicate field", "default: " + weekly + "\ndefault: " + weekly, `already`},
+		{"an invalid expression", `rules: [{match: {plan: "("}, windows: []}]`, `rules[0]: match.plan "(" is no regular expression`},
 		{"a day that is none", `default: {days: [Caturday], begin: "21:00:00Z", end: "23:00:00Z"}`, `day "caturday" is none: write Mon`},
 		{"a day beyond seven", `default: {days: [8], begin: "21:00:00Z", end: "23:00:00Z"}`, `day "8" is none`},
 		{"no begin", `default: {days: [Sat], end: "23:00:00Z"}`, `begin "" is no time of day with an offset`},
 		{"a time without offset", `default: {days: [Sat], begin: "21:00:00", end: "23:00:00Z"}`, "write it like 21:00:00+00:00"},
 		{"a time of day without days", `default: {begin: "21:00:00Z", end: "23:00:00Z"}`, "which a window without days needs"},
 		{"an end before its begin", `default: {begin: "2026-01-02T00:00:00Z", end: "2026-01-01T00:00:00Z"}`, "not after its begin"},
-		{"a default that is a word", `default: always`, "does not have the form"},
+		{"a default that is a string", `default: always`, "does not have the form"},
 		{"too many rules", `rules: [` + strings.Repeat(`{},`, maxWindowRules) + `{}]`, "1001 rules and 1000 are accepted"},
 		{"too many windows", `default: [` + strings.Repeat(weekly+",", maxWindowsEach) + weekly + `]`, "101 windows and 100 are accepted"},
 	} {
@@ -164,7 +164,7 @@ func watchWindows(t *testing.T, text string) (file *WindowFile, write func(strin
 	return file, write, changes
 }
 
-// eventually waits for what a watch brings.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
@@ -208,7 +208,7 @@ func TestWindows_WithoutAPolicy(t *testing.T) {
 		write(saturdays)
 		eventually(t, "the policy is in force", func() bool { return file.Good() && changes.Load() == 1 })
 	})
-	t.Run("a file that is not understood gives none and says why", func(t *testing.T) {
+	t.Run("an invalid file gives no policy and an error", func(t *testing.T) {
 		file, _, _ := watchWindows(t, "nonsense: true")
 		if file.Policy() != nil || file.Err() == nil {
 			t.Errorf("policy %v, error %v", file.Policy(), file.Err())

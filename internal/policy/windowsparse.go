@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxWindowRules and maxWindowsEach keep a mistake (a generated file) from becoming a slow look at every upgrade.
+	// maxWindowRules and maxWindowsEach keep a mistake (a generated file) from slowing down every upgrade.
 	maxWindowRules = 1000
 	maxWindowsEach = 100
 	// clock is a time of day with its offset.
@@ -26,7 +26,7 @@ const (
 // windowsFile is the file as users write it.
 type windowsFile struct {
 	Rules []ruleEntry `json:"rules"`
-	// Default is one window, as upstream has it, or a list.
+	// Default is one window, as in upstream, or a list.
 	Default json.RawMessage `json:"default"`
 }
 
@@ -46,23 +46,23 @@ type windowEntry struct {
 	End   string `json:"end"`
 }
 
-// day is a weekday as users write it: Sat, Saturday or 6, in any case; Sunday is 0 and 7. It stays text until it is checked, so
-// that an error can name the place.
+// day is a weekday as users write it: Sat, Saturday or 6, in any case; Sunday is 0 and 7. It stays text until it is checked, so that an
+// error can name its position.
 type day string
 
-// UnmarshalJSON takes a word or a number.
+// UnmarshalJSON accepts a string or a number.
 func (d *day) UnmarshalJSON(data []byte) error {
 	*d = day(bytes.Trim(data, `"`))
 	return nil
 }
 
-// CheckWindows returns why a maintenance policy is not understood.
+// CheckWindows returns why a maintenance policy is invalid.
 func CheckWindows(data []byte) error {
 	_, err := parseWindows(data, 0)
 	return err
 }
 
-// parseWindows reads a maintenance policy. Everything that is wrong is told at once.
+// parseWindows parses a maintenance policy. The error lists all problems at once.
 func parseWindows(data []byte, least time.Duration) (*module.WindowPolicy, error) {
 	file, defaults, err := decodeWindows(data)
 	if err != nil {
@@ -110,8 +110,8 @@ func decodeWindows(data []byte) (*windowsFile, []windowEntry, error) {
 	return &file, defaults, nil
 }
 
-// defaultWindows accepts one window or a list of them. An empty window is none: programs that write upstream's form, in which the default
-// is no pointer, write {} when there is no default.
+// defaultWindows accepts one window or a list of them. An empty window counts as none: programs that write upstream's form, in which the
+// default is not a pointer, write {} when there is no default.
 func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -131,7 +131,7 @@ func defaultWindows(raw json.RawMessage) ([]windowEntry, error) {
 	return []windowEntry{one}, nil
 }
 
-// strictly accepts known fields only, each written once.
+// strictly accepts known fields only, each given once.
 func strictly(data []byte, into any) error {
 	strict, err := kjson.UnmarshalStrict(data, into)
 	return errors.Join(append(strict, err)...)
@@ -201,7 +201,7 @@ func (e *windowEntry) window() (module.Window, error) {
 	return window, nil
 }
 
-// moment reads a point in time or, for a window with days, a time of day. The machine's own time zone does not get into it.
+// moment parses a point in time or, for a window with days, a time of day. The machine's own time zone has no influence.
 func moment(field, written string, weekly bool) (time.Time, error) {
 	parsed, err := time.Parse(time.RFC3339, written)
 	if err != nil && weekly {

@@ -1,11 +1,11 @@
-// Package signcoverage answers: what of a module does the signature of its component version not cover?
+// Package signcoverage finds the parts of a module that the signature of its component version does not cover.
 //
-// A signature covers the content of a component version by digest. What a module becomes depends on more: which images take the place of
-// those in the content, which default custom resource is created, which object counts as its operator. This package compares all of that
-// with what was signed. It decides on what it is given and reads nothing: internal/manager/modulecontent asks it for Manifests,
-// internal/client/directinstall for modules that are installed without the manager.
+// A signature covers the content of a component version by digest. The installed module depends on more: which images replace those in the
+// content, which default custom resource is created, which object counts as its operator. This package compares all of that with the signed
+// content. It works on its input and reads nothing: internal/manager/modulecontent calls it for Manifests, internal/client/directinstall
+// for modules that are installed without the manager.
 //
-// Non-goals: it verifies no signature (pkg/component/descriptor does), and does not decide what follows: the policy for signatures does.
+// Non-goals: it verifies no signature (pkg/component/descriptor does), and does not decide the consequences: the signature policy does.
 package signcoverage
 
 import (
@@ -23,23 +23,23 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// Problem is something that no signature covers.
+// Problem is a part of a module that no signature covers.
 type Problem struct {
-	// Where it stands: a field, or an object of the content.
+	// Where it is: a field, or an object of the content.
 	Where string
 	// What is not covered, and what to do.
 	What string
 }
 
-// String says it in one sentence.
+// String returns the problem as one sentence.
 func (p Problem) String() string { return p.Where + ": no signature that is trusted covers " + p.What }
 
 func problem(where, format string, args ...any) Problem {
 	return Problem{Where: where, What: fmt.Sprintf(format, args...)}
 }
 
-// Localized returns which of the references that are to take the place of those in the content are not those of an image resource, by its
-// name, tag and digest. Their host and path are free: a mirror holds the same digest.
+// Localized returns the references, out of those that replace references in the content, that are not those of an image resource by name,
+// tag and digest. Their host and path are free: a mirror holds the same digest.
 func Localized(of *descriptor.Coverage, references []string) (found []Problem) {
 	for _, image := range references {
 		name, digest, _ := strings.Cut(image, "@")
@@ -52,9 +52,9 @@ func Localized(of *descriptor.Coverage, references []string) (found []Problem) {
 	return found
 }
 
-// Images returns which images of the content's objects are not covered, once localized took the place of those of the same name and tag. An
-// image is covered when it carries a digest, which is that of an image resource, or stands in the content; the latter counts only where
-// fixed says that nothing unsigned went into the content, such as values.
+// Images returns which images of the content's objects are not covered, once localized has replaced those of the same name and tag. An
+// image is covered when it has a digest which is that of an image resource, or is given in the content. The latter counts only with fixed,
+// which means that nothing unsigned, such as values, was rendered into the content.
 func Images(of *descriptor.Coverage, objects []*unstructured.Unstructured, localized []string, fixed bool) ([]Problem, error) {
 	covered := map[string]bool{}
 	for _, image := range of.Images {
@@ -81,7 +81,7 @@ func Images(of *descriptor.Coverage, objects []*unstructured.Unstructured, local
 	return found, nil
 }
 
-// uncovered returns what is wrong with an image, and what to do.
+// uncovered returns why an image is not covered, and what to do.
 func uncovered(of *descriptor.Coverage, image string, pinned bool) string {
 	if pinned {
 		return fmt.Sprintf("image %s: its digest stands neither in the signed content nor in an image resource of the component", image)
@@ -97,8 +97,8 @@ func uncovered(of *descriptor.Coverage, image string, pinned bool) string {
 		"its digest in the content", image)
 }
 
-// Release reports whether the release of a chart has another name than the module: that stands in names of objects, and a label gives it.
-// The module's name is the last part of its component's, or what the signed template says.
+// Release returns a problem if the release of a chart has another name than the module: that name becomes part of the names of objects, and
+// comes from a label. The module's name is the last part of its component's name, or the one in the signed template.
 func Release(component string, template *v1beta2.ModuleTemplate, release string) []Problem {
 	if slices.Contains([]string{path.Base(component), template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName]}, release) {
 		return nil
@@ -108,7 +108,7 @@ func Release(component string, template *v1beta2.ModuleTemplate, release string)
 		release, v1beta2.LabelModuleName, path.Base(component), descriptor.AllowValues)}
 }
 
-// CRDChanges returns which CRD safety rules may be broken without the signed template saying so.
+// CRDChanges returns the CRD safety rules that may be broken without being listed in the signed template.
 func CRDChanges(template *v1beta2.ModuleTemplate, asked []v1beta2.CRDRule) (found []Problem) {
 	for _, rule := range asked {
 		if !slices.Contains(template.Spec.AllowCRDChanges, rule) {
@@ -119,7 +119,7 @@ func CRDChanges(template *v1beta2.ModuleTemplate, asked []v1beta2.CRDRule) (foun
 	return found
 }
 
-// Manager reports whether the module's operator is neither the one that the signed template names nor an object of the content.
+// Manager returns a problem if the module's operator is neither the one that the signed template names nor an object of the content.
 func Manager(template *v1beta2.ModuleTemplate, objects []*unstructured.Unstructured, manager *v1beta2.Manager) []Problem {
 	if manager == nil || equality.Semantic.DeepEqual(manager, template.Spec.Manager) {
 		return nil

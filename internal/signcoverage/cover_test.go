@@ -47,13 +47,13 @@ func TestImages(t *testing.T) {
 	}{
 		"an image by tag takes the digest of its resource":   {pod(t, `{containers: [{image: "example.com/operator:1.0.0"}]}`), covered().Localized(), false, ""},
 		"a digest in the content is signed with it":          {pod(t, `{containers: [{image: "x.io/a:1@`+pinnedDigest+`"}]}`), nil, false, ""},
-		"but not when values went into it":                   {pod(t, `{containers: [{image: "x.io/a:1@`+pinnedDigest+`"}]}`), nil, true, "stands neither"},
+		"a digest in the content does not count with values": {pod(t, `{containers: [{image: "x.io/a:1@`+pinnedDigest+`"}]}`), nil, true, "stands neither"},
 		"a digest of a resource stays with values":           {pod(t, `{containers: [{image: "x.io/a:1@`+signedDigest+`"}]}`), nil, true, ""},
 		"an image by tag that no resource names":             {pod(t, `{containers: [{image: "x.io/a:1"}]}`), covered().Localized(), false, "x.io/a:1, which has no digest"},
 		"an image without a tag":                             {pod(t, `{initContainers: [{image: "a"}]}`), nil, false, "image a, which has no digest"},
 		"an empty image":                                     {pod(t, `{containers: [{image: ""}]}`), nil, false, "which has no digest"},
-		"an image that an ephemeral container runs":          {pod(t, `{ephemeralContainers: [{image: "a:1"}]}`), nil, false, "image a:1"},
-		"an image that is mounted":                           {pod(t, `{volumes: [{name: v, image: {reference: "a:1"}}]}`), nil, false, "image a:1"},
+		"an image of an ephemeral container":                 {pod(t, `{ephemeralContainers: [{image: "a:1"}]}`), nil, false, "image a:1"},
+		"a mounted image":                                    {pod(t, `{volumes: [{name: v, image: {reference: "a:1"}}]}`), nil, false, "image a:1"},
 		"a resource whose reference is of another image":     {pod(t, `{containers: [{image: "example.com/tool:1"}]}`), covered().Localized(), false, "reference of resource moved is not signed"},
 		"a pod in a custom resource, which an operator runs": {object(t, `{apiVersion: argo/v1, kind: Rollout, metadata: {name: a}, spec: {deep: {template: {spec: {containers: [{image: "a:1"}]}}}}}`), nil, false, "image a:1"},
 		"a definition that describes containers is no pod":   {object(t, `{apiVersion: v1, kind: Thing, metadata: {name: a}, spec: {properties: {containers: {type: array, items: {properties: {image: {type: string}}}}}}}`), nil, false, ""},
@@ -102,14 +102,14 @@ func TestDefaultCR(t *testing.T) {
 		signed, asked *unstructured.Unstructured
 		free, bad     bool
 	}{
-		"none is asked for":                           {signed, nil, false, false},
+		"none is requested":                           {signed, nil, false, false},
 		"the same":                                    {signed, signed.DeepCopy(), false, false},
 		"in the namespace of modules":                 {signed, change(v1beta2.RuntimeNamespace, "metadata", "namespace"), false, false},
 		"in another namespace":                        {signed, change("kube-system", "metadata", "namespace"), false, true},
 		"with a status, which does not count":         {signed, change("Ready", "status", "state"), false, false},
 		"with another name":                           {signed, change("other", "metadata", "name"), false, true},
-		"with a field more":                           {signed, change("evil", "spec", "image"), false, true},
-		"with a label more":                           {signed, change("evil", "metadata", "labels", "a"), false, true},
+		"with an additional field":                    {signed, change("evil", "spec", "image"), false, true},
+		"with an additional label":                    {signed, change("evil", "metadata", "labels", "a"), false, true},
 		"with a finalizer":                            {signed, func() *unstructured.Unstructured { o := signed.DeepCopy(); o.SetFinalizers([]string{"a/b"}); return o }(), false, true},
 		"of another kind":                             {signed, change("B", "kind"), false, true},
 		"and the component has none":                  {nil, signed, false, true},
@@ -152,12 +152,12 @@ func TestRelease(t *testing.T) {
 		release  string
 		bad      bool
 	}{
-		"the last part of the component's name":   {&v1beta2.ModuleTemplate{}, "lamp", false},
-		"the module's name in the template":       {template, "lamp-in-the-template", false},
-		"another name":                            {template, "kube-proxy", true},
-		"another name, and no template":           {&v1beta2.ModuleTemplate{}, "lamp-in-the-template", true},
-		"the component's whole name":              {template, "example.com/module/lamp", true},
-		"a name that only begins like the module": {template, "lamp-2", true},
+		"the last part of the component's name":            {&v1beta2.ModuleTemplate{}, "lamp", false},
+		"the module's name in the template":                {template, "lamp-in-the-template", false},
+		"another name":                                     {template, "kube-proxy", true},
+		"another name, and no template":                    {&v1beta2.ModuleTemplate{}, "lamp-in-the-template", true},
+		"the component's whole name":                       {template, "example.com/module/lamp", true},
+		"a name that only has the module's name as prefix": {template, "lamp-2", true},
 	} {
 		if found := Release("example.com/module/lamp", c.template, c.release); (len(found) > 0) != c.bad {
 			t.Errorf("%s: %v", name, found)

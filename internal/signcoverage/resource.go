@@ -14,8 +14,8 @@ import (
 
 const whereResource = "spec.resource"
 
-// DefaultCR reports whether a default custom resource is another than the signed one, which is nil where the component has none. With free,
-// any is accepted of a kind that the content defines.
+// DefaultCR returns a problem if a default custom resource differs from the signed one, which is nil where the component has none. With
+// free, any resource of a kind that the content defines is accepted.
 func DefaultCR(signed, asked *unstructured.Unstructured, objects []*unstructured.Unstructured, free bool) []Problem {
 	if asked == nil || len(asked.Object) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func DefaultCR(signed, asked *unstructured.Unstructured, objects []*unstructured
 	}
 }
 
-// sameCustomResource compares what two objects ask for. A Kyma's Manifest names what has no name, and puts what has no namespace into that
+// sameCustomResource compares the desired state of two objects. A Kyma's Manifest sets a missing name, and sets a missing namespace to that
 // of modules.
 func sameCustomResource(signed, asked *unstructured.Unstructured) bool {
 	signed, asked = bare(signed), bare(asked)
@@ -53,7 +53,8 @@ func sameCustomResource(signed, asked *unstructured.Unstructured) bool {
 	return equality.Semantic.DeepEqual(signed.Object, asked.Object)
 }
 
-// bare returns a copy of an object without what an API server writes and what is empty, its numbers all of one type.
+// bare returns a copy of an object without the fields that an API server writes and without empty metadata, and with all numbers of one
+// type.
 func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 	made := &unstructured.Unstructured{}
 	raw, err := json.Marshal(object.Object)
@@ -61,7 +62,7 @@ func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 		err = json.Unmarshal(raw, &made.Object)
 	}
 	if err != nil {
-		return object.DeepCopy() // no value that came out of JSON or YAML gets here
+		return object.DeepCopy() // no value from JSON or YAML gets here
 	}
 	delete(made.Object, "status")
 	metadata, _ := made.Object["metadata"].(map[string]any)
@@ -81,7 +82,7 @@ func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return made
 }
 
-// defines reports whether the content brings the definition of a kind.
+// defines reports whether the content contains the definition of a kind.
 func defines(objects []*unstructured.Unstructured, kind schema.GroupKind) bool {
 	return slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
 		if object.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// Signers returns the signers of a verification as statuses tell them.
+// Signers returns the signers of a verification in the form of a status.
 func Signers(verified *descriptor.Verification) []v1beta2.SignerStatus {
 	found := make([]v1beta2.SignerStatus, 0, len(verified.Signers))
 	for _, signer := range verified.Signers {

@@ -18,7 +18,7 @@ const (
 	subjectLeftovers   = "leftovers"
 )
 
-// definitions judges what is there against what replaces it.
+// definitions checks the existing definitions against those that replace them.
 func (j *judge) definitions() {
 	if j.unread(subjectDefinitions, j.hub.Definitions.Err) {
 		return
@@ -56,14 +56,14 @@ func has(definition *apiextensionsv1.CustomResourceDefinition, version string) b
 	})
 }
 
-// hook is what counts of a webhook.
+// hook holds the relevant fields of a webhook.
 type hook struct {
 	name   string
 	rules  []admissionregistrationv1.RuleWithOperations
 	client admissionregistrationv1.WebhookClientConfig
 }
 
-// webhooks judges who else is asked when the manager writes its objects.
+// webhooks checks which webhooks are called when the manager writes its objects.
 func (j *judge) webhooks() {
 	unread := j.unread(subjectWebhooks, j.hub.Validating.Err)
 	unread = j.unread(subjectWebhooks, j.hub.Mutating.Err) || unread
@@ -108,14 +108,14 @@ func (j *judge) hooks() []hook {
 	return found
 }
 
-// concerns reports whether a webhook is asked about objects of a group.
+// concerns reports whether a webhook is called for objects of a group.
 func (h hook) concerns(group string) bool {
 	return slices.ContainsFunc(h.rules, func(r admissionregistrationv1.RuleWithOperations) bool {
 		return slices.Contains(r.APIGroups, group) || slices.Contains(r.APIGroups, "*")
 	})
 }
 
-// leftovers are what only upstream needs.
+// leftovers checks for objects that only upstream needs.
 func (j *judge) leftovers() {
 	if j.unread("Watchers", j.hub.Watchers.Err) {
 		return

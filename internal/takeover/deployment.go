@@ -19,18 +19,18 @@ const (
 	subjectPolicy     = "maintenance policy"
 )
 
-// ManagerName is the Deployment of the manager, upstream's and ours.
+// ManagerName is the name of the manager's Deployment, upstream's and ours.
 const ManagerName = "klm-controller-manager"
 
 const (
-	// program is what upstream's image and ours run.
+	// program is the command of upstream's image and ours.
 	program = "/manager"
-	// labelName and ourName are what our Deployment selects its pods by; upstream's does by another label.
+	// labelName and ourName are the label by which our Deployment selects its pods; upstream's uses another label.
 	labelName = "app.kubernetes.io/name"
 	ourName   = "lifecycle-manager"
 )
 
-// deployment judges the Deployment of upstream's manager with all that it names.
+// deployment checks the Deployment of upstream's manager and everything that it names.
 func (j *judge) deployment() {
 	if j.unread(subjectDeployment, j.hub.Manager.Err) {
 		return
@@ -61,7 +61,7 @@ func (j *judge) deployment() {
 	j.policy()
 }
 
-// flags says which flags are refused, have no effect, or mean something else.
+// flags checks which flags are refused, have no effect, or have another meaning.
 func (j *judge) flags() {
 	var unknown, ours []string
 	without := map[string][]string{}
@@ -92,7 +92,7 @@ func (j *judge) flags() {
 	j.defaults()
 }
 
-// meanings are flags whose value matters.
+// meanings checks flags whose value matters.
 func (j *judge) meanings() {
 	flags := j.settings.Flags
 	if namespace := flags["sync-namespace"]; namespace != "" && namespace != v1beta2.RuntimeNamespace {
@@ -108,7 +108,7 @@ func (j *judge) meanings() {
 	}
 }
 
-// defaults are what changes because a flag is not there.
+// defaults lists changes because a flag is not set.
 func (j *judge) defaults() {
 	var kept []string
 	for _, flag := range slices.Sorted(maps.Keys(UpstreamDefaults)) {
@@ -121,7 +121,7 @@ func (j *judge) defaults() {
 	}
 }
 
-// environment names variables that upstream reads.
+// environment lists environment variables that only upstream reads.
 func (j *judge) environment(container *corev1.Container) {
 	var names []string
 	for _, variable := range container.Env {
@@ -134,7 +134,7 @@ func (j *judge) environment(container *corev1.Container) {
 	}
 }
 
-// secrets judges those that flags name.
+// secrets checks the Secrets that flags name.
 func (j *judge) secrets() {
 	if len(j.settings.Secrets()) == 0 || j.unread(subjectSecrets, j.hub.Named.Err) {
 		return
@@ -154,7 +154,7 @@ func (j *judge) secrets() {
 	j.soundf(subjectSecrets, "%s, which flags name, can be used", strings.Join(j.settings.Secrets(), ", "))
 }
 
-// hosts returns how many registries a Secret has logins for.
+// hosts returns the number of registries for which a Secret has logins.
 func hosts(secret *corev1.Secret) int {
 	var config struct {
 		Auths map[string]json.RawMessage `json:"auths"`
@@ -165,7 +165,7 @@ func hosts(secret *corev1.Secret) int {
 	return len(config.Auths)
 }
 
-// policy judges the maintenance windows. Without a policy both refuse upgrades that need downtime.
+// policy checks the maintenance windows. Without a policy, both managers refuse upgrades that need downtime.
 func (j *judge) policy() {
 	s := j.settings
 	switch {

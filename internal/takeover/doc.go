@@ -1,7 +1,7 @@
-// Package takeover answers one question: what would be different, or be refused, if this manager took over a hub of upstream's manager?
+// Package takeover finds out what would be different, or be refused, if this manager took over a hub from upstream's manager.
 //
-// Judge gets what was read of the hub and gives findings, each with a count and the first places. It knows upstream by its names and
-// defaults alone. What could not be read is a finding of its own: nothing counts as absent for it.
+// Judge takes what was read of the hub and returns findings, each with a count and the first places. It depends only on upstream's names
+// and defaults. Objects that could not be read are a finding of their own, and do not count as absent.
 //
-// What it refuses to do: it reads no cluster and changes nothing, and it says nothing of what lies in the runtimes or in the registry.
+// Non-goals: it reads no cluster and changes nothing, and it does not check the runtimes or the registry.
 package takeover

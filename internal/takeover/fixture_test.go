@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/kubeconfig"
 )
 
-// upstreams returns the hub of testdata, read again for each test that changes it.
+// upstreams returns the hub of testdata, read anew for each call, since tests change it.
 func upstreams(t *testing.T) *Hub {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "hub.yaml"))
@@ -41,7 +41,7 @@ func upstreams(t *testing.T) *Hub {
 	for _, definition := range rules(t).Definitions {
 		live := definition.DeepCopy()
 		live.Status.StoredVersions = []string{"v1beta1", "v1beta2"}
-		if live.Spec.Names.Kind == "ModuleReleaseMeta" { // which is younger
+		if live.Spec.Names.Kind == "ModuleReleaseMeta" { // a newer kind
 			live.Status.StoredVersions = []string{"v1beta2"}
 		}
 		hub.Definitions.Items = append(hub.Definitions.Items, *live)
@@ -49,7 +49,7 @@ func upstreams(t *testing.T) *Hub {
 	return hub
 }
 
-// put puts an object where the manager's command puts it.
+// put adds an object to the field that the real command uses for it.
 func (hub *Hub) put(t *testing.T, object unstructured.Unstructured) {
 	t.Helper()
 	switch object.GetKind() {
@@ -91,7 +91,7 @@ func as[T any](t *testing.T, object unstructured.Unstructured) T {
 	return typed
 }
 
-// rules returns the manager's own.
+// rules returns the manager's own rules.
 func rules(t *testing.T) Rules {
 	t.Helper()
 	made := Rules{
@@ -126,7 +126,7 @@ func rules(t *testing.T) Rules {
 	return made
 }
 
-// findings returns those of some levels; without any all of them.
+// findings returns the findings of the given levels; without levels, all of them.
 func findings(t *testing.T, hub *Hub, levels ...Level) []Finding {
 	t.Helper()
 	return slices.DeleteFunc(Judge(hub, rules(t)), func(f Finding) bool { return len(levels) > 0 && !slices.Contains(levels, f.Level) })

@@ -33,7 +33,7 @@ var IgnoredFlags = map[string]string{
 	"a request for a profile ends when it is done":          `pprof-server-timeout`,
 }
 
-// SharedFlags are upstream's that have an effect here, too.
+// SharedFlags are upstream's flags that have an effect here, too.
 var SharedFlags = strings.Fields(`metrics-bind-address health-probe-bind-address pprof pprof-bind-address log-level leader-elect
 	leader-election-lease-duration leader-election-renew-deadline leader-election-retry-period max-concurrent-kyma-reconciles
 	max-concurrent-manifest-reconciles cache-sync-timeout failure-base-delay failure-max-delay rate-limiter-burst rate-limiter-frequency
@@ -41,13 +41,13 @@ var SharedFlags = strings.Fields(`metrics-bind-address health-probe-bind-address
 	oci-registry-cred-secret modules-repository-subpath restricted-default-modules skr-image-pull-secret min-maintenance-window-size
 	enable-webhooks`)
 
-// NewFlags are those that upstream does not have.
+// NewFlags are flags that upstream does not have.
 var NewFlags = strings.Fields(`kyma-namespace operator-namespace max-streams-per-runtime audit-interval local-service-account content-dir
 	content-max-bytes content-bind-address content-cert-dir content-url registries-file signatures-file allow-runtime-versions
 	maintenance-policy-file catalog-sync-rate webhook-bind-address webhook-service webhook-url standard-watch-streams local-namespaces
 	component-name-mapping`)
 
-// UpstreamDefaults are upstream's values of shared flags whose default is another one here.
+// UpstreamDefaults are upstream's defaults of shared flags whose default differs here.
 var UpstreamDefaults = map[string]string{
 	"max-concurrent-kyma-reconciles": "1", "max-concurrent-manifest-reconciles": "1", "module-upgrade-rollout-max-delay": "5m",
 	"k8s-skr-client-qps": "50", "k8s-skr-client-burst": "100", "leader-election-lease-duration": "180s",
@@ -63,30 +63,30 @@ func ignored(flag string) (reason string, is bool) {
 	return "", false
 }
 
-// switches are flags that take no value of their own on a command line.
+// switches are flags that need no value on a command line.
 var switches = []string{"pprof", "leader-elect", "enable-webhooks", "allow-runtime-versions", "standard-watch-streams"}
 
-// policyFolder is where upstream's manager reads the maintenance policy, and ours where no flag says something else.
+// policyFolder is the folder from which upstream's manager reads the maintenance policy, and ours unless a flag sets another one.
 const (
 	policyFolder = "/etc/maintenance-policy"
 	policyFile   = "policy.json"
 )
 
-// Settings are what a Deployment tells the manager.
+// Settings are the manager's settings in a Deployment.
 type Settings struct {
 	// Flags by name, as they are on the command line; a switch without a value is "true".
 	Flags map[string]string
-	// Stray is the first argument that is no flag: nothing behind it is read.
+	// Stray is the first argument that is not a flag: nothing after it is read.
 	Stray string
 	// Policy is the ConfigMap with the maintenance policy, and Key its key; empty where none is mounted.
 	Policy, Key string
-	// SubPath reports whether it is mounted by subPath, so that changes of it do not arrive.
+	// SubPath reports whether it is mounted by subPath, so that changes do not reach the pod.
 	SubPath bool
-	// Elsewhere says what else is mounted in place of a ConfigMap.
+	// Elsewhere describes what is mounted in place of a ConfigMap.
 	Elsewhere string
 }
 
-// SettingsOf reads a Deployment.
+// SettingsOf returns the settings in a Deployment.
 func SettingsOf(deployment *appsv1.Deployment) Settings {
 	pod := &deployment.Spec.Template.Spec
 	container := managerIn(pod)
@@ -122,7 +122,7 @@ func managerIn(pod *corev1.PodSpec) *corev1.Container {
 	return &pod.Containers[0]
 }
 
-// parse reads arguments as Go's flag package does.
+// parse parses arguments as Go's flag package does.
 func parse(args []string) Settings {
 	s := Settings{Flags: map[string]string{}}
 	for i := 0; i < len(args); i++ {

@@ -12,30 +12,30 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Level says how much a finding matters.
+// Level is the severity of a finding.
 type Level string
 
-// The levels, from the least to the most.
+// The levels, from the lowest to the highest.
 const (
 	// Fine needs no action.
 	Fine Level = "OK"
-	// Differs works, and not as before.
+	// Differs works, but not as before.
 	Differs Level = "Warning"
-	// Refused would not work any more, would be taken away, or could not be read.
+	// Refused would no longer work, would be removed, or could not be read.
 	Refused Level = "Error"
 )
 
-// mostPlaces is how many places a finding names; the rest is in its count.
+// mostPlaces is the number of places that a finding names; its count includes all.
 const mostPlaces = 5
 
-// Finding is one thing that is worth knowing before the switch.
+// Finding is one result that matters before the switch.
 type Finding struct {
-	// Subject is what was looked at.
+	// Subject is what was checked.
 	Subject string
 	Level   Level
-	// Message says what was found, and what to do.
+	// Message describes what was found, and what to do.
 	Message string
-	// Count is in how many places; zero for what is about the hub as a whole.
+	// Count is the number of places; zero for a finding about the hub as a whole.
 	Count int
 	// Places are the first of them.
 	Places []string
@@ -44,17 +44,18 @@ type Finding struct {
 // Read is the result of reading one kind of object.
 type Read[T any] struct {
 	Items []T
-	// Err says why the kind could not be read, so that Items say nothing. A kind that the hub does not serve has no objects and no Err.
+	// Err is the reason why the kind could not be read; Items has no meaning then. A kind that the hub does not serve has no objects and no
+	// Err.
 	Err string
 }
 
-// Hub is what was read of a hub, all of it of namespace kcp-system where it has a namespace.
+// Hub holds the objects that were read of a hub; namespaced ones are of namespace kcp-system.
 type Hub struct {
 	// Manager is the Deployment of upstream's manager.
 	Manager Read[appsv1.Deployment]
 	// Definitions are those of the group operator.kyma-project.io.
 	Definitions Read[apiextensionsv1.CustomResourceDefinition]
-	// Kymas and the others are as they are stored.
+	// Kymas and the others are in their stored form.
 	Kymas, Manifests, Templates, Releases, Watchers Read[unstructured.Unstructured]
 	// Access are the Secrets with the label kyma-name.
 	Access Read[corev1.Secret]
@@ -67,23 +68,23 @@ type Hub struct {
 	Mutating   Read[admissionregistrationv1.MutatingWebhookConfiguration]
 }
 
-// Rules are what other parts of the manager say of content.
+// Rules are the checks of other parts of the manager.
 type Rules struct {
 	// Kubeconfig returns why a kubeconfig is not used; empty when it is.
 	Kubeconfig func([]byte) string
-	// Policy returns why a maintenance policy is not understood.
+	// Policy returns why a maintenance policy is invalid.
 	Policy func([]byte) error
-	// Definitions are this manager's.
+	// Definitions are this manager's definitions.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 }
 
-// Judge returns what would be different, or be refused.
+// Judge returns findings about what would be different, or be refused.
 //
-//  1. Deployment: flags, environment, Secrets and maintenance policy that it names.
+//  1. Deployment: its flags and environment, and the Secrets and maintenance policy that it names.
 //  2. Definitions and webhooks of the hub.
 //  3. Kymas with their access Secrets, ModuleTemplates, ModuleReleaseMetas, Manifests: each by itself.
-//  4. Modules: what Resolve makes of each one that upstream has installed.
-//  5. What only upstream needs, and stays behind.
+//  4. Modules: the verdict of Resolve on each module that upstream has installed.
+//  5. Objects that only upstream needs, and that stay behind.
 func Judge(hub *Hub, rules Rules) []Finding {
 	j := &judge{hub: hub, rules: rules}
 	j.deployment()
@@ -108,7 +109,7 @@ func (j *judge) sayf(subject string, level Level, format string, args ...any) {
 	j.found = append(j.found, Finding{Subject: subject, Level: level, Message: fmt.Sprintf(format, args...)})
 }
 
-// atf adds a finding about places; without any there is none.
+// atf adds a finding about places, if there are any.
 func (j *judge) atf(subject string, level Level, places []string, format string, args ...any) {
 	if len(places) == 0 {
 		return
@@ -120,7 +121,7 @@ func (j *judge) atf(subject string, level Level, places []string, format string,
 	})
 }
 
-// unread adds a finding where something could not be read, and says whether it could.
+// unread adds a finding if something could not be read, and reports whether that is so.
 func (j *judge) unread(subject, reason string) bool {
 	if reason == "" {
 		return false
@@ -129,12 +130,12 @@ func (j *judge) unread(subject, reason string) bool {
 	return true
 }
 
-// soundf adds that nothing is wrong with a subject, where nothing was found.
+// soundf adds a finding that a subject has no problems, if none was found.
 func (j *judge) soundf(subject, format string, args ...any) {
 	if !slices.ContainsFunc(j.found, func(f Finding) bool { return f.Subject == subject && f.Level != Fine }) {
 		j.sayf(subject, Fine, format, args...)
 	}
 }
 
-// flagged writes flags as they stand on a command line.
+// flagged returns flags as they appear on a command line.
 func flagged(names []string) string { return "--" + strings.Join(names, ", --") }

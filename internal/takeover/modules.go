@@ -14,10 +14,10 @@ import (
 
 const subjectModules = "modules"
 
-// modules judges what Resolve makes of the modules that upstream has installed.
+// modules checks the verdicts of Resolve on the modules that upstream has installed.
 //
-// What a Kyma asks for stands in its runtime, which the hub does not show: what its status names and is not being deleted counts as asked
-// for. Components count as readable, and maintenance windows as open: both are as they were.
+// The request of a Kyma is in its runtime and not visible on the hub: modules that its status names and that are not being deleted count as
+// requested. Components count as readable, and maintenance windows as open: the switch changes neither.
 func (j *judge) modules() {
 	read := j.hub
 	if cmp.Or(read.Kymas.Err, read.Manifests.Err, read.Templates.Err, read.Releases.Err) != "" {
@@ -63,7 +63,7 @@ func restricted(s Settings) []string {
 	return names
 }
 
-// offer is what the hub has for Kymas.
+// offer is what the hub offers to Kymas.
 type offer struct {
 	releases   map[string]*v1beta2.ModuleReleaseMeta
 	mandatory  []*v1beta2.ModuleReleaseMeta
@@ -118,7 +118,7 @@ func (o *offer) verdicts(kyma *v1beta2.Kyma) []module.Verdict {
 	return module.Resolve(world)
 }
 
-// installed returns the modules that upstream takes care of for a Kyma, as its spec would ask for them.
+// installed returns the modules that upstream manages for a Kyma, as entries of its spec.
 func installed(kyma *v1beta2.Kyma) []v1beta2.Module {
 	var modules []v1beta2.Module
 	for i := range kyma.Status.Modules {
@@ -135,13 +135,13 @@ func installed(kyma *v1beta2.Kyma) []v1beta2.Module {
 	return modules
 }
 
-// change is what happens to some modules.
+// change is the effect of the switch on some modules.
 type change struct {
 	level           Level
 	reason, becomes string
 }
 
-// The words for what happens to modules.
+// The texts for the effects on modules.
 const (
 	orphaned = "no status of a Kyma names the module of this Manifest, which upstream calls orphaned: this manager takes it away, " +
 		"with all that it installed, unless its Kyma asks for it"
@@ -150,7 +150,8 @@ const (
 	kept      = "kept in the running version, and reported as an Error or a Warning by this manager"
 )
 
-// changeOf returns what the switch changes for a module, if anything. What upstream refuses as well, or removes already, is no change.
+// changeOf returns what the switch changes for a module, if anything. A module that upstream also refuses, or already removes, is not
+// changed.
 func changeOf(kyma *v1beta2.Kyma, v *module.Verdict) (c change, changes bool) {
 	c = change{reason: v.Reason}
 	state := stateOf(kyma, v)
@@ -172,7 +173,7 @@ func changeOf(kyma *v1beta2.Kyma, v *module.Verdict) (c change, changes bool) {
 	return c, true
 }
 
-// stateOf returns what upstream says of a module: in the status of the Kyma, or of a mandatory one in its Manifest's.
+// stateOf returns upstream's state of a module: that in the status of the Kyma, or for a mandatory module that of its Manifest.
 func stateOf(kyma *v1beta2.Kyma, v *module.Verdict) v1beta2.State {
 	if !v.Mandatory {
 		for i := range kyma.Status.Modules {

@@ -22,7 +22,7 @@ const (
 	subjectAccess    = "access Secrets"
 )
 
-// objects judges each object by itself.
+// objects checks each object by itself.
 func (j *judge) objects() {
 	j.kymas()
 	j.access()
@@ -31,7 +31,7 @@ func (j *judge) objects() {
 	j.manifests()
 }
 
-// known returns what was read of a kind, in the words of this manager. What does not fit is told.
+// known returns the objects of a kind as types of this manager, and adds findings about those that do not fit.
 func known[T any](j *judge, subject, kind string, read Read[unstructured.Unstructured]) (items []T, ok bool) {
 	if j.unread(subject, read.Err) {
 		return nil, false
@@ -42,7 +42,7 @@ func known[T any](j *judge, subject, kind string, read Read[unstructured.Unstruc
 	return items, true
 }
 
-// decoded returns the objects that can be read, and the names of those that cannot.
+// decoded returns the objects that can be decoded, and the names of those that cannot.
 func decoded[T any](read Read[unstructured.Unstructured]) (items []T, bad []string) {
 	for i := range read.Items {
 		var item T
@@ -79,7 +79,7 @@ func (j *judge) unfit(kind string, objects []unstructured.Unstructured) []string
 	return found
 }
 
-// placeOf names an object.
+// placeOf returns the namespace and name of an object.
 func placeOf(object interface {
 	GetNamespace() string
 	GetName() string
@@ -119,7 +119,7 @@ func (j *judge) kymas() {
 	j.soundf(subjectKymas, "%s can be taken over", english.Plural(len(kymas), "Kyma", ""))
 }
 
-// access judges the Secrets with the kubeconfigs of runtimes.
+// access checks the Secrets with the kubeconfigs of runtimes.
 func (j *judge) access() {
 	if j.unread(subjectAccess, j.hub.Access.Err) || j.hub.Kymas.Err != "" {
 		return

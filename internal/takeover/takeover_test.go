@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A hub as upstream leaves it has nothing that needs a decision, and the report says of each subject that it was looked at.
+// A hub as upstream leaves it has nothing that needs a decision, and the report shows that each subject was checked.
 func TestTakeover_AHubAsUpstreamLeavesIt(t *testing.T) {
 	for _, f := range findings(t, upstreams(t), Differs, Refused) {
 		t.Errorf("%s %s: %s %v", f.Level, f.Subject, f.Message, f.Places)
@@ -32,7 +32,7 @@ func TestTakeover_AHubAsUpstreamLeavesIt(t *testing.T) {
 	}
 }
 
-// finding is a change of a hub, and the one finding above Fine that it makes.
+// finding is a change of a hub, and the only finding above Fine that it causes.
 type finding struct {
 	name    string
 	change  func(*testing.T, *Hub)
@@ -72,14 +72,14 @@ var ofTheDeployment = []finding{
 	},
 		subjectDeployment, Refused, `runs "sh -c"`, nil},
 	{"an unknown flag", arg("--fancy=1", "-old", "2"), subjectFlags, Refused, "it does not have --fancy, --old; remove them", nil},
-	{"an argument that is no flag", arg("serve", "--fancy"), subjectFlags, Refused, `"serve" is no flag`, nil},
+	{"an argument that is not a flag", arg("serve", "--fancy"), subjectFlags, Refused, `"serve" is no flag`, nil},
 	{"a flag of ours", arg("--content-dir=/content"), subjectFlags, Differs, "not upstream's: --content-dir;", nil},
 	{"another namespace in the runtime", arg("--sync-namespace", "other"), subjectFlags, Differs, "--sync-namespace=other has no effect", nil},
 	{"webhooks", arg("--enable-webhooks"), subjectFlags, Differs, "conversion of v1alpha1", nil},
 	{"two registries", arg("--oci-registry-host=r.example.com"), subjectFlags, Refused, "exactly one of --oci-registry-host", nil},
 	{"the registry's Secret is missing", func(_ *testing.T, h *Hub) { h.Named.Items = h.Named.Items[1:] },
 		subjectSecrets, Differs, "Secret kcp-system/oci-cred, which a flag names, does not exist", nil},
-	{"the registry's Secret is for none", func(_ *testing.T, h *Hub) { h.Named.Items[0].Data = nil },
+	{"the registry's Secret has no logins", func(_ *testing.T, h *Hub) { h.Named.Items[0].Data = nil },
 		subjectSecrets, Refused, "logins for 0 registries", nil},
 	{"a policy that is refused", func(_ *testing.T, h *Hub) { h.Policies.Items[0].Data["policy.json"] = "{}" },
 		subjectPolicy, Refused, "is refused as a whole, and so are upgrades that need downtime: it has no rules", nil},
@@ -108,16 +108,16 @@ func validating(group, namespace, service string) func(*testing.T, *Hub) {
 var ofTheCluster = []finding{
 	{"a definition is missing", func(_ *testing.T, h *Hub) { h.Definitions.Items = h.Definitions.Items[1:] },
 		subjectDefinitions, Refused, "missing", []string{"kymas.operator.kyma-project.io"}},
-	{"a version is stored that we do not have", func(_ *testing.T, h *Hub) { h.Definitions.Items[0].Status.StoredVersions = []string{"v1alpha0"} },
+	{"an unknown version is stored", func(_ *testing.T, h *Hub) { h.Definitions.Items[0].Status.StoredVersions = []string{"v1alpha0"} },
 		subjectDefinitions, Refused, "status.storedVersions", []string{"kymas.operator.kyma-project.io v1alpha0"}},
 	{"a webhook converts", func(_ *testing.T, h *Hub) {
 		h.Definitions.Items[0].Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 	}, subjectDefinitions, Differs, "conversion", []string{"kymas.operator.kyma-project.io"}},
 	{"upstream serves a webhook", validating("operator.kyma-project.io", "kcp-system", "klm-webhook-service"),
 		subjectWebhooks, Refused, "delete the webhook before the switch", []string{"validating judge: a.example.com"}},
-	{"a policy engine judges everything", validating("*", "policies", "gatekeeper"),
+	{"a policy engine that checks everything", validating("*", "policies", "gatekeeper"),
 		subjectWebhooks, Differs, "see whether it accepts", []string{"validating judge: a.example.com"}},
-	{"a webhook changes our objects", func(_ *testing.T, h *Hub) {
+	{"a webhook that changes our objects", func(_ *testing.T, h *Hub) {
 		configuration := admissionregistrationv1.MutatingWebhookConfiguration{Webhooks: []admissionregistrationv1.MutatingWebhook{{
 			Name: "m", Rules: []admissionregistrationv1.RuleWithOperations{{Rule: admissionregistrationv1.Rule{APIGroups: []string{"operator.kyma-project.io"}}}},
 		}}}
@@ -179,7 +179,7 @@ func label(t *testing.T, object *unstructured.Unstructured, key, value string) {
 	object.SetLabels(labels)
 }
 
-// another returns one more Manifest, like the first.
+// another adds and returns a Manifest like the first.
 func another(t *testing.T, h *Hub, name string) *unstructured.Unstructured {
 	t.Helper()
 	more := h.Manifests.Items[0].DeepCopy()

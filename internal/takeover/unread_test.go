@@ -16,7 +16,7 @@ import (
 
 var testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// What could not be read is an Error of its own, and nothing is said of what would follow from its absence.
+// Objects that could not be read are an Error of their own, and there are no findings as if they were absent.
 func TestUnread_WhatCouldNotBeReadIsNotAbsent(t *testing.T) {
 	const forbidden = "you may not list it"
 	for subject, unread := range map[string]func(*Hub){
@@ -52,7 +52,7 @@ func TestUnread_WhatCouldNotBeReadIsNotAbsent(t *testing.T) {
 	}
 }
 
-// What upstream refuses, or removes already, is no change; nor is what it does not look at.
+// A module that upstream refuses, or already removes, is not changed; nor is one that it does not reconcile.
 func TestUnread_WhatIsTheSameIsNotTold(t *testing.T) {
 	beta := func(t *testing.T, h *Hub) {
 		t.Helper()
@@ -70,8 +70,8 @@ func TestUnread_WhatIsTheSameIsNotTold(t *testing.T) {
 		"upstream refuses it as well": state("Error"),
 		"upstream warns of it":        state("Warning"),
 		"upstream is removing it":     state("Deleting"),
-		"upstream has let go of it":   state("Unmanaged"),
-		"its Kyma is left alone": func(t *testing.T, h *Hub) {
+		"upstream does not manage it": state("Unmanaged"),
+		"its Kyma is not reconciled": func(t *testing.T, h *Hub) {
 			beta(t, h)
 			label(t, &h.Kymas.Items[0], v1beta2.LabelSkipReconciliation, "True")
 		},
@@ -114,7 +114,7 @@ func TestUnread_ManyPlacesAreCounted(t *testing.T) {
 	}
 }
 
-// No value of a Secret gets into the report.
+// The report contains no value of a Secret.
 func TestUnread_TheReportHoldsNoSecret(t *testing.T) {
 	hub := upstreams(t)
 	hub.Access.Items[0].Data["config"] = []byte("token: hunter2: [")

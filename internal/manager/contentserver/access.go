@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	// rememberYes and rememberNo are how long an answer of the API server holds.
+	// rememberYes and rememberNo are the times for which an answer of the API server is cached.
 	rememberYes = 30 * time.Second
 	rememberNo  = 5 * time.Second
 	// reviewTimeout bounds both reviews of one request together.
 	reviewTimeout = 10 * time.Second
-	// maxRemembered bounds each of the two memories; an entry has less than a kilobyte for most users.
+	// maxRemembered bounds each of the two caches; an entry takes less than a kilobyte for most users.
 	maxRemembered = 2048
 	// maxToken is longer than any token that an API server issues, projected claims included.
 	maxToken = 16 << 10
 
-	// The right that is requested.
+	// The permission that is required.
 	rightGroup       = "operator.kyma-project.io"
 	rightResource    = "manifests"
 	rightSubresource = "content"
 	rightVerb        = "get"
 )
 
-// TokenReviews asks the API server whose token it is; client-go's AuthenticationV1().TokenReviews() does.
+// TokenReviews creates reviews of tokens; client-go's AuthenticationV1().TokenReviews() implements it.
 type TokenReviews interface {
 	Create(ctx context.Context, review *authenticationv1.TokenReview, opts metav1.CreateOptions) (*authenticationv1.TokenReview, error)
 }
 
-// AccessReviews creates reviews of a user's permissions; client-go's AuthorizationV1().SubjectAccessReviews() does.
+// AccessReviews creates reviews of a user's permissions; client-go's AuthorizationV1().SubjectAccessReviews() implements it.
 type AccessReviews interface {
 	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, opts metav1.CreateOptions) (
 		*authorizationv1.SubjectAccessReview, error)
 }
 
-// authorizer decides who may read which Manifest's content.
+// authorizer decides which users may read a Manifest's content.
 type authorizer struct {
 	tokens   TokenReviews
 	access   AccessReviews
@@ -53,7 +53,7 @@ type authorizer struct {
 	failures *throttle
 }
 
-// tokenHash stands for a token, so that memory holds none.
+// tokenHash stands for a token, so that no token is kept in memory.
 type tokenHash [sha256.Size]byte
 
 type question struct {
@@ -61,7 +61,7 @@ type question struct {
 	namespace, name string
 }
 
-// identity is what a review says about a token; known is false for an invalid one.
+// identity is the result of a TokenReview; known is false for an invalid token.
 type identity struct {
 	user  authenticationv1.UserInfo
 	known bool
@@ -74,11 +74,11 @@ func newAuthorizer(tokens TokenReviews, access AccessReviews, now func() time.Ti
 	}
 }
 
-// admit says nil when the request may see that Manifest's content, and otherwise what to answer:
+// admit returns nil when the request may read the Manifest's content, and otherwise the response:
 //  1. Without a token no review is made.
-//  2. An answer that is remembered counts.
-//  3. An address with too many failures is asked to wait.
-//  4. The API server is asked, who it is and what they may; a failure counts against the address.
+//  2. A cached answer counts.
+//  3. An address with too many failures must wait.
+//  4. The API server reviews the token and the user's permission; a failure counts against the address.
 func (d *authorizer) admit(req *http.Request, namespace, name string) *problem {
 	token, p := bearer(req)
 	if p != nil {
@@ -107,7 +107,7 @@ func (d *authorizer) settle(p *problem, address netip.Prefix) {
 	}
 }
 
-// ask finds out what is not remembered.
+// ask makes the reviews that are not cached.
 func (d *authorizer) ask(ctx context.Context, token string, asked question) *problem {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()

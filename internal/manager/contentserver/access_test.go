@@ -24,25 +24,25 @@ func TestAccess_WhoMayRead(t *testing.T) {
 		code   int
 		says   []string
 	}{
-		"an account with the right":              {token: f.token("reader"), code: 200},
-		"the scheme in another case":             {change: header("Authorization", "bEARER "+f.token("reader")), code: 200},
-		"the right to this Manifest alone":       {token: f.account("this", rule("manifests/content", "get", "sample")), code: 200},
+		"an account with the permission":         {token: f.token("reader"), code: 200},
+		"the scheme in other letter case":        {change: header("Authorization", "bEARER "+f.token("reader")), code: 200},
+		"the permission for this Manifest only":  {token: f.account("this", rule("manifests/content", "get", "sample")), code: 200},
 		"no token":                               {code: 401, says: []string{"Authorization: Bearer"}},
 		"an empty token":                         {change: header("Authorization", "Bearer  "), code: 401, says: []string{"missing"}},
 		"a password":                             {change: header("Authorization", "Basic dXNlcjpwYXNz"), code: 401, says: []string{"missing"}},
-		"a token of no one":                      {token: "made-up", code: 401, says: []string{"does not know this token"}},
+		"an unknown token":                       {token: "made-up", code: 401, says: []string{"does not know this token"}},
 		"a token with a changed signature":       {token: flip(f.token("reader")), code: 401},
 		"a token for another audience":           {token: f.token("reader", "somebody-else"), code: 401, says: []string{"audience"}},
-		"a token beyond all measure":             {token: strings.Repeat("x", maxToken+1), code: 401, says: []string{"longer"}},
-		"an account without any right":           {token: f.account("none"), code: 403, says: []string{":none", "manifests/content", `"sample"`, f.namespace, "Role"}},
-		"the right to the Manifest itself":       {token: f.account("itself", rule("manifests", "get")), code: 403},
+		"a token that is too long":               {token: strings.Repeat("x", maxToken+1), code: 401, says: []string{"longer"}},
+		"an account without any permission":      {token: f.account("none"), code: 403, says: []string{":none", "manifests/content", `"sample"`, f.namespace, "Role"}},
+		"the permission for the Manifest itself": {token: f.account("itself", rule("manifests", "get")), code: 403},
 		"the right to list":                      {token: f.account("lister", rule("manifests/content", "list")), code: 403},
-		"the right to another Manifest":          {token: f.account("another", rule("manifests/content", "get", "other")), code: 403},
-		"the same right in another namespace":    {token: stranger, code: 403, says: []string{other.namespace + ":reader"}},
-		"the right that is asked for in a group": {token: f.account("group", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"manifests/content"}, Verbs: []string{"get"}}), code: 403},
+		"the permission for another Manifest":    {token: f.account("another", rule("manifests/content", "get", "other")), code: 403},
+		"the permission in another namespace":    {token: stranger, code: 403, says: []string{other.namespace + ":reader"}},
+		"the permission in another API group":    {token: f.account("group", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"manifests/content"}, Verbs: []string{"get"}}), code: 403},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f.pass(time.Minute) // every case has the address's whole allowance
+			f.pass(time.Minute) // each case starts with the address's whole allowance
 			var changes []func(*http.Request)
 			if test.change != nil {
 				changes = append(changes, test.change)
@@ -66,7 +66,7 @@ func header(key, value string) func(*http.Request) {
 	return func(req *http.Request) { req.Header.Set(key, value) }
 }
 
-// flip changes the last character but three of a token, which is in its signature.
+// flip changes the fourth character from the end of a token, which is in its signature.
 func flip(token string) string {
 	b := []byte(token)
 	if i := len(b) - 4; b[i] == 'A' {
@@ -94,7 +94,7 @@ func TestNamesThatCannotExistAreNotAskedFor(t *testing.T) {
 		"a wildcard":              "/*",
 		"a name that is a parent": "/%2E%2E/x/y",
 		"a blank":                 "/%20/install",
-		"a name beyond measure":   "/" + strings.Repeat("a", 254),
+		"a name that is too long": "/" + strings.Repeat("a", 254),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code := f.get(token, path).Code; code != 400 && code != 404 && code != 307 {
@@ -207,7 +207,7 @@ func TestFailuresOfOneAddressAreLimited(t *testing.T) {
 	}
 }
 
-// away is an API server that does not answer.
+// away is an API server that is unreachable.
 type away struct{}
 
 func (away) Create(context.Context, *authenticationv1.TokenReview, metav1.CreateOptions) (*authenticationv1.TokenReview, error) {

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// selfSigned is longer than any process lives: no client can verify that certificate, and so none needs it to expire.
+	// selfSigned is longer than any process lives: no client can verify that certificate, so it need not expire.
 	selfSigned = 10 * 365 * 24 * time.Hour
-	// rereadEvery is how often the files of a certificate are read. They are not watched: a machine has few inotify instances, and a server
-	// that wants one of them ends when there is none.
+	// rereadEvery is the interval at which the files of a certificate are read. They are not watched: a machine has few inotify instances, and
+	// a server that needs one fails when there is none.
 	rereadEvery = 10 * time.Second
 )
 
 type getCertificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// certificates returns the certificate that holds, and what must run so that it follows its files.
+// certificates returns the function for the current certificate, and the one that must run to keep it up to date with its files.
 func (s *Server) certificates() (get getCertificate, follow func(context.Context) error, err error) {
 	if s.CertDir == "" {
 		get, err = ownCertificate()
@@ -72,8 +72,8 @@ func (p *pair) read() error {
 	return err
 }
 
-// follow reads the files at intervals until the context ends. Of two files that are replaced one after the other, the first does not fit
-// for a moment: what does not fit twice in a row is told, once.
+// follow reads the files at intervals until the context ends. When the two files are replaced one after the other, they do not match for a
+// moment: only the second failure in a row is logged, once.
 func (p *pair) follow(ctx context.Context) error {
 	ticker := time.NewTicker(p.every)
 	defer ticker.Stop()

@@ -21,16 +21,17 @@ import (
 
 const (
 	root = "/v1/manifests/"
-	// unnamed is what content is called that is one file without a name: "." in a tar cannot be unpacked.
+	// unnamed is the name given to content that is one file without a name: "." in a tar archive cannot be unpacked.
 	unnamed = "manifest.yaml"
-	// contentTimeout is how long Contents may take.
+	// contentTimeout is the time limit for Contents.
 	contentTimeout = 30 * time.Second
-	// maxReaders bounds the archives that are in memory at once; slotTimeout is how long the others wait for a place.
+	// maxReaders bounds the archives in memory at once; slotTimeout is how long other requests wait for a slot.
 	maxReaders  = 8
 	slotTimeout = 10 * time.Second
 )
 
-// Path returns where the content of an install is served, below the address of the server; without an install, the list of a Manifest's.
+// Path returns the path at which the server serves the content of an install; without an install, that of the list of a Manifest's
+// installs.
 func Path(namespace, manifest, install string) string {
 	path := root + url.PathEscape(namespace) + "/" + url.PathEscape(manifest)
 	if install != "" {
@@ -46,7 +47,8 @@ type handler struct {
 	slots    chan struct{}
 }
 
-// Handler serves the paths of this package, without TLS: Start is what serves it to others. Make one and keep it, it remembers rights.
+// Handler returns a handler for the paths of this package, without TLS, which only Start adds. Create one and reuse it: it caches
+// permissions.
 func (s *Server) Handler() http.Handler { return newHandler(s, time.Now).routes() }
 
 func newHandler(s *Server, now func() time.Time) *handler {
@@ -72,7 +74,7 @@ func (h *handler) routes() http.Handler {
 	})
 }
 
-// nothing answers what no other route takes.
+// nothing handles requests that no other route matches.
 func (h *handler) nothing(w http.ResponseWriter, req *http.Request) {
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -82,7 +84,7 @@ func (h *handler) nothing(w http.ResponseWriter, req *http.Request) {
 	h.refuse(w, req, notFound("there is nothing here: ask for "+root+"<namespace>/<name>[/<install>[/<path>]]"))
 }
 
-// guarded lets a request through to answer when its names can exist, its sender may read them, there is a place, and there is content.
+// guarded passes a request on to answer when its names are valid, its sender may read the content, a slot is free, and there is content.
 func (h *handler) guarded(answer func(http.ResponseWriter, *http.Request, []Item) *problem) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		namespace, name := req.PathValue("namespace"), req.PathValue("name")
@@ -110,7 +112,7 @@ func (h *handler) guarded(answer func(http.ResponseWriter, *http.Request, []Item
 	}
 }
 
-// checkNames keeps names away from the API server that could mean another right: an empty name stands for all of them.
+// checkNames keeps names from the API server that could mean another permission: an empty name stands for all names.
 func checkNames(namespace, name string) *problem {
 	if len(validation.IsDNS1123Label(namespace)) > 0 {
 		return badName(fmt.Sprintf("no namespace can be called %q", namespace))
@@ -121,7 +123,7 @@ func checkNames(namespace, name string) *problem {
 	return nil
 }
 
-// occupy waits for one of the places.
+// occupy waits for a free slot.
 func (h *handler) occupy(ctx context.Context) *problem {
 	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
@@ -207,7 +209,7 @@ func find(items []Item, req *http.Request) (Item, *problem) {
 	return Item{}, notFound(fmt.Sprintf("this Manifest has no install %q: it has %s", install, strings.Join(names, ", ")))
 }
 
-// named returns the files of a tree with a name for one that has none.
+// named returns the files of a tree, with a name for a file that has none.
 func named(tree *content.Tree) []content.File {
 	if len(tree.Files) == 1 && tree.Files[0].Path == "" {
 		return []content.File{{Path: unnamed, Data: tree.Files[0].Data}}
@@ -215,7 +217,7 @@ func named(tree *content.Tree) []content.File {
 	return tree.Files
 }
 
-// typeOf never gives a type that a browser would run.
+// typeOf never returns a type that a browser would execute.
 func typeOf(data []byte) string {
 	if utf8.Valid(data) && !bytes.ContainsRune(data, 0) {
 		return "text/plain; charset=utf-8"
@@ -223,7 +225,7 @@ func typeOf(data []byte) string {
 	return "application/octet-stream"
 }
 
-// serve answers with the content, with "not modified", or with the part that was requested.
+// serve responds with the content, with "not modified", or with the requested part.
 func serve(w http.ResponseWriter, req *http.Request, digest string, body io.ReadSeeker) {
 	if digest != "" {
 		w.Header().Set("ETag", `"`+digest+`"`)
@@ -231,16 +233,16 @@ func serve(w http.ResponseWriter, req *http.Request, digest string, body io.Read
 	http.ServeContent(w, req, "", time.Time{}, body)
 }
 
-// lazy makes its bytes when they are needed: "not modified" costs no archive.
+// lazy creates its bytes when they are needed: "not modified" requires no archive.
 type lazy struct {
 	make   func() []byte
 	reader *bytes.Reader
 }
 
-// Read reads.
+// Read implements io.Reader.
 func (l *lazy) Read(p []byte) (int, error) { return l.open().Read(p) }
 
-// Seek seeks.
+// Seek implements io.Seeker.
 func (l *lazy) Seek(offset int64, whence int) (int64, error) { return l.open().Seek(offset, whence) }
 
 func (l *lazy) open() *bytes.Reader {
@@ -267,6 +269,6 @@ func (h *handler) writeJSON(w http.ResponseWriter, req *http.Request, code int, 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	// An error means that the client is gone.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(append(body, '\n'))
 }

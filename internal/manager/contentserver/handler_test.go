@@ -43,13 +43,13 @@ func TestArchive(t *testing.T) {
 		code   int
 		body   []byte
 	}{
-		"the whole archive":                     {nil, 200, whole},
-		"its headers":                           {func(req *http.Request) { req.Method = http.MethodHead }, 200, nil},
-		"not again what the client has":         {header("If-None-Match", etag), 304, nil},
-		"not again, said with others":           {header("If-None-Match", `"sha256:other", W/`+etag), 304, nil},
-		"again when the client has another one": {header("If-None-Match", `"sha256:other"`), 200, whole},
-		"a part":                                {header("Range", "bytes=512-1023"), 206, whole[512:1024]},
-		"the rest of the same content":          {func(req *http.Request) { header("Range", "bytes=512-")(req); header("If-Range", etag)(req) }, 206, whole[512:]},
+		"the whole archive":               {nil, 200, whole},
+		"its headers":                     {func(req *http.Request) { req.Method = http.MethodHead }, 200, nil},
+		"not modified":                    {header("If-None-Match", etag), 304, nil},
+		"not modified, among other ETags": {header("If-None-Match", `"sha256:other", W/`+etag), 304, nil},
+		"the client has another version":  {header("If-None-Match", `"sha256:other"`), 200, whole},
+		"a part":                          {header("Range", "bytes=512-1023"), 206, whole[512:1024]},
+		"the rest of the same content":    {func(req *http.Request) { header("Range", "bytes=512-")(req); header("If-Range", etag)(req) }, 206, whole[512:]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.change == nil {
@@ -101,18 +101,18 @@ func TestFiles(t *testing.T) {
 		body      string
 		mediaType string
 	}{
-		"a file of a folder":           {"/bundle/manifests/b.yaml", 200, "kind: B\n", text},
-		"a name with a blank":          {"/bundle/manifests/a%20file.yaml", 200, "kind: A\n", text},
-		"a page is text":               {"/bundle/page.html", 200, "<script>alert(1)</script>", text},
-		"bytes are no text":            {"/bundle/logo.bin", 200, "\x00\x01\x02\xff", "application/octet-stream"},
-		"the file that has no name":    {"/raw/manifest.yaml", 200, "kind: Raw\n", text},
-		"a folder is no file":          {"/bundle/manifests", 404, "", ""},
-		"a folder with its slash":      {"/bundle/manifests/", 404, "", ""},
-		"no path at all":               {"/bundle/", 404, "", ""},
-		"a file that is not there":     {"/bundle/missing.yaml", 404, "", ""},
-		"a path out of the content":    {"/bundle/%2e%2e%2f%2e%2e%2fetc%2fpasswd", 404, "", ""},
-		"another install's file":       {"/raw/page.html", 404, "", ""},
-		"an install that is not there": {"/missing/page.html", 404, "", ""},
+		"a file of a folder":        {"/bundle/manifests/b.yaml", 200, "kind: B\n", text},
+		"a name with a blank":       {"/bundle/manifests/a%20file.yaml", 200, "kind: A\n", text},
+		"a page is text":            {"/bundle/page.html", 200, "<script>alert(1)</script>", text},
+		"binary data is not text":   {"/bundle/logo.bin", 200, "\x00\x01\x02\xff", "application/octet-stream"},
+		"the file that has no name": {"/raw/manifest.yaml", 200, "kind: Raw\n", text},
+		"a folder is not a file":    {"/bundle/manifests", 404, "", ""},
+		"a folder with its slash":   {"/bundle/manifests/", 404, "", ""},
+		"no path":                   {"/bundle/", 404, "", ""},
+		"a file that is not there":  {"/bundle/missing.yaml", 404, "", ""},
+		"a path out of the content": {"/bundle/%2e%2e%2f%2e%2e%2fetc%2fpasswd", 404, "", ""},
+		"another install's file":    {"/raw/page.html", 404, "", ""},
+		"a missing install":         {"/missing/page.html", 404, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := f.get(token, "/sample"+test.path)
@@ -143,18 +143,18 @@ func TestHandler_WhatCannotBeServed(t *testing.T) {
 		says   string
 		logged bool
 	}{
-		"no such Manifest":                  {ErrNotFound, 404, "", "does not exist", false},
-		"the same, with words around it":    {fmt.Errorf("read: %w", ErrNotFound), 404, "", "does not exist", false},
-		"content on its way":                {ErrPending, 503, "5", "being fetched", false},
-		"content that comes in two minutes": {fmt.Errorf("fetch: %w", Pending(2*time.Minute)), 503, "120", "being fetched", false},
-		"content that comes at once":        {Pending(time.Millisecond), 503, "1", "being fetched", false},
-		"no time that makes sense":          {Pending(-time.Second), 503, "5", "being fetched", false},
-		"reading takes too long":            {context.DeadlineExceeded, 503, "5", "being fetched", false},
-		"a registry that is away":           {&content.Error{Reason: content.ReasonRegistryUnreachable, Err: errors.New("dial"), RetryAfter: time.Minute}, 503, "60", "dial", false},
-		"a registry that refuses":           {&content.Error{Reason: content.ReasonRegistryUnauthorized, Err: errors.New("log in")}, 502, "", "log in", false},
-		"trouble of this machine":           {&content.Error{Reason: content.ReasonInternal, Err: errors.New("disk full")}, 500, "", "log of the manager", true},
-		"an error that no one foresaw":      {errors.New("disk full"), 500, "", "log of the manager", true},
-		"a Manifest without content":        {nil, 404, "", "no content yet", false},
+		"no such Manifest":                {ErrNotFound, 404, "", "does not exist", false},
+		"the same, wrapped":               {fmt.Errorf("read: %w", ErrNotFound), 404, "", "does not exist", false},
+		"pending content":                 {ErrPending, 503, "5", "being fetched", false},
+		"content expected in two minutes": {fmt.Errorf("fetch: %w", Pending(2*time.Minute)), 503, "120", "being fetched", false},
+		"content expected at once":        {Pending(time.Millisecond), 503, "1", "being fetched", false},
+		"a negative time":                 {Pending(-time.Second), 503, "5", "being fetched", false},
+		"reading takes too long":          {context.DeadlineExceeded, 503, "5", "being fetched", false},
+		"an unreachable registry":         {&content.Error{Reason: content.ReasonRegistryUnreachable, Err: errors.New("dial"), RetryAfter: time.Minute}, 503, "60", "dial", false},
+		"a registry that refuses":         {&content.Error{Reason: content.ReasonRegistryUnauthorized, Err: errors.New("log in")}, 502, "", "log in", false},
+		"trouble of this machine":         {&content.Error{Reason: content.ReasonInternal, Err: errors.New("disk full")}, 500, "", "log of the manager", true},
+		"an unexpected error":             {errors.New("disk full"), 500, "", "log of the manager", true},
+		"a Manifest without content":      {nil, 404, "", "no content yet", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(f.logged.all())

@@ -25,12 +25,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// apiServer is the API server that all tests of this package share; the first that needs it starts it.
+// apiServer returns the API server that all tests of this package share; the first test that needs it starts it.
 var apiServer = apiserver.Start
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// fixture is a content server's handler on a real API server, with a namespace of its own and a clock that the test moves.
+// fixture is a content server's handler with a real API server, a namespace of its own and a clock that the test sets.
 type fixture struct {
 	*testing.T
 	*handler
@@ -62,7 +62,7 @@ func (l *lines) all() string {
 	return strings.Join(l.text, "\n")
 }
 
-// countedTokens and countedAccess count what goes to the API server.
+// countedTokens and countedAccess count the reviews by the API server.
 type countedTokens struct {
 	TokenReviews
 	made *atomic.Int32
@@ -127,7 +127,7 @@ func (f *fixture) pass(d time.Duration) {
 	f.clock = f.clock.Add(d)
 }
 
-// account makes a ServiceAccount, which may do what the rules say in its namespace, and gives a token of it.
+// account creates a ServiceAccount with the given rules in its namespace, and returns a token of it.
 func (f *fixture) account(name string, rules ...rbacv1.PolicyRule) string {
 	f.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -154,11 +154,11 @@ func (f *fixture) allow(name string, rules ...rbacv1.PolicyRule) {
 	if _, err := f.clients.RbacV1().RoleBindings(f.namespace).Create(f.Context(), binding, metav1.CreateOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	// The API server's authorizer follows its own watch: wait until it knows.
+	// The API server's authorizer follows its own watch: wait until it has the new rules.
 	f.settled(name, rules[0], true)
 }
 
-// settled waits until the API server's own answer about the first rule is the wanted one.
+// settled waits until the API server's own answer for the rule is the wanted one.
 func (f *fixture) settled(account string, rule rbacv1.PolicyRule, want bool) {
 	f.Helper()
 	resource, sub, _ := strings.Cut(rule.Resources[0], "/")
@@ -204,10 +204,10 @@ func rule(resource, verb string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{rightGroup}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: names}
 }
 
-// reader may read the content of every Manifest of its namespace.
+// reader returns a token of an account that may read the content of every Manifest of its namespace.
 func (f *fixture) reader() string { return f.account("reader", rule("manifests/content", "get")) }
 
-// get asks for a path below the namespace's Manifests.
+// get requests a path below the namespace's Manifests.
 func (f *fixture) get(token, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	f.Helper()
 	req := httptest.NewRequestWithContext(f.Context(), http.MethodGet, root+f.namespace+path, nil)
@@ -222,7 +222,7 @@ func (f *fixture) get(token, path string, change ...func(*http.Request)) *httpte
 	return answer
 }
 
-// want checks the code of an answer, and the message of one that refuses.
+// want checks the code of a response, and the message of an error.
 func want(t *testing.T, answer *httptest.ResponseRecorder, code int, parts ...string) {
 	t.Helper()
 	if answer.Code != code {
@@ -244,7 +244,7 @@ func want(t *testing.T, answer *httptest.ResponseRecorder, code int, parts ...st
 
 const someDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// bundle returns a Manifest with three installs, one of them still on its way.
+// bundle returns the items of a Manifest with three installs, one of which is still being fetched.
 func bundle() []Item {
 	return []Item{
 		{

@@ -14,18 +14,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// problem is an answer that is no content.
+// problem is an error response.
 type problem struct {
 	code    int
 	reason  metav1.StatusReason
 	message string
-	// retry tells when to ask again; 0 is left out.
+	// retry is the time after which to ask again; 0 is left out.
 	retry time.Duration
 	// cause is for the log only.
 	cause error
 }
 
-// status returns the body: what Kubernetes' own API answers, which clients know how to show.
+// status returns the body: a Status as the Kubernetes API returns it, which clients can display.
 func (p *problem) status() metav1.Status {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -63,7 +63,7 @@ func tooManyFailures(wait time.Duration) *problem {
 		message: "too many refused requests came from this address: use a token with the right, and try later"}
 }
 
-// cannotReview is not the client's fault: the API server is away, or this program may not ask it.
+// cannotReview is not the client's fault: the API server is unreachable, or this program may not create reviews.
 func cannotReview(what string, cause error) *problem {
 	return &problem{code: http.StatusServiceUnavailable, reason: metav1.StatusReasonServiceUnavailable, retry: defaultRetry, cause: cause,
 		message: "the " + what + " cannot be checked now: see the log of the manager"}
@@ -91,8 +91,8 @@ func stillPending(install string, retry time.Duration) *problem {
 		message: what + " is being fetched: ask again"}
 }
 
-// ofContents returns the answer for an error of Contents. Errors with a reason are for users, as in the status of the Manifest; what
-// others say stays in the log.
+// ofContents returns the response for an error of Contents. Errors with a reason are for users, as in the status of the Manifest; the text
+// of others stays in the log.
 func ofContents(err error, namespace, name string) *problem {
 	var refused *content.Error
 	switch {

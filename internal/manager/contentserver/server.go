@@ -22,7 +22,7 @@ const (
 	// writeTimeout is enough for the largest content over a slow line.
 	writeTimeout = 5 * time.Minute
 	idleTimeout  = 90 * time.Second
-	// gracePeriod is how long answers may continue after the end was requested.
+	// gracePeriod is how long responses may continue after a shutdown was requested.
 	gracePeriod    = 10 * time.Second
 	maxHeader      = 32 << 10
 	maxConnections = 256
@@ -30,27 +30,27 @@ const (
 
 // Server serves content over HTTPS. It is a Runnable of every replica.
 type Server struct {
-	// Addr is where to listen, such as ":8443".
+	// Addr is the address to listen on, such as ":8443".
 	Addr string
-	// CertDir holds tls.crt and tls.key, which may be replaced while the server runs. Empty means a certificate of its own, which
-	// clients cannot verify.
+	// CertDir holds tls.crt and tls.key, which may be replaced while the server runs. Empty means a self-signed certificate, which clients
+	// cannot verify.
 	CertDir string
-	// Tokens and Access ask the hub's API server.
+	// Tokens and Access create reviews at the hub's API server.
 	Tokens TokenReviews
 	Access AccessReviews
-	// Contents gives what is served.
+	// Contents returns the content to serve.
 	Contents Contents
 	Log      logr.Logger
-	// Listening is told the address once it is open, which tests want that listen on port 0; may be nil.
+	// Listening is called with the address once it is open, for tests that listen on port 0; may be nil.
 	Listening func(net.Addr)
 
 	reread time.Duration // for tests; rereadEvery where it is not set
 }
 
-// NeedLeaderElection says no: every replica serves.
+// NeedLeaderElection returns false: every replica serves.
 func (s *Server) NeedLeaderElection() bool { return false }
 
-// Start serves until the context ends, and then lets answers that have begun come to their end.
+// Start serves until the context ends, and then lets responses that have begun finish.
 func (s *Server) Start(ctx context.Context) error {
 	if err := s.serve(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("content server: %w", err)
@@ -78,7 +78,7 @@ func (s *Server) serve(ctx context.Context) error {
 	}
 	open := tls.NewListener(netutil.LimitListener(listener, maxConnections), &tls.Config{
 		MinVersion: tls.VersionTLS12, GetCertificate: certificate,
-		// HTTP/2 gains nothing for a few large answers, and one connection could ask for thousands at once.
+		// HTTP/2 has no benefit for a few large responses, and one connection could make thousands of requests at once.
 		NextProtos: []string{"http/1.1"},
 	})
 	group, ctx := errgroup.WithContext(ctx)
@@ -88,7 +88,7 @@ func (s *Server) serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// end waits for the context and ends the server: gently at first, and then at once.
+// end waits for the context to end and shuts down the server, gracefully at first, and then at once.
 func end(ctx context.Context, server *http.Server) error {
 	<-ctx.Done()
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), gracePeriod)
@@ -99,11 +99,11 @@ func end(ctx context.Context, server *http.Server) error {
 	return nil
 }
 
-// complaints takes what net/http logs: a crash is an error, and the rest (clients that do not trust the certificate, port scanners)
-// would be a line for every connection.
+// complaints receives the log of net/http: a panic is logged as an error, and the rest (clients that do not trust the certificate, port
+// scanners) only at a higher verbosity, since it would be a line for every connection.
 type complaints struct{ log logr.Logger }
 
-// Write takes one line.
+// Write logs one line.
 func (c *complaints) Write(line []byte) (int, error) {
 	text := string(bytes.TrimSpace(line))
 	if bytes.HasPrefix(line, []byte("http: panic")) {

@@ -23,13 +23,13 @@ import (
 
 var _ manager.LeaderElectionRunnable = &Server{}
 
-// running is a Server that listens, and what ends it.
+// running is a Server that listens, with a function that ends it.
 type running struct {
 	address string
 	end     func() error
 }
 
-// start runs a server on a port of its own until the test ends.
+// start runs a server on its own port until the test ends.
 func start(t *testing.T, s *Server) running {
 	t.Helper()
 	listening := make(chan net.Addr, 1)
@@ -47,7 +47,7 @@ func start(t *testing.T, s *Server) running {
 	}
 }
 
-// browse opens a new connection for every request, and shows the certificate.
+// browse returns a client that opens a new connection for every request, and trusts roots or, without any, every certificate.
 func browse(roots *x509.CertPool) *http.Client {
 	config := &tls.Config{RootCAs: roots, InsecureSkipVerify: roots == nil}
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
@@ -100,7 +100,7 @@ func TestServerWithoutACertificateMakesOne(t *testing.T) {
 	}
 }
 
-// certify writes a new certificate into a folder and gives the roots that trust it and no other.
+// certify writes a new certificate into a folder and returns roots that trust only it.
 func certify(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	cert, key, err := certutil.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
@@ -144,7 +144,7 @@ func TestServerTakesANewCertificateWhileItRuns(t *testing.T) {
 	}
 }
 
-// A file that is half written, or gone, leaves the certificate that was.
+// While a file is half written or missing, the previous certificate is served.
 func TestServerKeepsItsCertificateWhileTheNextOneIsBroken(t *testing.T) {
 	dir := t.TempDir()
 	roots := certify(t, dir)
@@ -186,7 +186,7 @@ func TestServerThatCannotStartSaysWhy(t *testing.T) {
 		says   string
 	}{
 		"no certificate in the folder": {Server{Addr: "127.0.0.1:0", CertDir: t.TempDir()}, "tls.crt and tls.key"},
-		"an address that is taken":     {Server{Addr: taken.Addr().String()}, "in use"},
+		"an address that is in use":    {Server{Addr: taken.Addr().String()}, "in use"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := test.server.Start(t.Context())

@@ -8,16 +8,17 @@ import (
 )
 
 const (
-	// maxFailures is how many reviews one address may have refused at once, and oneFailure the time until one of them is forgiven.
+	// maxFailures is the number of refused reviews that one address may have at once, and oneFailure the time after which one of them no
+	// longer counts.
 	maxFailures = 10
 	oneFailure  = 6 * time.Second
-	// maxAddresses bounds what is remembered; addresses beyond it share one allowance.
+	// maxAddresses bounds the number of addresses; those beyond it share one allowance.
 	maxAddresses = 4096
 )
 
-// throttle gives every address an allowance of failures. One that has none left is answered without a call, because each wrong token
-// costs the API server a review. Known clients do not come here, so another client behind the same proxy can only hinder
-// new ones.
+// throttle gives every address an allowance of failures. A request from an address with none left is refused without a review, because each
+// wrong token costs the API server one. Clients with a cached permission are not throttled, so another client behind the same proxy can
+// only affect new ones.
 type throttle struct {
 	mu        sync.Mutex
 	addresses map[netip.Prefix]*allowance
@@ -30,8 +31,8 @@ type allowance struct {
 
 func newThrottle() *throttle { return &throttle{addresses: map[netip.Prefix]*allowance{}} }
 
-// take uses up one failure in advance, so that requests at the same time cannot share it; a success gives it back. When there is none,
-// wait says when there will be.
+// take uses up one failure in advance, so that concurrent requests cannot share it; a success gives it back. When none is left, wait is the
+// time until there is one.
 func (t *throttle) take(address netip.Prefix, now time.Time) (wait time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +68,7 @@ func (t *throttle) of(address netip.Prefix, now time.Time) *allowance {
 	return t.addresses[address]
 }
 
-// forget drops the addresses that have everything forgiven.
+// forget removes the addresses that have their whole allowance.
 func (t *throttle) forget(now time.Time) {
 	for address, a := range t.addresses {
 		if a.recover(now); a.left >= maxFailures {
@@ -83,8 +84,8 @@ func (a *allowance) recover(now time.Time) {
 	}
 }
 
-// addressOf returns the peer of a connection: one IPv4 address, or the IPv6 network that one site has at least. Headers that claim another
-// address are not believed.
+// addressOf returns the peer of a connection: one IPv4 address, or the IPv6 network that a single site has at least. Headers that name
+// another address are ignored.
 func addressOf(remote string) netip.Prefix {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ttlCache keeps answers for a while. It holds a bounded number: beyond it, the oldest are forgotten first.
+// ttlCache caches answers for a limited time. It holds a bounded number: beyond it, those that expire first are removed.
 type ttlCache[K comparable, V any] struct {
 	size int
 
@@ -41,7 +41,7 @@ func (m *ttlCache[K, V]) put(key K, value V, until, now time.Time) {
 	m.entries[key] = remembered[V]{value: value, until: until}
 }
 
-// makeRoom forgets what has ended, and if that is nothing, the one that would be over first.
+// makeRoom removes expired entries, and if there are none, the one that expires first.
 func (m *ttlCache[K, V]) makeRoom(now time.Time) {
 	var first K
 	var soonest time.Time

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// backdate is how much earlier than now a certificate begins: clocks of API servers differ.
+	// backdate is how long before its creation a certificate becomes valid: clocks of API servers differ.
 	backdate = time.Hour
 	// caName is the beginning of the common name of every CA, which ends in its serial number.
 	caName = "lifecycle-manager webhook CA "
@@ -25,21 +25,21 @@ const (
 	blockCertificate, blockKey = "CERTIFICATE", "PRIVATE KEY"
 )
 
-// pair is a serving certificate with its key and the CA that signed it. The CA's key signs nothing else and is forgotten at once, so
-// it cannot be stolen.
+// pair is a serving certificate with its key and the CA that signed it. The CA's key signs nothing else and is discarded at once, so it
+// cannot be stolen.
 type pair struct {
 	chain, key []byte // PEM: leaf and CA; PKCS #8
 	leaf, ca   *x509.Certificate
 	serving    *tls.Certificate
 }
 
-// issued is when the pair was made.
+// issued returns when the pair was created.
 func (p *pair) issued() time.Time { return p.leaf.NotBefore.Add(backdate) }
 
-// lifetime returns how long it was made for.
+// lifetime returns how long the pair is valid from its creation.
 func (p *pair) lifetime() time.Duration { return p.leaf.NotAfter.Sub(p.issued()) }
 
-// newPair makes a CA and a certificate for hosts. now is cut to seconds, as certificates know no less.
+// newPair creates a CA and a certificate for hosts. now is truncated to seconds, the resolution of certificates.
 func newPair(hosts []string, now time.Time, lifetime time.Duration) (*pair, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -86,7 +86,7 @@ func template(now time.Time, lifetime time.Duration) (*x509.Certificate, error) 
 	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-backdate), NotAfter: now.Add(lifetime)}, nil
 }
 
-// parsePair reads what newPair made.
+// parsePair parses a pair that newPair created.
 func parsePair(chain, key []byte) (*pair, error) {
 	serving, err := tls.X509KeyPair(chain, key)
 	if err != nil {
@@ -99,7 +99,7 @@ func parsePair(chain, key []byte) (*pair, error) {
 	return &pair{chain: chain, key: key, leaf: certificates[0], ca: certificates[1], serving: &serving}, nil
 }
 
-// usable says nil when the pair can serve hosts now.
+// usable returns nil when the pair can serve hosts now.
 func (p *pair) usable(hosts []string, now time.Time) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(p.ca)
@@ -111,7 +111,7 @@ func (p *pair) usable(hosts []string, now time.Time) error {
 	return nil
 }
 
-// decode reads the certificates of a PEM file, and leaves out what is none.
+// decode returns the certificates of a PEM file, and skips everything else.
 func decode(data []byte) []*x509.Certificate {
 	var found []*x509.Certificate
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// retry is the pause after a failure; longest is how long a step that is due may stay unnoticed when the clock jumps.
+	// retry is the pause after a failure; longest is the time after which a due step is noticed at the latest when the clock jumps.
 	retry   = 2 * time.Second
 	longest = time.Hour
 	// patience bounds one write.
@@ -34,7 +34,8 @@ var (
 	definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 )
 
-// certRotator keeps the certificate and what the definitions say of it. It works when one of them changes, and when a step is due.
+// certRotator keeps the certificate, and the CA bundle in the definitions, up to date. It runs when one of them changes, and when a step is
+// due.
 type certRotator struct {
 	*Webhook
 	want want
@@ -42,7 +43,7 @@ type certRotator struct {
 
 	secret cache.SharedIndexInformer
 	crds   map[string]cache.SharedIndexInformer
-	// written is when each definition was last written; two who do not agree about it write slowly.
+	// written is when each definition was last written, so that two writers that disagree write slowly.
 	written map[string]time.Time
 	missing map[string]bool
 }
@@ -69,7 +70,7 @@ func (k *certRotator) informer(resource schema.GroupVersionResource, key types.N
 		AddFunc: func(any) { k.poke() }, UpdateFunc: func(any, any) { k.poke() }, DeleteFunc: func(any) { k.poke() },
 	})
 	if err != nil {
-		panic(err) // only when it was stopped before it ran
+		panic(err) // only if it was stopped before it ran
 	}
 	return informer
 }
@@ -89,7 +90,7 @@ func (k *certRotator) run(ctx context.Context) error {
 		go informer.RunWithContext(ctx)
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
-		return nil // the end
+		return nil // the context has ended
 	}
 	for {
 		pause, err := k.pass(ctx)
@@ -111,10 +112,11 @@ func (k *certRotator) run(ctx context.Context) error {
 
 // pass takes the steps that are due, each of which is one write:
 //  1. the certificate, in the Secret;
-//  2. what is served;
+//  2. the certificate that is served;
 //  3. the bundle, in each definition that lists v1alpha1.
 //
-// It returns the time until the next rotation. A write that lost a race is no error: the event of the other write enqueues again.
+// It returns the time until the next rotation. A write that lost a race is not an error: the event of the other write triggers the next
+// pass.
 func (k *certRotator) pass(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -184,7 +186,7 @@ func announced(crds []*apiextensionsv1.CustomResourceDefinition, bundle []byte) 
 	return true
 }
 
-// announce writes the definitions that differ, and says how long to wait for those that were written a moment ago.
+// announce writes the definitions that differ, and returns how long to wait for those that were written a moment ago.
 func (k *certRotator) announce(
 	ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition, bundle []byte,
 ) (time.Duration, error) {
@@ -217,7 +219,7 @@ func (k *certRotator) announce(
 	return wait, errors.Join(failures...)
 }
 
-// keep writes the Secret, if it is still the one that was read.
+// keep writes the Secret, if it was not changed since it was read.
 func (k *certRotator) keep(ctx context.Context, before *corev1.Secret, s *state) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: k.Secret.Namespace, Name: k.Secret.Name, Labels: map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager},
@@ -243,7 +245,7 @@ func (k *certRotator) keep(ctx context.Context, before *corev1.Secret, s *state)
 	return err
 }
 
-// stored returns an object as it was last seen; nil when there is none.
+// stored returns an object from an informer's store; nil when there is none.
 func stored[T any](informer cache.SharedIndexInformer, key types.NamespacedName) (*T, error) {
 	name := key.Name
 	if key.Namespace != "" {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// maxReview bounds one request: etcd takes objects of 1.5 MiB, and API servers send them one by one or a page at a time.
+	// maxReview bounds one request: etcd accepts objects of 1.5 MiB, and API servers send them one by one or a page at a time.
 	maxReview = 16 << 20
-	// maxReviews is how many are worked on at once; further ones wait.
+	// maxReviews is the number of requests that are processed at once; further ones wait.
 	maxReviews = 16
 )
 
-// NewHandler answers ConversionReviews.
+// NewHandler returns a handler for ConversionReviews.
 func NewHandler() (http.Handler, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), v1beta2.AddToScheme(scheme)); err != nil {
@@ -53,7 +53,7 @@ func register[H, S client.Object](
 	return registry.RegisterConverter(schema.GroupKind{Group: v1beta2.GroupVersion.Group, Kind: kind}, converter)
 }
 
-// limited bounds how much is read, and how much is worked on at once.
+// limited bounds the size of requests, and how many are processed at once.
 func limited(next http.Handler) http.Handler {
 	places := make(chan struct{}, maxReviews)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -30,17 +30,17 @@ func TestReviews(t *testing.T) {
 		fails   string
 		says    []string
 	}{
-		"to what is stored": {"operator.kyma-project.io/v1beta2", []string{oldKyma}, "",
+		"to the stored version": {"operator.kyma-project.io/v1beta2", []string{oldKyma}, "",
 			[]string{`"apiVersion":"operator.kyma-project.io/v1beta2"`, `"modules":[{"name":"istio"`, `"channel":"regular"`, `"uid":"u"`}},
-		"back, with what v1alpha1 cannot say in an annotation": {"operator.kyma-project.io/v1alpha1", []string{newKyma}, "",
+		"back, with fields that v1alpha1 lacks in an annotation": {"operator.kyma-project.io/v1alpha1", []string{newKyma}, "",
 			[]string{`"apiVersion":"operator.kyma-project.io/v1alpha1"`, `operator.kyma-project.io/v1beta2`, `fast`}},
 		"several at once": {"operator.kyma-project.io/v1beta2", []string{oldKyma, strings.Replace(oldKyma, "istio", "second", 1)}, "",
 			[]string{"istio", "second"}},
-		"a kind that is not converted":           {"operator.kyma-project.io/v1beta2", []string{strings.Replace(oldKyma, `"Kyma"`, `"Watcher"`, 1)}, "Watcher", nil},
-		"a version that is not known":            {"operator.kyma-project.io/v9", []string{oldKyma}, "v9", nil},
-		"a version that is not known any more":   {"operator.kyma-project.io/v1beta2", []string{strings.Replace(oldKyma, "v1alpha1", "v1beta1", 1)}, "v1beta1", nil},
-		"an object that is none":                 {"operator.kyma-project.io/v1beta2", []string{`{"kind":7}`}, "kind", nil},
-		"a damaged annotation says which it is ": {"operator.kyma-project.io/v1beta2", []string{strings.Replace(oldKyma, `"uid"`, `"annotations":{"operator.kyma-project.io/v1beta2":"x"},"uid"`, 1)}, "operator.kyma-project.io/v1beta2", nil},
+		"a kind that is not converted":      {"operator.kyma-project.io/v1beta2", []string{strings.Replace(oldKyma, `"Kyma"`, `"Watcher"`, 1)}, "Watcher", nil},
+		"a version that is not known":       {"operator.kyma-project.io/v9", []string{oldKyma}, "v9", nil},
+		"a version that is no longer known": {"operator.kyma-project.io/v1beta2", []string{strings.Replace(oldKyma, "v1alpha1", "v1beta1", 1)}, "v1beta1", nil},
+		"an invalid object":                 {"operator.kyma-project.io/v1beta2", []string{`{"kind":7}`}, "kind", nil},
+		"a damaged annotation is named":     {"operator.kyma-project.io/v1beta2", []string{strings.Replace(oldKyma, `"uid"`, `"annotations":{"operator.kyma-project.io/v1beta2":"x"},"uid"`, 1)}, "operator.kyma-project.io/v1beta2", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			review := &apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: "7", DesiredAPIVersion: test.to}}
@@ -86,8 +86,8 @@ func TestRequestsThatAreNoReviews(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, body := range map[string]string{
-		"nothing": "", "no JSON": "{", "a review that asks nothing": "{}",
-		"more than anyone keeps": `{"kind":"` + strings.Repeat("x", maxReview) + `"}`,
+		"nothing": "", "no JSON": "{", "a review without a request": "{}",
+		"too much data": `{"kind":"` + strings.Repeat("x", maxReview) + `"}`,
 	} {
 		if code := post(handler, []byte(body)).Code; code != http.StatusBadRequest {
 			t.Errorf("%s: %d", name, code)

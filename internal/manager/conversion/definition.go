@@ -15,10 +15,10 @@ import (
 // Definitions are the names of the CustomResourceDefinitions whose kinds are converted.
 var Definitions = []string{"kymas.operator.kyma-project.io", "manifests.operator.kyma-project.io"}
 
-// convertPath is where conversions are served.
+// convertPath is the path that serves conversions.
 const convertPath = "/convert"
 
-// Endpoint is where the API server reaches the webhook: a Service, or an address outside the cluster.
+// Endpoint is the address at which the API server reaches the webhook: a Service, or a URL outside the cluster.
 type Endpoint struct {
 	// Service of the cluster, at port 443; ignored when URL is set.
 	Service types.NamespacedName
@@ -26,7 +26,7 @@ type Endpoint struct {
 	URL string
 }
 
-// hosts returns the names that the certificate must have. host is that of URL.
+// hosts returns the names that the certificate must have. host is the host of URL.
 func (e Endpoint) hosts(host string) []string {
 	if e.URL != "" {
 		return []string{host}
@@ -34,7 +34,7 @@ func (e Endpoint) hosts(host string) []string {
 	return []string{e.Service.Name + "." + e.Service.Namespace + ".svc", e.Service.Name + "." + e.Service.Namespace + ".svc.cluster.local"}
 }
 
-// conversion returns what a definition is to say.
+// conversion returns the conversion for a definition.
 func (e Endpoint) conversion(bundle []byte) *apiextensionsv1.CustomResourceConversion {
 	path, port := convertPath, int32(443)
 	client := &apiextensionsv1.WebhookClientConfig{CABundle: bundle}
@@ -60,18 +60,18 @@ func lists(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return false
 }
 
-// says reports whether a definition carries a conversion already.
+// says reports whether a definition already has a conversion.
 func says(crd *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
 	return equality.Semantic.DeepEqual(crd.Spec.Conversion, conversion)
 }
 
-// trusted reports whether a definition carries a bundle, whatever else it says.
+// trusted reports whether a definition has a CA bundle, whatever else differs.
 func trusted(crd *apiextensionsv1.CustomResourceDefinition, bundle []byte) bool {
 	c := crd.Spec.Conversion
 	return c != nil && c.Webhook != nil && c.Webhook.ClientConfig != nil && bytes.Equal(c.Webhook.ClientConfig.CABundle, bundle)
 }
 
-// patch returns the merge patch that makes a definition say it. What the other kind of address would say is taken away.
+// patch returns the merge patch that sets the conversion of a definition. It removes the other kind of address.
 func patch(conversion *apiextensionsv1.CustomResourceConversion, resourceVersion string) ([]byte, error) {
 	client := map[string]any{"caBundle": conversion.Webhook.ClientConfig.CABundle, "service": nil, "url": nil}
 	if service := conversion.Webhook.ClientConfig.Service; service != nil {

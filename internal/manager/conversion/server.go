@@ -19,7 +19,7 @@ const (
 	// readTimeout is longer than the 30 seconds that an API server waits for an answer.
 	readTimeout = 40 * time.Second
 	idleTimeout = 90 * time.Second
-	// gracePeriod is how long answers may continue after the end was requested.
+	// gracePeriod is how long responses may continue after a shutdown was requested.
 	gracePeriod    = 10 * time.Second
 	maxHeader      = 32 << 10
 	maxConnections = 256
@@ -27,7 +27,7 @@ const (
 
 var errNoCertificate = errors.New("the certificate is not there yet")
 
-// serve answers on the listener until the context ends, and then lets answers that have begun come to their end.
+// serve serves on the listener until the context ends, and then lets responses that have begun finish.
 func (w *Webhook) serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{
 		Handler:           handler,
@@ -57,10 +57,11 @@ func (w *Webhook) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return nil, errNoCertificate
 }
 
-// complaints takes what net/http logs: a crash is an error, the rest (port scanners, clients without our CA) is for those who look closer.
+// complaints receives the log of net/http: a panic is logged as an error, the rest (port scanners, clients without our CA) only at a higher
+// verbosity.
 type complaints struct{ log logr.Logger }
 
-// Write takes one line.
+// Write logs one line.
 func (c *complaints) Write(line []byte) (int, error) {
 	text := string(bytes.TrimSpace(line))
 	if bytes.HasPrefix(line, []byte("http: panic")) || bytes.HasPrefix(line, []byte("http2: panic")) {

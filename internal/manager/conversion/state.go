@@ -15,19 +15,19 @@ const (
 	keyNextKey   = "next.key"
 )
 
-// state is what the Secret holds: the pair that is served, the one that is announced, and the CAs that API servers are to trust.
+// state is the content of the Secret: the pair that is served, the one that is announced, and the CAs that API servers must trust.
 type state struct {
 	current, next *pair
 	bundle        []*x509.Certificate
 }
 
-// want is what certificates are made for.
+// want holds the properties of new certificates.
 type want struct {
 	hosts    []string
 	lifetime time.Duration
 }
 
-// stateOf reads a Secret; what cannot be read is as good as not there.
+// stateOf parses a Secret; parts that cannot be parsed count as absent.
 func stateOf(secret *corev1.Secret) state {
 	if secret == nil {
 		return state{}
@@ -42,7 +42,7 @@ func stateOf(secret *corev1.Secret) state {
 	return result
 }
 
-// data returns what a Secret with this state holds.
+// data returns the data of a Secret with this state.
 func (s *state) data() map[string][]byte {
 	data := map[string][]byte{
 		corev1.TLSCertKey: s.current.chain, corev1.TLSPrivateKeyKey: s.current.key, keyBundle: s.caBundle(),
@@ -63,20 +63,20 @@ func (s *state) caBundle() []byte {
 
 func (s *state) trusts(ca *x509.Certificate) bool { return slices.ContainsFunc(s.bundle, ca.Equal) }
 
-// renewal is when the pair after the current one must be made: after two thirds of its life.
+// renewal returns when the successor of the current pair must be created: after two thirds of its lifetime.
 func (s *state) renewal() time.Time { return s.current.issued().Add(s.current.lifetime() / 3 * 2) }
 
-// takeover is when the announced pair may serve: API servers have had a while to read the bundle, and most of the rest of the current
-// pair's life is left for when they had not.
+// takeover returns when the announced pair may serve. API servers then have had some time to read the bundle, and most of the rest of the
+// current pair's lifetime is left in case they have not.
 func (s *state) takeover() time.Time { return s.next.issued().Add(s.next.lifetime() / 20) }
 
-// advance takes the one step that is due, and says whether there was one. announced tells that the definitions carry the whole bundle.
-//  1. A current pair that cannot serve is replaced at once; the CAs of before stay trusted as long as there is room.
-//  2. A bundle without the CA of the current pair, or of the announced one, gets it.
-//  3. An announced pair that cannot serve is forgotten.
-//  4. A pair that was announced long enough becomes the current one. The CA of the one before stays trusted until the next is announced:
-//     other replicas may still serve it.
-//  5. When the current pair is due, its successor is announced.
+// advance takes the one step that is due, and reports whether there was one. announced means that the definitions have the whole bundle.
+//  1. A current pair that cannot serve is replaced at once; its CA stays trusted unless it has expired.
+//  2. The CA of the current pair, or of the announced one, is added to a bundle without it.
+//  3. An announced pair that cannot serve is dropped.
+//  4. A pair that was announced long enough becomes the current one. The CA of its predecessor stays trusted until the next pair is
+//     announced: other replicas may still serve it.
+//  5. When the current pair is due for renewal, its successor is announced.
 func (s *state) advance(w want, now time.Time, announced bool) (bool, error) {
 	switch {
 	case !serves(s.current, w, now):
@@ -106,7 +106,7 @@ func (s *state) advance(w want, now time.Time, announced bool) (bool, error) {
 
 func serves(p *pair, w want, now time.Time) bool { return p != nil && p.usable(w.hosts, now) == nil }
 
-// replace makes a current pair out of nothing.
+// replace creates a new current pair.
 func (s *state) replace(w want, now time.Time) error {
 	made, err := newPair(w.hosts, now, w.lifetime)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *state) replace(w want, now time.Time) error {
 	return nil
 }
 
-// due is when the next step can be taken, if nothing else happens.
+// due returns when the next step can be taken, if nothing else happens.
 func (s *state) due() time.Time {
 	if s.next != nil {
 		return s.takeover()

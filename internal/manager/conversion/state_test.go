@@ -14,7 +14,7 @@ var (
 	ours  = want{hosts: []string{"klm.kcp-system.svc", "127.0.0.1"}, lifetime: 90 * time.Hour}
 )
 
-// after advances a state, through a Secret each time, until nothing is due at that moment, and tells how many steps that took.
+// after advances a state, through a Secret each time, until nothing is due at the given time, and returns the number of steps.
 func after(t *testing.T, s *state, wait time.Duration, announced bool) int {
 	t.Helper()
 	for steps := range 5 {
@@ -79,16 +79,16 @@ func TestState_ACertificateThatCannotServeIsReplacedAtOnce(t *testing.T) {
 		steps int
 		cas   int
 	}{
-		"one that is good stays":                    {good, 0, 1},
-		"an empty Secret":                           {nil, 1, 1},
-		"a certificate for other hosts":             {made("elsewhere.example.com"), 1, 2},
-		"a certificate for one of two hosts":        {made(ours.hosts[0]), 1, 2},
-		"garbage":                                   {with(good, corev1.TLSCertKey, []byte("x")), 1, 1},
-		"a key of another":                          {with(good, corev1.TLSPrivateKeyKey, other[corev1.TLSPrivateKeyKey]), 1, 1},
-		"a bundle that lacks its CA gets it":        {with(good, keyBundle, other[keyBundle]), 1, 1},
-		"a bundle that is garbage is made anew":     {with(good, keyBundle, []byte("x")), 1, 1},
-		"an announced one that is garbage is as no": {with(good, keyNextChain, []byte("x")), 0, 1},
-		"an announced one for other hosts is forgotten": {
+		"a valid one stays":                  {good, 0, 1},
+		"an empty Secret":                    {nil, 1, 1},
+		"a certificate for other hosts":      {made("elsewhere.example.com"), 1, 2},
+		"a certificate for one of two hosts": {made(ours.hosts[0]), 1, 2},
+		"garbage":                            {with(good, corev1.TLSCertKey, []byte("x")), 1, 1},
+		"a key of another":                   {with(good, corev1.TLSPrivateKeyKey, other[corev1.TLSPrivateKeyKey]), 1, 1},
+		"a bundle without its CA":            {with(good, keyBundle, other[keyBundle]), 1, 1},
+		"a bundle that is garbage":           {with(good, keyBundle, []byte("x")), 1, 1},
+		"an announced one that is garbage":   {with(good, keyNextChain, []byte("x")), 0, 1},
+		"an announced one for other hosts": {
 			with(with(good, keyNextChain, made("a")[corev1.TLSCertKey]), keyNextKey, []byte("x")), 0, 1,
 		},
 	} {

@@ -16,16 +16,16 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// DefaultLifetime is how long a certificate is valid; it is renewed after two thirds of that.
+// DefaultLifetime is the lifetime of a certificate; it is renewed after two thirds of that.
 const DefaultLifetime = 90 * 24 * time.Hour
 
 // Webhook serves conversions. It is a Runnable of every replica.
 type Webhook struct {
-	// Addr is where to listen, such as ":9443".
+	// Addr is the address to listen on, such as ":9443".
 	Addr string
-	// Endpoint is where the API server reaches it.
+	// Endpoint is the address at which the API server reaches it.
 	Endpoint Endpoint
-	// Secret keeps the certificate.
+	// Secret holds the certificate.
 	Secret types.NamespacedName
 	// Lifetime of a certificate.
 	Lifetime time.Duration
@@ -33,18 +33,18 @@ type Webhook struct {
 	Client dynamic.Interface
 	Log    logr.Logger
 	Now    func() time.Time
-	// Listening is told the address once it is open, which tests want that listen on port 0; may be nil.
+	// Listening is called with the address once it is open, for tests that listen on port 0; may be nil.
 	Listening func(net.Addr)
 
 	serving atomic.Pointer[tls.Certificate]
 	ready   atomic.Bool
 }
 
-// NeedLeaderElection says no: every replica serves.
+// NeedLeaderElection returns false: every replica serves.
 func (w *Webhook) NeedLeaderElection() bool { return false }
 
-// Ready says nil once there is a certificate and the definitions carry its CA. It never takes that back: API servers that run into
-// trouble later are not helped by taking every replica out of the Service.
+// Ready returns nil once there is a certificate and the definitions have its CA. After that it never fails again: removing every replica
+// from the Service would not solve a later problem of the API servers.
 func (w *Webhook) Ready(*http.Request) error {
 	if !w.ready.Load() {
 		return fmt.Errorf("the conversion webhook waits for its certificate in the Secret %s, and for its CA in the definitions", w.Secret)

@@ -72,7 +72,7 @@ func (w *Watched) GetCache() cache.Cache { return w.cache }
 func (w *Watched) Get(ctx context.Context, key types.NamespacedName) *corev1.Secret {
 	secret := &corev1.Secret{}
 	if err := w.cache.Get(ctx, key, secret, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // it is not there; or the manager ends, and the answer does not count
+		return nil // it does not exist, or the manager is shutting down and the answer does not matter
 	}
 	return secret
 }

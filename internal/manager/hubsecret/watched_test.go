@@ -32,7 +32,7 @@ var apiServer = apiserver.Start
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// fixture is a manager on a real API server, with its own namespace; calls counts its requests.
+// fixture is a manager with a real API server and its own namespace; calls counts its requests.
 type fixture struct {
 	*testing.T
 	client.Client
@@ -150,7 +150,7 @@ func TestNamed_ReturnsCurrentSecret(t *testing.T) {
 	named, err := NewNamed(f.mgr, f.namespace, "login")
 	f.must(err)
 	var told atomic.Value
-	var seen sync.Map // passwords that the hook was told
+	var seen sync.Map // passwords that the hook has read
 	named.OnChange(func() {
 		password := passwordOf(named.Get(context.Background()))
 		seen.Store(password, true)

@@ -11,7 +11,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// The hub's watches are renewed after one to two hours, as those of the runtimes; client-go would do it every five to ten minutes.
+// The hub's watches are renewed after one to two hours, like those of the runtimes; client-go would renew them every five to ten minutes.
 const (
 	shortestWatch = time.Hour
 	watchSpread   = time.Hour

@@ -47,7 +47,7 @@ type kymaState struct {
 
 // state is that of a Kyma or, with a name, of one of its modules; now means that it is the current one.
 type state struct {
-	module, name unique.Handle[string] // there are few of them, and many Kymas
+	module, name unique.Handle[string] // there are few values, and many Kymas
 	now          bool
 }
 
@@ -77,8 +77,8 @@ func (s *States) Describe(into chan<- *prometheus.Desc) {
 	into <- s.modules
 }
 
-// Collect implements prometheus.Collector. Two Kymas of one name, in two namespaces, have one series, as in upstream: the current state of
-// either counts.
+// Collect implements prometheus.Collector. Two Kymas of the same name in two namespaces share a series, as in upstream: the current state
+// of either counts.
 func (s *States) Collect(into chan<- prometheus.Metric) {
 	type series struct{ module, kyma, name, shoot, instance string }
 	told := map[series]bool{}

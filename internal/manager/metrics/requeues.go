@@ -3,7 +3,7 @@ package metrics
 import "github.com/prometheus/client_golang/prometheus"
 
 // Requeues counts why objects are reconciled again without an event, by upstream's reasons where the step is the same. Upstream also counts
-// every reconcile of an object that is in order; here such objects are not requeued, so these count problems and waits alone.
+// every reconcile of a ready object; here such objects are not requeued, so only problems and waits count.
 type Requeues struct{ total *prometheus.CounterVec }
 
 // NewRequeues registers the counter with registry.

@@ -9,31 +9,31 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// keptReaches bounds what is remembered of ways that lead to content.
+// keptReaches is the maximum number of access grants that are remembered.
 const keptReaches = 4096
 
-// accessGrant is a way to content that was gone to its end: that place, asked with those logins, served it.
+// accessGrant records that a source served content to given logins.
 //
-// The store and what is rendered of it are shared by all Manifests, and a digest is no secret. So what is there already counts only for a
-// Manifest that has installed it before, which status.resolved tells, and where it was fetched by the same reference and the same
-// logins. Otherwise the source itself must serve it again.
+// The store and the rendered objects are shared by all Manifests, and a digest is no secret. So stored content may be used only for a
+// Manifest that has installed it before, as status.resolved records, or where it was fetched by the same reference with the same logins.
+// Otherwise the source itself must serve it again.
 type accessGrant struct {
 	reference, digest string
 	access            [sha256.Size]byte
 }
 
-// access tells ways to the same reference apart without keeping them: by logins, and by what a source says beyond its reference, such as
-// the query of a signed address.
+// access returns a hash that distinguishes ways of access to the same reference without storing them: by logins, and by the fields of a
+// source that are not part of its reference, such as the query of a signed URL.
 func (a *parsedSource) access(logins *Logins) [sha256.Size]byte {
 	said, err := json.Marshal(a.fields)
 	if err != nil {
-		panic(err) // it came out of JSON
+		panic(err) // it came from JSON
 	}
 	known := logins.fingerprint()
 	return sha256.Sum256(append(known[:], said...))
 }
 
-// resolve finds out what a source names, unless pinned says it, and whether what is stored of that may be used.
+// resolve resolves a source, unless pinned holds the result, and reports whether the stored content may be used.
 func (c *Contents) resolve(
 	ctx context.Context, source content.Source, pinned content.Resolved, access [sha256.Size]byte,
 ) (resolved content.Resolved, shared bool, err error) {
@@ -50,13 +50,13 @@ func (c *Contents) resolve(
 	return resolved, shared, nil
 }
 
-// flight names what is requested in one way, so that many who ask it at once ask it once.
+// flight returns the key by which concurrent requests for the same content are merged into one.
 func (r accessGrant) flight() string {
 	return strings.Join([]string{r.reference, r.digest, string(r.access[:])}, "\n")
 }
 
-// fetch returns the files of what a source was resolved to. Of many who ask for the same at once, one is served by the place itself, and
-// the others take it from the store.
+// fetch returns the files of a resolved source. Of concurrent callers for the same content, one fetches it from the source itself, and the
+// others read it from the store.
 func (c *Contents) fetch(
 	ctx context.Context, source content.Source, resolved content.Resolved, shared bool, access [sha256.Size]byte,
 ) (*content.Tree, error) {

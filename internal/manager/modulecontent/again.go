@@ -1,9 +1,9 @@
 package modulecontent
 
-// TryAgain forgets what failed, so that the next caller makes a request at once: the cause was fixed.
+// TryAgain forgets earlier failures, so that the next caller makes a request at once. It is for use after the cause was fixed.
 func (c *Components) TryAgain() { c.calls.forgive() }
 
-// TryAgain forgets what failed, so that the next caller makes a request at once: the cause was fixed.
+// TryAgain forgets earlier failures, so that the next caller makes a request at once. It is for use after the cause was fixed.
 func (c *Contents) TryAgain() {
 	c.calls.forgive()
 	c.trees.forgive()

@@ -13,45 +13,47 @@ import (
 )
 
 const (
-	// patience is how long the first caller waits for a response, and all that join it meanwhile. Afterwards the call goes
-	// on alone: a registry that does not answer must not hold the workers that others need.
+	// patience is the time for which the first caller, and all that join it meanwhile, wait for a response. Afterwards the call continues in
+	// the background: a registry that does not answer must not block workers.
 	patience = 2 * time.Second
-	// pendingPause is when it is worth asking again for an answer that is still on its way.
+	// pendingPause is the pause after which to ask again for an answer that is still pending.
 	pendingPause = time.Second
-	// shortestPause and longestPause bound the back-off after a failure.
+	// shortestPause and longestPause are the limits of the back-off after a failure.
 	shortestPause = 2 * time.Second
 	longestPause  = 45 * time.Second
-	// keptFailures bounds what is remembered of failures.
+	// keptFailures is the maximum number of failures that are remembered.
 	keptFailures = 4096
 )
 
-// calls makes each call once for all who want its answer, and remembers a failure for a growing while. Answers that succeed are for the
-// caller to keep. A gate bounds how many are under way; what waits behind it is dropped when it was not asked for again for a while.
+// calls makes each call once for all callers that need its answer, and remembers a failure for an increasing time. Successful answers are
+// for the caller to keep. A limiter bounds the calls in progress; a call that waits for it is dropped when no caller has asked for it again
+// for some time.
 type calls[K comparable, V any] struct {
 	patience time.Duration
 	now      func() time.Time
 	gate     *fairLimiter
-	place    func(K) string // whose part of the gate a call takes
+	place    func(K) string // the place that a call counts for in the limiter
 
 	mu      sync.Mutex
 	running map[K]*call[V]
 	failed  *lru.Cache
 }
 
-// call is one that is under way; the rest is there once done is closed.
+// call is a call in progress; answer, err and pause are set once done is closed.
 type call[V any] struct {
 	begun time.Time
-	// parsedSource is when the answer was last asked for, and waiting how many wait for it now; guarded by the lock of the calls.
+	// asked is when the answer was last asked for, and waiting is the number of callers that wait for it now; guarded by the lock of the
+	// calls.
 	asked   time.Time
 	waiting int
 
 	done   chan struct{}
 	answer V
 	err    error
-	pause  time.Duration // for which err stands
+	pause  time.Duration // how long err stands
 }
 
-// failure is the last one of a key.
+// failure is the last failure of a key.
 type failure struct {
 	err   error
 	pause time.Duration
@@ -64,9 +66,9 @@ func newCalls[K comparable, V any](through *fairLimiter, place func(K) string) *
 	}
 }
 
-// do returns the answer of fetch, which bounds its own time and does not end with ctx, since others may wait for it. A positive retry
-// says that there is none and when it is worth asking again: with err nil it is on its way for the first time, otherwise err is what
-// stood in the way last.
+// do returns the answer of fetch, which limits its own time and does not end with ctx, since other callers may wait for it. A positive
+// retry means that there is no answer; it is the pause before asking again. With a nil err the answer is pending for the first time,
+// otherwise err is the last failure.
 func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context) (V, error)) (answer V, retry time.Duration, err error) {
 	running, last := c.join(ctx, key, fetch)
 	if running == nil {
@@ -91,8 +93,8 @@ func (c *calls[K, V]) do(ctx context.Context, key K, fetch func(context.Context)
 	return running.answer, 0, nil
 }
 
-// join finds the call that is under way, or begins one unless the last failure, which comes along, still stands. The caller that gets one
-// waits for it until part.
+// join returns the call in progress, or begins one unless the last failure, which it also returns, still stands. A caller that gets a call
+// must end its wait with part.
 func (c *calls[K, V]) join(ctx context.Context, key K, fetch func(context.Context) (V, error)) (*call[V], failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,18 +113,18 @@ func (c *calls[K, V]) join(ctx context.Context, key K, fetch func(context.Contex
 	return begun, last
 }
 
-// part says that a caller waits no longer.
+// part ends the wait of a caller.
 func (c *calls[K, V]) part(from *call[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from.waiting--
 }
 
-// make makes a call once its turn has come, if it is wanted then.
+// make makes a call once the limiter permits it, if it is still wanted then.
 func (c *calls[K, V]) make(ctx context.Context, key K, begun *call[V], fetch func(context.Context) (V, error)) {
 	place := c.place(key)
 	if !c.gate.enter(place, func() bool { return c.wanted(key, begun) }) {
-		return // no one is left who would hear of it
+		return // no caller is left
 	}
 	defer close(begun.done)
 	defer c.gate.leave(place)
@@ -130,7 +132,7 @@ func (c *calls[K, V]) make(ctx context.Context, key K, begun *call[V], fetch fun
 	begun.pause = c.ended(key, begun.err)
 }
 
-// wanted reports whether a call that has not begun is still to be made. One that is not is forgotten at once: who asks later begins
+// wanted reports whether a call that has not begun must still be made. One that is not wanted is forgotten at once: a later caller begins
 // another.
 func (c *calls[K, V]) wanted(key K, begun *call[V]) bool {
 	c.mu.Lock()
@@ -142,7 +144,7 @@ func (c *calls[K, V]) wanted(key K, begun *call[V]) bool {
 	return false
 }
 
-// guarded makes an error of a panic: the input is untrusted, and no caller of this goroutine would recover it.
+// guarded turns a panic into an error: the input is untrusted, and nothing else in this goroutine would recover from it.
 func guarded[V any](ctx context.Context, fetch func(context.Context) (V, error)) (answer V, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -152,8 +154,8 @@ func guarded[V any](ctx context.Context, fetch func(context.Context) (V, error))
 	return fetch(ctx)
 }
 
-// ended takes note of how a call ended, and says for how long a failure stands: twice as long as the one before, or as long as the
-// registry asked to be left alone.
+// ended records the result of a call, and returns how long a failure stands: twice as long as the previous one, or at least as long as the
+// registry requests.
 func (c *calls[K, V]) ended(key K, err error) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 var errDown = errors.New("the registry is down")
 
-// clock is a time that the test moves.
+// clock is a clock that the test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -35,7 +35,7 @@ func (c *clock) move(by time.Duration) {
 // anywhere returns the place of every call.
 func anywhere(string) string { return "" }
 
-// newTestCalls are calls that wait long and whose time the test moves.
+// newTestCalls returns calls with a long patience and a clock that the test sets.
 func newTestCalls() (*calls[string, string], *clock) {
 	time0 := &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	c := newCalls[string, string](newGate(callsAtOnce, callsAtOnce), anywhere)
@@ -97,7 +97,7 @@ func TestCalls_AllWhoAskShareOneCall(t *testing.T) {
 				})
 			})
 		}
-		synctest.Wait() // until all of them are waiting
+		synctest.Wait() // until all of them wait
 		close(release)
 		group.Wait()
 		if asked != 1 || strings.Join(answers, "") != strings.Repeat("yes", len(answers)) {
@@ -121,7 +121,7 @@ func TestCalls_ASlowCallHoldsNobodyAndGoesOn(t *testing.T) {
 	}
 	cancel()
 	c.patience = time.Hour
-	time0.move(2 * time.Hour) // its time has ended for those who come later, too
+	time0.move(2 * time.Hour) // past the patience of later callers, too
 	begun := time.Now()
 	if _, retry, err := c.do(t.Context(), "key", slow); retry != pendingPause || err != nil || time.Since(begun) > time.Minute {
 		t.Fatalf("retry %s, error %v after %s, want none yet, at once", retry, err, time.Since(begun))

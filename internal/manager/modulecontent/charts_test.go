@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// startHelmRepository serves one chart whose ConfigMap tells where it comes from.
+// startHelmRepository serves one chart whose ConfigMap names its origin.
 func startHelmRepository(t *testing.T, from string) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -38,16 +38,16 @@ func startHelmRepository(t *testing.T, from string) string {
 	return server.URL
 }
 
-// Two repositories have a chart of the same name and version. Whatever is known of one says nothing of the other, within a Manifest and
-// between Manifests, and each installation has its own release name.
+// Two repositories have a chart of the same name and version. Neither is used for the other, within a Manifest or between Manifests, and
+// each installation has its own release name.
 func TestChartsOfTheSameNameAreNotMixed(t *testing.T) {
 	contents := startRegistry(t).objects(t)
 	contents.Policy = func(string) content.HostPolicy { return content.HostPolicy{PlainHTTP: true} }
 	here, there := startHelmRepository(t, "here"), startHelmRepository(t, "there")
 	source := func(url string) string { return fmt.Sprintf(`{"url":%q,"chartName":"sample","version":"1.0.0"}`, url) }
 	for name, test := range map[string]struct{ sources, want []string }{
-		"in one Manifest":                     {[]string{source(here), source(there), source(here)}, []string{"here-first", "there-second", "here-third"}},
-		"in another one, the other way round": {[]string{source(there), source(here)}, []string{"there-first", "here-second"}},
+		"in one Manifest":                  {[]string{source(here), source(there), source(here)}, []string{"here-first", "there-second", "here-third"}},
+		"in another one, in reverse order": {[]string{source(there), source(here)}, []string{"there-first", "here-second"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parts, err := contents.Read(t.Context(), manifestOf(test.sources...), anyCluster)

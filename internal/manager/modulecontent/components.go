@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// keptComponents bounds the cache: a fleet uses some dozens of modules in some versions each.
+	// keptComponents is the size of the cache: a fleet uses some dozens of modules in a few versions each.
 	keptComponents = 1024
-	// doubtPause is how often a component version that cannot be installed is read again.
+	// doubtPause is the interval at which a component version that cannot be installed is read again.
 	doubtPause = 45 * time.Second
 )
 
-// Components reads component versions and keeps what they say.
+// Components reads component versions and caches them.
 type Components struct {
-	// Signatures returns what is asked of the signatures of a component; nil asks for nothing. For as long as the answer is the same pointer,
-	// a component is not judged again.
+	// Signatures returns the policy for the signatures of a component; nil requires nothing. As long as it returns the same pointer, a
+	// component is not judged again.
 	Signatures func(component string) *descriptor.SignaturePolicy
-	// Log is told, once, of signatures that are not as they should be and do not have to be.
+	// Log gets a line, once, for missing or invalid signatures that the policy tolerates.
 	Log logr.Logger
 
 	reader *descriptor.Reader
@@ -33,22 +33,22 @@ type Components struct {
 	calls  *calls[readKey, *judgement]
 }
 
-// readKey tells readings apart. A failure under one policy says nothing of another.
+// readKey identifies a read. A failure under one policy does not apply to another.
 type readKey struct {
 	module.ComponentKey
 	policy *descriptor.SignaturePolicy
 }
 
-// NewComponents reads from the registry of reader.
+// NewComponents returns Components that read from the registry of reader.
 func NewComponents(reader *descriptor.Reader) *Components {
 	// All of them are read from one registry.
 	calls := newCalls[readKey, *judgement](newGate(callsAtOnce, callsAtOnce), func(readKey) string { return "" })
 	return &Components{reader: reader, known: lru.New(keptComponents), calls: calls}
 }
 
-// Describe returns what a component version can install. What cannot be read, or is not signed as it has to be, comes back with a reason,
-// and with the time after which it is worth asking again; until then the answer costs no request. One that takes its time to be read is
-// pending, unless it was read before.
+// Describe returns what a component version can install. One that cannot be read, or is not signed as required, is returned with a reason,
+// and with the time after which to ask again; until then the answer costs no request. One that takes long to read is pending, unless it was
+// read before.
 func (c *Components) Describe(ctx context.Context, key module.ComponentKey) (module.Component, time.Duration) {
 	judged, retry, err := c.judge(ctx, key)
 	switch {
@@ -61,8 +61,8 @@ func (c *Components) Describe(ctx context.Context, key module.ComponentKey) (mod
 	}
 }
 
-// judge finds what is known of a component version and holds under the policy as it is now. What does not hold is read again, by and by:
-// it may have been signed.
+// judge returns the judgement of a component version under the current policy. One that is refused is read again from time to time: it may
+// have been signed.
 func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged *judgement, retry time.Duration, err error) {
 	asked := readKey{ComponentKey: key}
 	if c.Signatures != nil {
@@ -79,14 +79,14 @@ func (c *Components) judge(ctx context.Context, key module.ComponentKey) (judged
 	}
 	if known.stale(c.calls.now()) {
 		if again, retry, err := c.calls.do(ctx, asked, read); err == nil {
-			return cmp.Or(again, judged), retry, nil // what is known stands until the registry has answered, which is looked at soon
+			return cmp.Or(again, judged), retry, nil // the known version counts until the registry has answered
 		}
 	}
 	return judged, 0, nil
 }
 
-// MarkSuspect says that what a component version holds cannot be installed. What is known of it stays, but the registry is asked again, by
-// the next caller after a pause, in case the version was published again. It returns when that is.
+// MarkSuspect records that the content of a component version cannot be installed. The cached version stays, but the next caller after a
+// pause reads it from the registry again, in case the version was published again. It returns that pause.
 func (c *Components) MarkSuspect(key module.ComponentKey) time.Duration {
 	if known := c.cached(key); known != nil {
 		known.doubted.Store(true)
@@ -104,7 +104,7 @@ func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error
 	known := c.cached(asked.ComponentKey)
 	if known != nil && !known.stale(c.calls.now()) {
 		if judged := known.judge(asked.policy, c.calls.now(), c.Log); judged.err == nil {
-			return judged, nil // read since the caller looked
+			return judged, nil // read since the caller checked
 		}
 	}
 	found, err := c.reader.Get(ctx, asked.Name, asked.Version)
@@ -112,7 +112,7 @@ func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error
 		if known != nil {
 			known.read.Store(c.calls.now().UnixNano())
 			judged := known.judge(asked.policy, c.calls.now(), c.Log)
-			return judged, judged.err // which the registry has no answer to
+			return judged, judged.err // the registry did not return the version
 		}
 		return nil, err
 	}

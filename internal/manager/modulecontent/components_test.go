@@ -18,8 +18,8 @@ func TestDescribe(t *testing.T) {
 		want                v1beta2.RefType
 		reason, message     string
 	}{
-		"a plain layer is applied as it is":             {rawManifest, "application/x-yaml", v1beta2.RefTypeOCI, "", ""},
-		"a tar is opened":                               {rawManifest, "application/x-tar", v1beta2.RefTypeOCIDir, "", ""},
+		"a plain layer is applied unchanged":            {rawManifest, "application/x-yaml", v1beta2.RefTypeOCI, "", ""},
+		"a tar archive is unpacked":                     {rawManifest, "application/x-tar", v1beta2.RefTypeOCIDir, "", ""},
 		"a component without raw-manifest is no module": {"other", "application/x-yaml", "", v1beta2.ReasonComponentInvalid, "raw-manifest"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,10 +67,10 @@ func TestDescribeLeavesARegistryAloneThatFailed(t *testing.T) {
 		status int32
 		reason string
 	}{
-		"one that is down":                   {http.StatusServiceUnavailable, v1beta2.ReasonRegistryUnreachable},
-		"one that refuses the login":         {http.StatusForbidden, v1beta2.ReasonRegistryUnauthorized},
-		"one that has no such thing":         {http.StatusNotFound, v1beta2.ReasonComponentNotFound},
-		"one that does not know what it has": {0, v1beta2.ReasonComponentNotFound},
+		"one that is down":           {http.StatusServiceUnavailable, v1beta2.ReasonRegistryUnreachable},
+		"one that refuses the login": {http.StatusForbidden, v1beta2.ReasonRegistryUnauthorized},
+		"one without the component":  {http.StatusNotFound, v1beta2.ReasonComponentNotFound},
+		"one that is empty":          {0, v1beta2.ReasonComponentNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := startRegistry(t)

@@ -26,7 +26,7 @@ type configMapPlace struct{ reader client.Reader }
 
 type configMapSpec struct {
 	Name string `json:"name"`
-	// Path of the folder that the keys are files of; default "manifests", as a bundle has it.
+	// Path of the folder that holds the keys as files; default "manifests", as in a bundle.
 	Path string `json:"path"`
 }
 
@@ -60,7 +60,7 @@ type configMaps struct {
 	store     *content.Store
 }
 
-// Reference names the ConfigMaps and where their keys go.
+// Reference names the ConfigMaps and the folders of their keys.
 func (s *configMaps) Reference() string {
 	names := make([]string, 0, len(s.specs))
 	for _, spec := range s.specs {
@@ -69,7 +69,7 @@ func (s *configMaps) Reference() string {
 	return "configmaps://" + s.namespace + "/" + strings.Join(names, ",")
 }
 
-// Resolve reads the ConfigMaps. Their digest is that of the files that they make.
+// Resolve reads the ConfigMaps. Their digest is that of the resulting files.
 func (s *configMaps) Resolve(ctx context.Context) (content.Resolved, error) {
 	tree, err := s.read(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *configMaps) Resolve(ctx context.Context) (content.Resolved, error) {
 	return content.Resolved{Digest: digest}, err
 }
 
-// Fetch reads them again when the store does not have them any more.
+// Fetch reads the ConfigMaps again when the store no longer has their files.
 func (s *configMaps) Fetch(ctx context.Context, resolved content.Resolved) (*content.Tree, error) {
 	tree, err := s.store.Tree(resolved.Digest)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -16,25 +16,24 @@ import (
 )
 
 const (
-	// keptContents bounds what was rendered and is kept; the store on disk keeps the content.
+	// keptContents is the maximum number of rendered contents that are cached; the store on disk keeps the content itself.
 	keptContents = 64
-	// unpackedAtOnce bounds the bytes that content under way may unpack to: two of the largest that is accepted, or dozens of charts.
+	// unpackedAtOnce bounds the bytes that concurrently read content may unpack to: two of the largest accepted contents, or dozens of charts.
 	unpackedAtOnce = 512 << 20
 )
 
-// Format is how content of a type is rendered.
+// Format defines how content of a type is rendered.
 type Format struct {
 	Renderer render.Renderer
-	// Archive reports whether the content is many files and not one.
+	// Archive reports whether the content is an archive of files and not one file.
 	Archive bool
-	// Whole reports whether the renderer takes the whole content and finds Input.Path in it, since what is there may refer to what is beside
-	// it.
+	// Whole reports whether the renderer takes the whole content and finds Input.Path in it, since files there may refer to files outside it.
 	Whole bool
 	// Values reports whether the renderer takes values, and renders differently for different clusters and names.
 	Values bool
 }
 
-// BuiltinFormats returns the types of a source that this operator brings.
+// BuiltinFormats returns the built-in types of a source.
 func BuiltinFormats() map[string]Format {
 	known := map[string]Format{}
 	for name, renderer := range formats.Builtin() {
@@ -44,24 +43,24 @@ func BuiltinFormats() map[string]Format {
 			Whole: kind == v1beta2.RefTypeKustomize, Values: kind == v1beta2.RefTypeHelmChart,
 		}
 	}
-	delete(known, "") // the place says what a source without a type is
+	delete(known, "") // the place defines the type of a source that names none
 	return known
 }
 
-// Contents reads what the sources of Manifests hold.
+// Contents reads the content of Manifests' sources.
 type Contents struct {
-	// OCI fetches from registries, verified, into its Store, which keeps everything else too.
+	// OCI fetches verified content from registries into its Store, which keeps all other content too.
 	OCI *content.OCI
-	// Secrets reads registry credentials, past any cache.
+	// Secrets reads registry credentials without a cache.
 	Secrets client.Reader
-	// Places and Formats are what a source can name.
+	// Places and Formats are those that a source can name.
 	Places  []SourceType
 	Formats map[string]Format
-	// Policy returns how to talk to a host; nil means by TLS that the system trusts.
+	// Policy returns how to connect to a host; nil means with TLS and the system's certificate authorities.
 	Policy func(host string) content.HostPolicy
-	// OperatorLogin returns how far the login of OCI goes for a Manifest that selects none; nil: everywhere.
+	// OperatorLogin returns the scope of the login of OCI for a Manifest that selects none; nil: no restriction.
 	OperatorLogin func(ctx context.Context, m *v1beta2.Manifest) (OperatorLogin, error)
-	// Signed says which content is vouched for; nil: nothing has to be.
+	// Signed returns which content is covered by signatures; nil: none has to be.
 	Signed Signed
 	// Log gets a line, once, for unsigned content that needs no signature.
 	Log logr.Logger
@@ -76,10 +75,10 @@ type Contents struct {
 	asking   singleflight.Group
 }
 
-// ErrPending says that content is being fetched for the first time; nothing has failed.
+// ErrPending reports that content is being fetched for the first time; nothing has failed.
 var ErrPending = errors.New("the content is being fetched")
 
-// NewContents reads by oci, and knows the built-in places and formats; reader is requested Secrets and ConfigMaps.
+// NewContents returns Contents that fetch with oci, with the built-in places and formats; reader reads Secrets and ConfigMaps.
 func NewContents(oci *content.OCI, reader client.Reader) *Contents {
 	through, host := newGate(callsAtOnce, callsOfPlace), func(key callKey) string { return placeOf(key.reference) }
 	return &Contents{
@@ -91,22 +90,22 @@ func NewContents(oci *content.OCI, reader client.Reader) *Contents {
 
 // Part is one installation of a Manifest, rendered.
 type Part struct {
-	// Source says what it is and which content it was resolved to.
+	// Source is its name and reference, and the content that it was resolved to.
 	Source v1beta2.ResolvedSource
 	// Rendered objects are shared: copy one before changing it.
 	Rendered render.Rendered
-	// Namespace for objects that name none, where the config layer says one; CreateNamespace asks for it to be made.
+	// Namespace for objects that name none, where the config layer sets one; CreateNamespace requests its creation.
 	Namespace       string
 	CreateNamespace bool
 }
 
-// Capabilities are what templates may ask about a cluster.
+// Capabilities are the properties of a cluster that templates may use.
 type Capabilities struct {
 	KubeVersion string
 	APIVersions []string
 }
 
-// Sources names everything that a Manifest installs from, in order and without a call: name and reference only.
+// Sources returns all sources that a Manifest installs from, in order and without a request: name and reference only.
 func (c *Contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
 	parts, err := c.everything(m)
 	if err != nil {
@@ -123,7 +122,7 @@ func (c *Contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error
 	return sources, nil
 }
 
-// everything is parts with the config layer in front.
+// everything returns parts with the config layer in front.
 func (c *Contents) everything(m *v1beta2.Manifest) ([]parsedSource, error) {
 	parts, err := c.parts(m)
 	if err != nil || m.Spec.Config == nil {
@@ -133,7 +132,7 @@ func (c *Contents) everything(m *v1beta2.Manifest) ([]parsedSource, error) {
 	return append([]parsedSource{config}, parts...), err
 }
 
-// open makes the source of a part. Without logins it is good for its reference only.
+// open returns the source of a part. Without logins only its reference can be used.
 func (c *Contents) open(m *v1beta2.Manifest, part *parsedSource, logins Logins) (content.Source, error) {
 	format := c.Formats[part.format]
 	ask := SourceRequest{
@@ -146,7 +145,7 @@ func (c *Contents) open(m *v1beta2.Manifest, part *parsedSource, logins Logins) 
 	}
 	source, err := part.place.Open(ask)
 	if err == nil {
-		// Callers that can use the content of an earlier resolution are informed, now that the reference is known.
+		// Some sources can use an earlier resolution, which can be looked up now that the reference is known.
 		if ask.Known, _ = pinnedTo(m, part.name, source.Reference()); ask.Known.Digest != "" {
 			source, err = part.place.Open(ask)
 		}

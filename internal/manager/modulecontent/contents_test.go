@@ -33,7 +33,7 @@ func (f *fake) objects(t *testing.T, secrets ...client.Object) objectReader {
 	oci := &content.OCI{Store: &content.Store{Dir: t.TempDir()}}
 	oci.PlainHTTP = func(string) bool { return true }
 	contents := NewContents(oci, clientfake.NewClientBuilder().WithObjects(secrets...).Build())
-	contents.calls.patience, contents.trees.patience = time.Minute, time.Minute // a slow machine is no slow registry
+	contents.calls.patience, contents.trees.patience = time.Minute, time.Minute // a slow machine must not look like a slow registry
 	return objectReader{contents}
 }
 
@@ -52,7 +52,7 @@ func (r objectReader) Objects(ctx context.Context, m *v1beta2.Manifest, source v
 	return parts[0].Rendered.Objects(), nil
 }
 
-// noCluster is for formats that do not ask.
+// noCluster is for formats that do not use capabilities.
 func noCluster(context.Context) (Capabilities, error) {
 	return Capabilities{}, errors.New("no one should ask the cluster")
 }
@@ -91,7 +91,7 @@ func TestObjectsAreFetchedAndParsedOnce(t *testing.T) {
 		t.Errorf("%d requests, want 1", got)
 	}
 	f.status.Store(http.StatusServiceUnavailable)
-	other := objectReader{NewContents(objects.OCI, objects.Secrets)} // as after a restart: nothing parsed, and the store on disk
+	other := objectReader{NewContents(objects.OCI, objects.Secrets)} // as after a restart: only the store on disk is left
 	installed := manifest.DeepCopy()
 	installed.Status.Resolved = []v1beta2.ResolvedSource{{
 		Name: rawManifest, Reference: source.Repo + "/" + source.Name + "@" + source.Ref, Digest: source.Ref,
@@ -119,7 +119,7 @@ func TestContentThatOnlyAnothersLoginMayFetchIsNotReadFromTheStore(t *testing.T)
 	if _, err := objects.Objects(t.Context(), manifest, theirs); err != nil {
 		t.Fatal(err)
 	}
-	// A registry of our own, that only claims to have it.
+	// A registry of the other tenant that only claims to have the content.
 	claims := startRegistry(t)
 	claims.next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Docker-Content-Digest", source.Ref)
@@ -179,18 +179,18 @@ func TestObjectsRefuses(t *testing.T) {
 		"a digest that the registry does not have": {
 			with(func(s *v1beta2.ImageSpec) { s.Ref = "sha256:" + strings.Repeat("0", 64) }), content.ReasonContentNotFound, f.host,
 		},
-		"what is no object":               {f.source(t, "[1, 2]"), content.ReasonContentInvalid, "document 1"},
+		"content that is not an object":   {f.source(t, "[1, 2]"), content.ReasonContentInvalid, "document 1"},
 		"a selector that finds no Secret": {with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("none") }), content.ReasonRegistryUnauthorized, "login=none"},
 		"a selector that finds every Secret": {
 			with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = &metav1.LabelSelector{} }), content.ReasonSourceInvalid, "every Secret",
 		},
-		"a selector that is none": {
+		"an invalid selector": {
 			with(func(s *v1beta2.ImageSpec) {
 				s.CredSecretSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
 			}), content.ReasonSourceInvalid, "credSecretSelector",
 		},
-		"a Secret without a login":          {with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("empty") }), content.ReasonRegistryUnauthorized, "kcp-system/empty"},
-		"a Secret that is no docker config": {with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("garbage") }), content.ReasonRegistryUnauthorized, "kcp-system/garbage"},
+		"a Secret without a login":         {with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("empty") }), content.ReasonRegistryUnauthorized, "kcp-system/empty"},
+		"a Secret without a docker config": {with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("garbage") }), content.ReasonRegistryUnauthorized, "kcp-system/garbage"},
 		"a login that cannot be decoded, unquoted": {
 			with(func(s *v1beta2.ImageSpec) { s.CredSecretSelector = selecting("undecodable") }), content.ReasonRegistryUnauthorized, "no usable logins",
 		},
@@ -286,7 +286,7 @@ func TestContents_AFailedFetchIsNotRepeatedAtOnce(t *testing.T) {
 func TestTroubleOfThisMachineIsTold(t *testing.T) {
 	f := startRegistry(t)
 	source, objects := f.source(t, configMap), f.objects(t)
-	if err := os.WriteFile(objects.OCI.Store.Dir+"/sha256", nil, 0o600); err != nil { // where a folder must be made
+	if err := os.WriteFile(objects.OCI.Store.Dir+"/sha256", nil, 0o600); err != nil { // where a folder must be created
 		t.Fatal(err)
 	}
 	_, err := objects.Objects(t.Context(), manifest, source)

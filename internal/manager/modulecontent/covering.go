@@ -18,19 +18,20 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// covering holds one reading of a Manifest to what its component version covers. Without a cover it lets everything pass.
+// covering checks one reading of a Manifest against the digests that its component version covers. Without a cover it accepts everything.
 type covering struct {
 	cover    *SignedDigests
 	retry    time.Duration
 	manifest *v1beta2.Manifest
-	// floor is what the reading is held to first; nil where there is no such thing.
+	// floor is the minimum that the reading is checked against first; nil where there is none.
 	floor *covering
 	// refuses ends the reading at the first problem; otherwise all are noted.
 	refuses  bool
 	problems []string
 }
 
-// covering finds out what a Manifest is held to. What cannot be found out refuses only where a signature has to be.
+// covering returns what a Manifest is checked against. Where that cannot be determined, it returns an error only if a signature is
+// required.
 func (c *Contents) covering(ctx context.Context, m *v1beta2.Manifest) (*covering, error) {
 	if c.Signed == nil {
 		return &covering{}, nil
@@ -40,7 +41,7 @@ func (c *Contents) covering(ctx context.Context, m *v1beta2.Manifest) (*covering
 	pending := held != nil && held.coverage == nil && held.Problem == nil
 	switch {
 	case held == nil || pending && !held.Refuses() && held.floor == nil:
-		return &covering{}, nil // it may be in order
+		return &covering{}, nil // it may turn out to be covered
 	case err != nil:
 		return nil, &content.Error{
 			Reason:     cmp.Or(descriptor.ReasonOf(err), content.ReasonInternal),
@@ -57,12 +58,12 @@ func (c *Contents) covering(ctx context.Context, m *v1beta2.Manifest) (*covering
 	return found, nil
 }
 
-// componentOf returns the component version that a Manifest says it comes from.
+// componentOf returns the component version that a Manifest names as its origin.
 func componentOf(m *v1beta2.Manifest) module.ComponentKey {
 	return module.ComponentKey{Name: m.Annotations[v1beta2.AnnotationOCMComponentName], Version: m.Spec.Version}
 }
 
-// report notes what is not covered, or refuses the first of it.
+// report records problems, or returns the first as an error where they are refused.
 func (c *covering) report(problems ...signcoverage.Problem) error {
 	for _, problem := range problems {
 		if c.refuses {
@@ -79,14 +80,14 @@ func (c *covering) problem(where, format string, args ...any) error {
 	return c.report(signcoverage.Problem{Where: where, What: fmt.Sprintf(format, args...)})
 }
 
-// judges reports whether there is something to compare with. Without that each source is refused, or nothing is.
+// judges reports whether there is coverage to compare with. Without it, each source is refused, or none is.
 func (c *covering) judges() bool { return c.cover != nil && c.cover.Problem == nil }
 
-// allows reports whether something need not be covered.
+// allows reports whether the policy exempts something from being covered.
 func (c *covering) allows(what descriptor.Allowance) bool { return c.cover.Policy.Allows(what) }
 
-// checkSpec looks at what stands in the spec itself, apart from its sources. TestEveryFieldOfAManifestIsJudged names each field and says
-// why it is looked at here, elsewhere or not at all.
+// checkSpec checks the fields of the spec apart from its sources. TestEveryFieldOfAManifestIsJudged lists each field and why it is checked
+// here, elsewhere or not at all.
 func (c *covering) checkSpec() error {
 	if !c.judges() {
 		return nil
@@ -115,7 +116,7 @@ func (c *covering) checkSpec() error {
 	return c.report(signcoverage.Localized(c.cover.coverage, c.pinnedImages())...)
 }
 
-// pinnedImages returns the localised images that are looked at: without enforcement the Kyma's Manifests hold those that nothing pinned.
+// pinnedImages returns the localised images to check: without enforcement, Manifests of a Kyma also hold images that are not pinned.
 func (c *covering) pinnedImages() []string {
 	if c.refuses {
 		return c.manifest.Spec.LocalizedImages
@@ -123,7 +124,7 @@ func (c *covering) pinnedImages() []string {
 	return slices.DeleteFunc(slices.Clone(c.manifest.Spec.LocalizedImages), func(image string) bool { return !strings.Contains(image, "@") })
 }
 
-// checkPart holds a source to the resource of the component that it stands for: by its role, and there by name, format and digest.
+// checkPart checks a source against the component's resource for its role: by name, format and digest.
 func (c *covering) checkPart(part *parsedSource, first bool, digest string) error {
 	if c.cover == nil {
 		return nil
@@ -146,8 +147,9 @@ func (c *covering) checkPart(part *parsedSource, first bool, digest string) erro
 	return nil
 }
 
-// role returns the resource that a part of the Manifest must be; without one, it says what the part is instead.
-// The first installation may have any name, since a Manifest without a Kyma is named by hand, unless that names the release of a chart.
+// role returns the resource that a part of the Manifest must match; without one, it returns a description of the part instead. The first
+// installation may have any name, since the author of a stand-alone Manifest chooses it, unless the name becomes the release name of a
+// chart.
 func (c *covering) role(part *parsedSource, first bool) (layer *descriptor.Layer, role string) {
 	contents, name := &c.cover.coverage.Contents, part.name
 	switch {
@@ -169,7 +171,7 @@ func (c *covering) role(part *parsedSource, first bool) (layer *descriptor.Layer
 	return &contents.Installs[at], ""
 }
 
-// checkImages looks at every image that pods run. What no signature is asked of may run by tag.
+// checkImages checks every image that pods run. Where no signature is required, images may be named by tag.
 func (c *covering) checkImages(parts []Part) error {
 	if !c.judges() || !c.cover.Policy.Asks() {
 		return nil
@@ -195,7 +197,7 @@ func objectsOf(parts []Part) (all []*unstructured.Unstructured) {
 	return all
 }
 
-// warn tells of a Manifest once as long as its problem is the same.
+// warn logs a Manifest's problem once, until the problem changes.
 func (c *Contents) warn(m *v1beta2.Manifest, problem string) {
 	key := m.Namespace + "/" + m.Name
 	if told, _ := c.told.Get(key); told == problem {

@@ -13,14 +13,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// The names of what a component says about its module, for messages and memory. No installation can have them.
+// The names of the resources that describe a component's module, for messages and cache keys. No installation can have them.
 const (
 	partDefaultCR = "spec.resource"
 	partTemplate  = "spec.template"
 )
 
-// checkDescribed holds what a ModuleTemplate says beside the content to what the component says: a template is not signed, its component
-// carries it as resource moduletemplate and its default custom resource as default-cr.
+// checkDescribed checks the fields that come from a ModuleTemplate against the component: a template itself is not signed, but its
+// component carries it as resource moduletemplate and its default custom resource as default-cr.
 func (r *reading) checkDescribed(ctx context.Context, parts []Part) error {
 	spec := &r.manifest.Spec
 	if !r.judges() || len(spec.AllowCRDChanges) == 0 && spec.Manager == nil && spec.Resource == nil {
@@ -46,7 +46,7 @@ func (r *reading) checkDescribed(ctx context.Context, parts []Part) error {
 	return r.report(signcoverage.DefaultCR(signed, spec.Resource, objects, r.allows(descriptor.AllowCustomResources))...)
 }
 
-// checkRelease holds the release of a chart that is named after the module to the name that the component gives the module.
+// checkRelease checks the release name of a chart that is named after the module against the module's name in the component.
 func (r *reading) checkRelease(ctx context.Context, part *parsedSource, own *helm.InstallConfig) error {
 	module := r.manifest.Labels[v1beta2.LabelModuleName]
 	if !r.judges() || !r.cover.Policy.Asks() || r.allows(descriptor.AllowValues) ||
@@ -64,7 +64,7 @@ func (r *reading) checkRelease(ctx context.Context, part *parsedSource, own *hel
 	return r.report(signcoverage.Release(component, template, module)...)
 }
 
-// signedTemplate returns the ModuleTemplate that the component carries; an empty one where it carries none.
+// signedTemplate returns the ModuleTemplate that the component carries; an empty one where it has none.
 func (r *reading) signedTemplate(ctx context.Context) (*v1beta2.ModuleTemplate, error) {
 	template := &v1beta2.ModuleTemplate{}
 	data, err := r.layer(ctx, partTemplate, r.cover.coverage.Template)

@@ -1,8 +1,9 @@
-// Package modulecontent answers: what do the artifacts that modules are made of hold, as far as the controllers ask?
+// Package modulecontent reads the content of modules' artifacts for the controllers.
 //
-// Components tells what a component version can install. Contents tells which objects the sources of a Manifest declare, in which
-// order, and to which content each source was resolved; a Place says where content of a kind comes from, a Format how it is rendered.
-// Both keep what was read within bounds, since it is named by version or digest and does not change. Both ask once for all who want
-// the same, wait no longer than a moment, and remember for a while that it failed, so that a registry that is dead or slow
-// delays nothing else. They decide nothing about modules, and follow no tag that was resolved once.
+// Components returns what a component version can install. Contents returns the objects that the sources of a Manifest declare, in order,
+// and the content that each source was resolved to; a SourceType defines where content comes from, a Format how it is rendered. Both cache
+// a bounded amount of what they read, since it is named by version or digest and does not change. Both make one request for all concurrent
+// callers, wait for it only for a moment, and remember failures for some time, so that a dead or slow registry delays nothing else.
+//
+// Non-goals: it decides nothing about modules, and does not follow a tag that was resolved before.
 package modulecontent

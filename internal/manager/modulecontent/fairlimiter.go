@@ -8,32 +8,31 @@ import (
 )
 
 const (
-	// callsAtOnce bounds the calls that are under way in all, whether they are waited for or not; callsOfPlace those to one host. A host that
-	// does not answer holds its own calls for minutes, and no more than a part of all.
+	// callsAtOnce bounds all calls in progress, whether or not a caller waits for them; callsOfPlace those to one host. A host that does not
+	// answer blocks its own calls for minutes, but only a part of all.
 	callsAtOnce, callsOfPlace = 32, 8
-	// lapse is for how long a call that has not begun is wanted since it was last asked for. A caller that still wants the answer asks again
-	// before that: longestPause is the longest pause between two questions.
+	// lapse is the time for which a call that has not begun stays wanted after it was last asked for. A caller that still needs the answer
+	// asks again before that: longestPause is the longest pause between two attempts.
 	lapse = 2*longestPause + 30*time.Second
 )
 
-// fairLimiter lets a bounded number of calls be under way. The others wait; of them comes next the one whose place has the fewest under
-// way, so that the many calls to a host that is slow leave the few to another one their turn, and among those the one that has waited
-// longest.
+// fairLimiter bounds the number of calls in progress. The others wait. The next one is of the place with the fewest calls in progress, so
+// that many calls to a slow host do not delay the few to another; among those it is the one that has waited longest.
 type fairLimiter struct {
 	most, each int
 
 	mu      sync.Mutex
 	all     int
-	places  map[string]int // calls under way, by place
-	waiting []*waiter      // in the order in which they came
+	places  map[string]int // calls in progress, by place
+	waiting []*waiter      // in the order of arrival
 }
 
 // waiter is a call that has not begun.
 type waiter struct {
 	place string
-	// wanted reports whether it is still to be made. After a no it is never asked again.
+	// wanted reports whether the call must still be made. It is not called again after it has returned false.
 	wanted func() bool
-	// begin gets true when the call may begin, and false when it is not wanted any more.
+	// begin receives true when the call may begin, and false when it is no longer wanted.
 	begin chan bool
 }
 
@@ -41,7 +40,8 @@ func newGate(most, each int) *fairLimiter {
 	return &fairLimiter{most: most, each: each, places: map[string]int{}}
 }
 
-// enter waits until a call to a place may begin. It returns false when the call is not wanted any more; after true, leave must follow.
+// enter waits until a call to a place may begin. It returns false when the call is no longer wanted; after true, the caller must call
+// leave.
 func (g *fairLimiter) enter(place string, wanted func() bool) bool {
 	w := &waiter{place: place, wanted: wanted, begin: make(chan bool, 1)}
 	g.mu.Lock()
@@ -62,7 +62,7 @@ func (g *fairLimiter) leave(place string) {
 	g.startCallsLocked()
 }
 
-// startCallsLocked has as many calls begin as there is room for. The caller holds the lock.
+// startCallsLocked starts as many calls as the limits permit. The caller holds the lock.
 func (g *fairLimiter) startCallsLocked() {
 	for g.all < g.most {
 		next := g.nextCallLocked()
@@ -81,7 +81,7 @@ func (g *fairLimiter) startCallsLocked() {
 	}
 }
 
-// nextCallLocked returns the index of the call that begins next; -1 when none may. The caller holds the lock.
+// nextCallLocked returns the index of the next call; -1 when none may begin. The caller holds the lock.
 func (g *fairLimiter) nextCallLocked() int {
 	best := -1
 	for i, w := range g.waiting {
@@ -92,7 +92,7 @@ func (g *fairLimiter) nextCallLocked() int {
 	return best
 }
 
-// placeOf returns the host of a reference, or whatever stands in its place.
+// placeOf returns the host of a reference, or the part in its position.
 func placeOf(reference string) string {
 	if _, rest, found := strings.Cut(reference, "://"); found {
 		reference = rest

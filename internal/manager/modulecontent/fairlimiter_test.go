@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// slow are calls of which a test counts how many are under way, and which end when it says so.
+// slow makes calls that end on command, and counts those in progress.
 type slow struct {
 	mu          sync.Mutex
 	now, most   int
@@ -48,7 +48,7 @@ func hostOfKey(key string) string { return placeOf(key) }
 func TestCallsUnderWayAreBoundedWhenCallersStopWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s := newCalls[string, string](newGate(callsAtOnce, callsOfPlace), hostOfKey), newSlow()
-		for i := range 2000 { // one worker asks for all of them, and waits for each as long as it has patience
+		for i := range 2000 { // one worker asks for all of them, without patience
 			c.patience = 0
 			place := fmt.Sprintf("host-%d.example.com", i%20)
 			if _, retry, err := c.do(t.Context(), fmt.Sprintf("https://%s/%d", place, i), s.call(place, fmt.Sprint(i))); retry != pendingPause || err != nil {
@@ -124,7 +124,7 @@ func TestGate_OfAllCallsTheOneToTheIdlestPlaceIsNext(t *testing.T) {
 				g.enter(place, yes)
 				order <- place
 			})
-			synctest.Wait() // until it waits, too
+			synctest.Wait() // until it also waits
 		}
 		g.leave("a")
 		if first := <-order; first != "b" {
@@ -150,7 +150,7 @@ func TestPlaceOf(t *testing.T) {
 	}
 }
 
-// held is a source that answers when a test lets it.
+// held is a source that answers when the test permits it.
 type held struct {
 	content.Source
 	release           chan struct{}
@@ -172,7 +172,7 @@ func (h *held) Fetch(context.Context, content.Resolved) (*content.Tree, error) {
 	return &content.Tree{Files: []content.File{{Data: []byte("a")}}}, nil
 }
 
-// Many who want the same content at once, each to render it in another way, ask its place as often as one does.
+// Many concurrent callers for the same content, each to render it in another way, cause as many requests as one.
 func TestGate_TheSameContentIsAskedForOnceByAllWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 50
@@ -198,7 +198,7 @@ func TestGate_TheSameContentIsAskedForOnceByAllWhoWait(t *testing.T) {
 		}
 		close(source.release)
 		group.Wait()
-		if source.fetches.Load() != many { // of which all but the first find it in the store
+		if source.fetches.Load() != many { // all but the first find it in the store
 			t.Errorf("%d of %d got it", source.fetches.Load(), many)
 		}
 	})

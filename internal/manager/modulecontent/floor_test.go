@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// TestFloor_AnAuditIsNoWayAroundARuleThatEnforces: the author of a Manifest chooses which component it says it is of, and with it the rule.
+// TestFloor_AnAuditIsNoWayAroundARuleThatEnforces covers authors who choose the component that their Manifest names, and with it the rule.
 func TestFloor_AnAuditIsNoWayAroundARuleThatEnforces(t *testing.T) {
 	for name, test := range map[string]struct {
 		unnamed, alone bool // alone: no rule enforces

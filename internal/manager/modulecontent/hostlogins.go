@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Login is what a place logs in with at one host.
+// Login is the login of a place at one host.
 type Login struct {
 	// Username and Password for HTTP, Helm repositories and git.
 	Username, Password string
@@ -21,15 +21,15 @@ type Login struct {
 	SSHKey, KnownHosts string
 }
 
-// hostLogin is what one Secret holds, and for which hosts.
+// hostLogin is the login of one Secret, and its hosts.
 type hostLogin struct {
 	Login
 	secret string   // namespace/name, for messages
-	hosts  []string // host[:port]; none when the Secret does not say
+	hosts  []string // host[:port]; none when the Secret names none
 }
 
-// loginHost is one entry of AnnotationLoginHosts: a name or an address, and maybe a port. There are no patterns: a login for every host
-// would be one for every author of a Manifest.
+// loginHost matches one entry of AnnotationLoginHosts: a name or an address, and optionally a port. There are no wildcards: a login for
+// every host would be open to every author of a Manifest.
 var loginHost = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`)
 
 // hostLoginOf reads a Secret of type kubernetes.io/basic-auth or kubernetes.io/ssh-auth.
@@ -54,12 +54,12 @@ func hostLoginOf(secret *corev1.Secret) (hostLogin, error) {
 }
 
 // For returns the login for the host of an address; empty where the Secrets name others. The author of a Manifest chooses both the Secrets,
-// by labels that say nothing of what is in them, and the host. So the Secret says what its login is for:
+// by labels that do not describe their content, and the host. So the Secret defines the hosts of its login:
 //
-//  1. A password goes to the hosts that its annotation names, and to no other. Without the annotation it is refused.
-//  2. An SSH key goes where its known_hosts lead, which are in the same Secret, and with the annotation to no other hosts than those.
+//  1. A password is sent only to the hosts that its annotation names. Without the annotation it is refused.
+//  2. An SSH key is used for the hosts in the known_hosts of the same Secret, and with the annotation only for those that it names.
 //
-// Of several Secrets for one host the last by name counts.
+// Of several Secrets for one host, the last by name counts.
 func (l *Logins) For(address *url.URL) (Login, error) {
 	var chosen Login
 	var unsaid string
@@ -90,7 +90,7 @@ func (l *Login) take(from *hostLogin) {
 	l.Username, l.Password = from.Username, from.Password
 }
 
-// isFor reports whether the annotation names a host. One without a port is the host on the port that the address's scheme has.
+// isFor reports whether the annotation names a host. A host without a port means the default port of the address's scheme.
 func (l *hostLogin) isFor(address *url.URL) bool {
 	usual := map[string]string{"http": "80", "https": "443", "ssh": "22"}[address.Scheme]
 	wanted := withPort(strings.ToLower(address.Host), usual)

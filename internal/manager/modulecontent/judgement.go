@@ -15,7 +15,7 @@ type described struct {
 	component module.Component
 	source    *descriptor.Component
 	last      atomic.Pointer[judgement]
-	// doubted reports that it could not be installed; read is when it was last read from the registry, in nanoseconds of Unix time.
+	// doubted reports that it could not be installed; read is the time of the last read from the registry, in nanoseconds of Unix time.
 	doubted atomic.Bool
 	read    atomic.Int64
 }
@@ -25,28 +25,28 @@ func (d *described) stale(now time.Time) bool {
 	return d.doubted.Load() && now.Sub(time.Unix(0, d.read.Load())) >= doubtPause
 }
 
-// judgement is what a component version is worth under a policy.
+// judgement is the result of checking a component version against a policy.
 type judgement struct {
 	policy *descriptor.SignaturePolicy
-	// component is what it can install.
+	// component describes what it can install.
 	component module.Component
-	// verified tells who signed it; nil where nothing had to be signed, or is not as it should be.
+	// verified names the signer; nil where no signature was required, or it does not hold.
 	verified *descriptor.Verification
-	// coverage is what may be installed of it; nil where nothing is held to it, or nothing of it may be.
+	// coverage is what may be installed of it; nil where nothing is checked against it, or nothing of it may be installed.
 	coverage *descriptor.Coverage
-	// floor is what may be installed of it at all where an audit is part of a policy that enforces; floorProblem says why nothing may.
+	// floor is the most that may be installed of it where an audit is part of a policy that enforces; floorProblem is why nothing may be.
 	floor        *descriptor.Coverage
 	floorProblem error
-	// problem says what is wrong with it. err is the same where that refuses it.
+	// problem describes what is wrong with it. err is the same where the problem refuses it.
 	problem, err error
 }
 
-// holds reports whether a judgement still does: a certificate ends it when it expires.
+// holds reports whether a judgement is still valid: it ends when a certificate expires.
 func (j *judgement) holds(now time.Time) bool {
 	return j.verified == nil || j.verified.Until.IsZero() || !now.After(j.verified.Until)
 }
 
-// judge returns the last judgement if it is about the same policy and still holds, or makes a new one.
+// judge returns the last judgement if it is for the same policy and still holds, or makes a new one.
 func (d *described) judge(policy *descriptor.SignaturePolicy, now time.Time, log logr.Logger) *judgement {
 	last := d.last.Load()
 	if last != nil && last.policy == policy && last.holds(now) {
@@ -64,7 +64,7 @@ func (d *described) judge(policy *descriptor.SignaturePolicy, now time.Time, log
 	return made
 }
 
-// verify looks at the signature, and at what it covers.
+// verify checks the signature, and what it covers.
 func (j *judgement) verify(source *descriptor.Component, now time.Time) {
 	j.verified, j.coverage, j.problem = j.policy.Judge(source, now)
 	if j.policy.Closed && !j.policy.Enforced() && j.policy.Asks() {

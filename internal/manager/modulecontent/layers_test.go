@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// wantsLogin has the registry ask everyone for a login.
+// wantsLogin makes the registry require a login.
 func (f *fake) wantsLogin(user, password string) {
 	next := f.next
 	f.next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +76,7 @@ func TestLayers_EveryLayerHasATypeOfItsOwn(t *testing.T) {
 	}
 }
 
-// What is only said of the default types: one of the spec's own installations may be any, and no type at all is what the place says.
+// Default types: an installation of the spec may have any type, and one without a type has the default of its place.
 func TestLayers_ASourceWithoutATypeIsWhatItsPlaceHolds(t *testing.T) {
 	f := startRegistry(t)
 	plain := f.source(t, configMap)

@@ -21,23 +21,23 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// retrySecret is when it is worth looking again for a Secret that is missing.
+// retrySecret is the pause after which to look again for a missing Secret.
 const retrySecret = 10 * time.Second
 
-// knownHosts is the key beside corev1.SSHAuthPrivateKey that Flux and others use.
+// knownHosts is the key beside corev1.SSHAuthPrivateKey, as Flux and others use it.
 const knownHosts = "known_hosts"
 
-// Logins are what the Secrets hold that a source selects.
+// Logins are the logins in the Secrets that a source selects.
 type Logins struct {
 	// Docker is a docker config with all registry logins, each for its own host; nil when there is none.
 	Docker []byte
-	// hosts are the others, in the order of the names of their Secrets: see For.
+	// hosts are the other logins, in the order of the names of their Secrets: see For.
 	hosts []hostLogin
-	// operators reports whether where these have no registry logins, the operator's own counts.
+	// operators reports whether the operator's own login is used where these have no registry logins.
 	operators bool
 }
 
-// fingerprint tells logins apart without keeping them.
+// fingerprint returns a hash that distinguishes logins without storing them.
 func (l *Logins) fingerprint() [sha256.Size]byte {
 	parts := [][]byte{l.Docker}
 	if l.operators {
@@ -89,14 +89,14 @@ func (c *Contents) logins(ctx context.Context, namespace string, selector *metav
 	if found.Docker, err = json.Marshal(map[string]any{"auths": docker}); err != nil {
 		return found, err
 	}
-	if _, err := credentials.NewMemoryStoreFromDockerConfig(found.Docker); err != nil { // whose text may quote a login
+	if _, err := credentials.NewMemoryStoreFromDockerConfig(found.Docker); err != nil { // its text may quote a login
 		return found, &content.Error{Reason: content.ReasonRegistryUnauthorized, Err: errors.New("the registry Secrets hold no usable logins")}
 	}
 	return found, nil
 }
 
-// add takes what one Secret holds. A password or key counts only in a Secret whose type says that it is a login: the writer of a Manifest
-// also chooses the host that it would be sent to.
+// add adds the login of one Secret. A password or key counts only in a Secret whose type is that of a login: the author of a Manifest also
+// chooses the host that it would be sent to.
 func (l *Logins) add(secret *corev1.Secret, docker map[string]json.RawMessage) error {
 	if secret.Type != corev1.SecretTypeSSHAuth && secret.Type != corev1.SecretTypeBasicAuth {
 		return addDocker(secret, docker)
@@ -106,7 +106,7 @@ func (l *Logins) add(secret *corev1.Secret, docker map[string]json.RawMessage) e
 	return err
 }
 
-// addDocker takes registry logins, whatever type the Secret has: each is for its own host.
+// addDocker adds registry logins, whatever type the Secret has: each is for its own host.
 func addDocker(secret *corev1.Secret, docker map[string]json.RawMessage) error {
 	config := struct {
 		Auths map[string]json.RawMessage `json:"auths"`
@@ -122,14 +122,14 @@ func addDocker(secret *corev1.Secret, docker map[string]json.RawMessage) error {
 	return nil
 }
 
-// fetcherKey is what an OCI client was made from.
+// fetcherKey identifies an OCI client.
 type fetcherKey struct {
 	logins    [sha256.Size]byte
 	plainHTTP bool
 }
 
-// fetcher returns the common one with the operator's own login, or one with the logins of a source, without any, or for a registry whose
-// address says http. Those are kept, because each remembers tokens and how long a registry asked to be left alone.
+// fetcher returns the common OCI client with the operator's own login, or one with the logins of a source, without any, or for a registry
+// whose address is http. Those are cached, because each stores tokens and the pauses that a registry requested.
 func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
 	if logins.Docker == nil && !plainHTTP && logins.operators {
 		return c.OCI
@@ -141,8 +141,8 @@ func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
 	}
 	oci := &content.OCI{Store: c.OCI.Store, Registries: c.OCI.Registries}
 	if plainHTTP {
-		// The author of a Manifest may say that there is no TLS, and gets what is public. Whether a login goes there is not theirs to say:
-		// the registries file, or the flag that names the operator's registry, does.
+		// The author of a Manifest may switch off TLS, and can then read public content. Only the registries file, or the flag that names the
+		// operator's registry, decides whether a login is sent there.
 		configured := c.OCI.PlainHTTP
 		oci.PlainHTTP = func(string) bool { return true }
 		oci.PlainLogins = func(host string) bool { return c.policy(host).PlainHTTP || configured != nil && configured(host) }
@@ -155,7 +155,7 @@ func (c *Contents) fetcher(logins Logins, plainHTTP bool) *content.OCI {
 	return oci
 }
 
-// dockerLogins reads a docker config that logins has found usable.
+// dockerLogins returns the credentials of a docker config that logins has validated.
 func dockerLogins(config []byte) func(context.Context, string) (auth.Credential, error) {
 	store, err := credentials.NewMemoryStoreFromDockerConfig(config)
 	return func(ctx context.Context, host string) (auth.Credential, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// stranger returns a server of a user who writes Manifests. It counts the logins that it is sent.
+// stranger starts a server of a Manifest's author, which counts the requests and logins that it receives.
 func stranger(t *testing.T) (host string, asked, logins *atomic.Int32) {
 	t.Helper()
 	asked, logins = &atomic.Int32{}, &atomic.Int32{}
@@ -32,7 +32,7 @@ func stranger(t *testing.T) (host string, asked, logins *atomic.Int32) {
 	return strings.TrimPrefix(server.URL, "http://"), asked, logins
 }
 
-// password returns a Secret with a user name and a password, for those hosts.
+// password returns a Secret with a user name and a password for the given hosts.
 func password(name, hosts string) *corev1.Secret {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: manifest.Namespace, Name: name, Labels: map[string]string{"login": "login"}},
@@ -45,8 +45,8 @@ func password(name, hosts string) *corev1.Secret {
 	return secret
 }
 
-// TestLogins_APasswordGoesOnlyWhereItsSecretSays: who writes a Manifest selects Secrets by labels, which tells nothing of what is in them,
-// and names the host.
+// TestLogins_APasswordGoesOnlyWhereItsSecretSays covers authors of Manifests, who select Secrets by labels without access to their content,
+// and choose the host.
 func TestLogins_APasswordGoesOnlyWhereItsSecretSays(t *testing.T) {
 	const unsaid, refused = "does not name", content.ReasonRegistryUnauthorized
 	for title, test := range map[string]struct {
@@ -55,17 +55,17 @@ func TestLogins_APasswordGoesOnlyWhereItsSecretSays(t *testing.T) {
 		asked bool
 		told  string
 	}{
-		"it says none":                           {[]string{""}, false, false, unsaid},
-		"it says another":                        {[]string{"git.example.com"}, false, true, ""},
-		"it says the host on another port":       {[]string{"127.0.0.1, 127.0.0.1:1"}, false, true, ""},
-		"it says the host":                       {[]string{"git.example.com, HOST"}, true, true, ""},
-		"it says the host, each on a line":       {[]string{"git.example.com\nHOST\n"}, true, true, ""},
-		"one says the host, and another none":    {[]string{"", "HOST"}, true, true, ""},
-		"one says another, and another none":     {[]string{"", "git.example.com"}, false, false, unsaid},
-		"it says an address instead of a host":   {[]string{"http://HOST/path"}, false, false, "no host"},
-		"it says every host":                     {[]string{"*"}, false, false, "no host"},
-		"it says nothing between the commas":     {[]string{" , "}, false, false, unsaid},
-		"the one that says the host comes first": {[]string{"HOST", "git.example.com"}, true, true, ""},
+		"it names none":                           {[]string{""}, false, false, unsaid},
+		"it names another":                        {[]string{"git.example.com"}, false, true, ""},
+		"it names the host on another port":       {[]string{"127.0.0.1, 127.0.0.1:1"}, false, true, ""},
+		"it names the host":                       {[]string{"git.example.com, HOST"}, true, true, ""},
+		"it names the host, one host per line":    {[]string{"git.example.com\nHOST\n"}, true, true, ""},
+		"one names the host, and another none":    {[]string{"", "HOST"}, true, true, ""},
+		"one names another, and another none":     {[]string{"", "git.example.com"}, false, false, unsaid},
+		"it names a URL instead of a host":        {[]string{"http://HOST/path"}, false, false, "no host"},
+		"it names every host":                     {[]string{"*"}, false, false, "no host"},
+		"it has nothing between the commas":       {[]string{" , "}, false, false, unsaid},
+		"the one that names the host comes first": {[]string{"HOST", "git.example.com"}, true, true, ""},
 	} {
 		for place, source := range map[string]string{
 			"chart":          `{"url": "http://HOST/charts", "chartName": "c", SELECTOR}`,
@@ -96,7 +96,7 @@ func TestLogins_APasswordGoesOnlyWhereItsSecretSays(t *testing.T) {
 	}
 }
 
-// TestLogins_AManifestDoesNotTurnOffTLSForLogins: http:// in a Manifest is the word of its author, and the login is another user's.
+// TestLogins_AManifestDoesNotTurnOffTLSForLogins covers http:// in a Manifest: its author does not own the login.
 func TestLogins_AManifestDoesNotTurnOffTLSForLogins(t *testing.T) {
 	for title, test := range map[string]struct {
 		source string
@@ -143,19 +143,19 @@ func TestLogins_WhichLoginIsForAnAddress(t *testing.T) {
 		want    Login
 		told    string
 	}{
-		"the port of https goes without saying":        {[]*corev1.Secret{password("p", "git.example.com:443")}, "https://git.example.com/x", web, ""},
-		"and with saying":                              {[]*corev1.Secret{password("p", "git.example.com")}, "https://GIT.example.com:443/x", web, ""},
-		"another port is another server":               {[]*corev1.Secret{password("p", "git.example.com")}, "https://git.example.com:8443/x", Login{}, ""},
-		"a subdomain is another host":                  {[]*corev1.Secret{password("p", "example.com")}, "https://git.example.com/x", Login{}, ""},
-		"a host that only begins like it":              {[]*corev1.Secret{password("p", "git.example.com")}, "https://git.example.com.evil.example/x", Login{}, ""},
-		"an address of IPv6":                           {[]*corev1.Secret{password("p", "[2001:db8::1]:8443, [2001:db8::2]")}, "https://[2001:db8::2]/x", web, ""},
-		"an SSH key goes where its known hosts lead":   {[]*corev1.Secret{key("k", "")}, "ssh://git@git.example.com/x", ssh, ""},
-		"an SSH key that is for this host":             {[]*corev1.Secret{key("k", "git.example.com:22")}, "ssh://git@git.example.com/x", ssh, ""},
-		"an SSH key that is for another":               {[]*corev1.Secret{key("k", "other.example.com")}, "ssh://git@git.example.com/x", Login{}, ""},
-		"an SSH key and what opens it":                 {[]*corev1.Secret{key("k", ""), password("p", "git.example.com")}, "ssh://git@git.example.com/x", both, ""},
-		"an SSH key, and a password that says nothing": {[]*corev1.Secret{key("k", ""), password("p", "")}, "ssh://git@git.example.com/x", ssh, ""},
-		"an SSH key is no password for https":          {[]*corev1.Secret{key("k", ""), password("p", "")}, "https://git.example.com/x", Login{}, "kcp-system/p does not name"},
-		"nothing is selected":                          {nil, "https://git.example.com/x", Login{}, ""},
+		"the annotation names the default port of https": {[]*corev1.Secret{password("p", "git.example.com:443")}, "https://git.example.com/x", web, ""},
+		"the address names the default port of https":    {[]*corev1.Secret{password("p", "git.example.com")}, "https://GIT.example.com:443/x", web, ""},
+		"another port is another server":                 {[]*corev1.Secret{password("p", "git.example.com")}, "https://git.example.com:8443/x", Login{}, ""},
+		"a subdomain is another host":                    {[]*corev1.Secret{password("p", "example.com")}, "https://git.example.com/x", Login{}, ""},
+		"a host that only has the same prefix":           {[]*corev1.Secret{password("p", "git.example.com")}, "https://git.example.com.evil.example/x", Login{}, ""},
+		"an address of IPv6":                             {[]*corev1.Secret{password("p", "[2001:db8::1]:8443, [2001:db8::2]")}, "https://[2001:db8::2]/x", web, ""},
+		"an SSH key goes where its known hosts lead":     {[]*corev1.Secret{key("k", "")}, "ssh://git@git.example.com/x", ssh, ""},
+		"an SSH key for this host":                       {[]*corev1.Secret{key("k", "git.example.com:22")}, "ssh://git@git.example.com/x", ssh, ""},
+		"an SSH key for another host":                    {[]*corev1.Secret{key("k", "other.example.com")}, "ssh://git@git.example.com/x", Login{}, ""},
+		"an SSH key and its passphrase":                  {[]*corev1.Secret{key("k", ""), password("p", "git.example.com")}, "ssh://git@git.example.com/x", both, ""},
+		"an SSH key, and a password without hosts":       {[]*corev1.Secret{key("k", ""), password("p", "")}, "ssh://git@git.example.com/x", ssh, ""},
+		"an SSH key is no password for https":            {[]*corev1.Secret{key("k", ""), password("p", "")}, "https://git.example.com/x", Login{}, "kcp-system/p does not name"},
+		"nothing is selected":                            {nil, "https://git.example.com/x", Login{}, ""},
 	} {
 		t.Run(title, func(t *testing.T) {
 			var logins Logins

@@ -12,22 +12,24 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// OperatorLogin is how far the operator's own registry login goes for a Manifest. Its author names what is read, and the operator may read
-// more than they may: so the login is for those who could read its Secret anyway, and for what the operator installs by itself.
+// OperatorLogin is the scope of the operator's own registry login for a Manifest. The Manifest's author chooses what is read, and the
+// operator may have access to more than the author. So the login is only for authors who could read its Secret anyway, and for content that
+// the operator installs by itself.
 type OperatorLogin struct {
-	// Any lets it read whatever the Manifest names.
+	// Any permits reading everything that the Manifest names.
 	Any bool
-	// Repository is the one ("host/path") whose layers it reads, that of the Manifest's component; empty for none.
+	// Repository is the repository ("host/path") of the Manifest's component, whose layers may be read; empty for none.
 	Repository string
 }
 
-// covers reports whether the operator's login is for a source.
+// covers reports whether the operator's login may be used for a source.
 func (l OperatorLogin) covers(source content.Source) bool {
 	layer, is := source.(*content.LayerSource)
 	return l.Any || is && l.Repository != "" && layer.Ref.Registry+"/"+layer.Ref.Repository == l.Repository
 }
 
-// loginsFor returns what a part's source may log in with: what its Secrets hold, and the operator's own login where it is for that source.
+// loginsFor returns the logins for a part's source: those of its Secrets, and the operator's own login where it may be used for that
+// source.
 func (c *Contents) loginsFor(ctx context.Context, m *v1beta2.Manifest, part *parsedSource, source content.Source) (Logins, error) {
 	found, err := c.logins(ctx, m.Namespace, part.selector)
 	if err != nil || c.OperatorLogin == nil {
@@ -39,7 +41,7 @@ func (c *Contents) loginsFor(ctx context.Context, m *v1beta2.Manifest, part *par
 	return found, err
 }
 
-// withheld says of a refusal that the operator has a login there, which is not for the Manifest.
+// withheld adds to a refusal that the operator has a login for that host, which may not be used for the Manifest.
 func (c *Contents) withheld(ctx context.Context, m *v1beta2.Manifest, logins *Logins, source content.Source, err error) error {
 	failed, is := errors.AsType[*content.Error](err)
 	if !is || logins.operators || logins.Docker != nil || c.OCI.Credentials == nil ||

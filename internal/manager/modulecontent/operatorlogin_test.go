@@ -42,8 +42,8 @@ func behindLogin(t *testing.T) (f *fake, objects objectReader, logins *atomic.In
 	return f, objects, logins, open
 }
 
-// TestOperatorLogin_TheOperatorsLoginIsForWhatTheOperatorInstalls: the author of a Manifest names what is read, and the operator may read
-// everything.
+// TestOperatorLogin_TheOperatorsLoginIsForWhatTheOperatorInstalls covers authors of Manifests, who choose the content, where the operator
+// may read everything.
 func TestOperatorLogin_TheOperatorsLoginIsForWhatTheOperatorInstalls(t *testing.T) {
 	const selector = `, "credSecretSelector": {"matchLabels": {"login": "own"}}`
 	const layer = `{"repo": "HOST/component-descriptors", "name": "` + component + `", "ref": "REF"%s}`
@@ -54,11 +54,11 @@ func TestOperatorLogin_TheOperatorsLoginIsForWhatTheOperatorInstalls(t *testing.
 		sent   bool
 		read   bool
 	}{
-		"all that a trusted namespace names":         {fmt.Sprintf(layer, ""), OperatorLogin{Any: true}, false, true, true},
+		"everything that a trusted namespace names":  {fmt.Sprintf(layer, ""), OperatorLogin{Any: true}, false, true, true},
 		"an image that a trusted namespace names":    {`{"image": "HOST/private/x:1"}`, OperatorLogin{Any: true}, false, true, false},
 		"nothing for others":                         {fmt.Sprintf(layer, ""), OperatorLogin{}, false, false, false},
-		"what is public needs none":                  {fmt.Sprintf(layer, ""), OperatorLogin{}, true, false, true},
-		"a login of their own":                       {fmt.Sprintf(layer, selector), OperatorLogin{}, false, true, true},
+		"public content needs none":                  {fmt.Sprintf(layer, ""), OperatorLogin{}, true, false, true},
+		"others with their own login":                {fmt.Sprintf(layer, selector), OperatorLogin{}, false, true, true},
 		"a layer of the component of a module":       {fmt.Sprintf(layer, ""), OperatorLogin{Repository: "HOST/" + repository}, false, true, true},
 		"a layer of another repository for a module": {fmt.Sprintf(layer, ""), OperatorLogin{Repository: "HOST/" + repository + "/x"}, false, false, false},
 		"an image for a module":                      {`{"image": "HOST/` + repository + `:1.0.0"}`, OperatorLogin{Repository: "HOST/" + repository}, false, false, false},
@@ -87,7 +87,7 @@ func TestOperatorLogin_TheOperatorsLoginIsForWhatTheOperatorInstalls(t *testing.
 	}
 }
 
-// TestOperatorLogin_WhatTheOperatorsLoginFetchedIsNotForOthers: neither what is rendered, nor what is stored, nor a call that is under way.
+// TestOperatorLogin_WhatTheOperatorsLoginFetchedIsNotForOthers covers rendered content, stored content and calls in progress.
 func TestOperatorLogin_WhatTheOperatorsLoginFetchedIsNotForOthers(t *testing.T) {
 	f, objects, _, open := behindLogin(t)
 	source := f.source(t, configMap)
@@ -105,7 +105,6 @@ func TestOperatorLogin_WhatTheOperatorsLoginFetchedIsNotForOthers(t *testing.T) 
 	}
 }
 
-// TestOperatorLogin_WhereTheOperatorHasNoLoginNothingIsSaidOfIt.
 func TestOperatorLogin_WhereTheOperatorHasNoLoginNothingIsSaidOfIt(t *testing.T) {
 	f, objects, _, open := behindLogin(t)
 	source := f.source(t, configMap)

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// Names in status.resolved of what is no installation. No installation can have them: names that begin with "spec." are refused.
+// Names in status.resolved of sources that are not installations. No installation can have them: names that begin with "spec." are refused.
 const (
 	// PartConfig is spec.config.
 	PartConfig = "spec.config"
@@ -22,10 +22,10 @@ const (
 	PartCRDs = "spec.crds"
 )
 
-// maxInstalls bounds the installations of one Manifest; the schema of additionalInstalls says the same.
+// maxInstalls bounds the installations of one Manifest, as does the schema of additionalInstalls.
 const maxInstalls = 33
 
-// parsedSource is one source of a Manifest as it stands in the spec.
+// parsedSource is one source of a Manifest as given in the spec.
 type parsedSource struct {
 	name     string
 	where    string // the field, for messages
@@ -45,7 +45,7 @@ type common struct {
 
 var commonKeys = []string{"type", "path", "credSecretSelector"}
 
-// parts reads what a Manifest asks for, in the order in which it is installed: definitions, the first installation, the further ones.
+// parts returns the sources of a Manifest in the order of installation: definitions, the first installation, the further ones.
 func (c *Contents) parts(m *v1beta2.Manifest) ([]parsedSource, error) {
 	infos := append([]v1beta2.InstallInfo{m.Spec.Install}, m.Spec.AdditionalInstalls...)
 	if len(infos) > maxInstalls {
@@ -79,7 +79,7 @@ func (c *Contents) parts(m *v1beta2.Manifest) ([]parsedSource, error) {
 	return all, nil
 }
 
-// image asks for an ImageSpec field. A layer without a type is one file of YAML.
+// image parses an ImageSpec field. A layer without a type is one YAML file.
 func (c *Contents) image(name string, spec *v1beta2.ImageSpec) (parsedSource, error) {
 	raw, err := json.Marshal(spec)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Contents) image(name string, spec *v1beta2.ImageSpec) (parsedSource, er
 	return c.ask(name, name, raw)
 }
 
-// ask reads one source. It names exactly one place, and has no unknown field.
+// ask parses one source, which must name exactly one place and have no unknown fields.
 func (c *Contents) ask(name, where string, raw []byte) (parsedSource, error) {
 	part := parsedSource{name: name, where: where, fields: map[string]json.RawMessage{}}
 	shared := common{}
@@ -97,7 +97,7 @@ func (c *Contents) ask(name, where string, raw []byte) (parsedSource, error) {
 	}
 	for key, value := range part.fields {
 		if string(value) == "null" || string(value) == `""` {
-			delete(part.fields, key) // as good as not there
+			delete(part.fields, key) // equivalent to an absent field
 		}
 	}
 	if err := c.choose(&part); err != nil {
@@ -117,7 +117,7 @@ func (c *Contents) ask(name, where string, raw []byte) (parsedSource, error) {
 	return part, nil
 }
 
-// choose finds the place that a source names.
+// choose sets the place that a source names.
 func (c *Contents) choose(part *parsedSource) error {
 	var named []string
 	for _, place := range c.Places {

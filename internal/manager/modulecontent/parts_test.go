@@ -55,24 +55,24 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		manifest        *v1beta2.Manifest
 		reason, message string
 	}{
-		"one that is no JSON":           {manifestOf(`nonsense`), content.ReasonSourceInvalid, "spec.install.source cannot be read"},
-		"one without a place":           {manifestOf(`{"type":"bundle"}`), content.ReasonSourceInvalid, "names 0 places"},
-		"one with two places":           {manifestOf(`{` + layer + `,"image":"a.example.com/b:1"}`), content.ReasonSourceInvalid, "names 2 places [repo image]"},
-		"one with a misspelt field":     {manifestOf(`{` + layer + `,"digest":"x"}`), content.ReasonSourceInvalid, "spec.install.source.digest is not known"},
-		"a field of another place":      {manifestOf(`{"image":"a.example.com/b:1","chartName":"c"}`), content.ReasonSourceInvalid, "source.chartName is not known"},
-		"an unknown type":               {manifestOf(`{` + layer + `,"type":"riddle"}`), v1beta2.ReasonSourceUnsupported, `"riddle"`},
-		"a chart without its name":      {manifestOf(`{"url":"https://charts.example.com"}`), content.ReasonSourceInvalid, "chartName is missing"},
-		"a url with a login":            {manifestOf(`{"url":"https://me:s3cret@charts.example.com","chartName":"c"}`), content.ReasonSourceInvalid, "credSecretSelector"},
-		"a url with a token":            {manifestOf(`{"url":"https://s3cret@charts.example.com","chartName":"c"}`), content.ReasonSourceInvalid, "credSecretSelector"},
-		"a signed url of another kind":  {manifestOf(`{"url":"ftp://charts.example.com?sig=s3cret","chartName":"c"}`), content.ReasonSourceInvalid, "scheme"},
-		"a signed url without a chart":  {manifestOf(`{"url":"https://charts.example.com?sig=s3cret"}`), content.ReasonSourceInvalid, "chartName is missing"},
-		"a url of another kind":         {manifestOf(`{"url":"ftp://charts.example.com","chartName":"c"}`), content.ReasonSourceInvalid, `scheme "ftp"`},
-		"a git ref with a typo":         {manifestOf(`{"git":{"url":"https://git.example.com/a.git","ref":{"tga":"v1"}}}`), content.ReasonSourceInvalid, "tga"},
-		"a kustomization by url alone":  {manifestOf(`{"url":"https://git.example.com/a.git","type":"kustomize"}`), content.ReasonSourceInvalid, "version"},
-		"no ConfigMap":                  {manifestOf(`{"configMaps":[]}`), content.ReasonSourceInvalid, "0 entries"},
-		"a ConfigMap that leads out":    {manifestOf(`{"configMaps":[{"name":"a","path":"../b"}]}`), content.ReasonSourceInvalid, "no .."},
-		"two installations of one name": {sameNames(manifestOf(`{`+layer+`}`, `{`+layer+`}`)), content.ReasonSourceInvalid, `"first" is taken`},
-		"a name that is ours":           {renamed(manifestOf(`{`+layer+`}`), PartCRDs), content.ReasonSourceInvalid, `"spec.crds" is taken`},
+		"one that is not JSON":            {manifestOf(`nonsense`), content.ReasonSourceInvalid, "spec.install.source cannot be read"},
+		"one without a place":             {manifestOf(`{"type":"bundle"}`), content.ReasonSourceInvalid, "names 0 places"},
+		"one with two places":             {manifestOf(`{` + layer + `,"image":"a.example.com/b:1"}`), content.ReasonSourceInvalid, "names 2 places [repo image]"},
+		"one with a misspelt field":       {manifestOf(`{` + layer + `,"digest":"x"}`), content.ReasonSourceInvalid, "spec.install.source.digest is not known"},
+		"a field of another place":        {manifestOf(`{"image":"a.example.com/b:1","chartName":"c"}`), content.ReasonSourceInvalid, "source.chartName is not known"},
+		"an unknown type":                 {manifestOf(`{` + layer + `,"type":"riddle"}`), v1beta2.ReasonSourceUnsupported, `"riddle"`},
+		"a chart without its name":        {manifestOf(`{"url":"https://charts.example.com"}`), content.ReasonSourceInvalid, "chartName is missing"},
+		"a url with a login":              {manifestOf(`{"url":"https://me:s3cret@charts.example.com","chartName":"c"}`), content.ReasonSourceInvalid, "credSecretSelector"},
+		"a url with a token":              {manifestOf(`{"url":"https://s3cret@charts.example.com","chartName":"c"}`), content.ReasonSourceInvalid, "credSecretSelector"},
+		"a signed url of another kind":    {manifestOf(`{"url":"ftp://charts.example.com?sig=s3cret","chartName":"c"}`), content.ReasonSourceInvalid, "scheme"},
+		"a signed url without a chart":    {manifestOf(`{"url":"https://charts.example.com?sig=s3cret"}`), content.ReasonSourceInvalid, "chartName is missing"},
+		"a url of another kind":           {manifestOf(`{"url":"ftp://charts.example.com","chartName":"c"}`), content.ReasonSourceInvalid, `scheme "ftp"`},
+		"a git ref with a typo":           {manifestOf(`{"git":{"url":"https://git.example.com/a.git","ref":{"tga":"v1"}}}`), content.ReasonSourceInvalid, "tga"},
+		"a kustomization by url alone":    {manifestOf(`{"url":"https://git.example.com/a.git","type":"kustomize"}`), content.ReasonSourceInvalid, "version"},
+		"no ConfigMap":                    {manifestOf(`{"configMaps":[]}`), content.ReasonSourceInvalid, "0 entries"},
+		"a ConfigMap path that leads out": {manifestOf(`{"configMaps":[{"name":"a","path":"../b"}]}`), content.ReasonSourceInvalid, "no .."},
+		"two installations of one name":   {sameNames(manifestOf(`{`+layer+`}`, `{`+layer+`}`)), content.ReasonSourceInvalid, `"first" is taken`},
+		"a reserved name":                 {renamed(manifestOf(`{`+layer+`}`), PartCRDs), content.ReasonSourceInvalid, `"spec.crds" is taken`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := startRegistry(t).objects(t).Sources(test.manifest)
@@ -98,11 +98,11 @@ func TestValuesAndConfigThatNobodyTakesAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		config, values, message string
 	}{
-		"values without a chart":                       {values: `{"replicas":2}`, message: "spec.values: no installation takes values"},
-		"values for plain YAML":                        {config: "configs: [{name: first, values: {a: b}}]", message: "values, overrides and ReleaseName are for charts"},
-		"overrides for plain YAML":                     {config: "configs: [{name: first, overrides: 'a=b'}]", message: "values, overrides and ReleaseName are for charts"},
-		"a config for an installation that is not one": {config: "configs: [{name: other, clientConfig: Namespace=a}]", message: `installation "other"`},
-		"a config that is none":                        {config: "configs: 5", message: "configs"},
+		"values without a chart":               {values: `{"replicas":2}`, message: "spec.values: no installation takes values"},
+		"values for plain YAML":                {config: "configs: [{name: first, values: {a: b}}]", message: "values, overrides and ReleaseName are for charts"},
+		"overrides for plain YAML":             {config: "configs: [{name: first, overrides: 'a=b'}]", message: "values, overrides and ReleaseName are for charts"},
+		"a config for an unknown installation": {config: "configs: [{name: other, clientConfig: Namespace=a}]", message: `installation "other"`},
+		"an invalid config":                    {config: "configs: 5", message: "configs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := f.source(t, configMap)

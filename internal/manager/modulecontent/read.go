@@ -19,20 +19,20 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// callKey is one way to the content of a part: that one login is refused says nothing of another.
+// callKey identifies a call for the content of a part. It includes the logins, since the refusal of one does not apply to another.
 type callKey struct {
 	namespace, reference, digest, format, path string
 	access, input                              [sha256.Size]byte
 }
 
-// answer is the result.
+// answer is the result of a call.
 type answer struct {
 	resolved content.Resolved
 	rendered render.Rendered
 }
 
-// renderedKey is what rendered objects are kept by: what is verified does not depend on where it came from, only on how a place of that
-// kind reads it.
+// renderedKey is the cache key of rendered objects: verified content does not depend on its origin, only on how that type of place reads
+// it.
 type renderedKey struct {
 	digest, format, place, path string
 	input                       [sha256.Size]byte
@@ -44,13 +44,13 @@ func (a *parsedSource) renderedKey(digest string, input [sha256.Size]byte) rende
 
 // Read returns the installations of a Manifest in order, verified and rendered.
 //
-//  1. What status.resolved pins stays as long as its reference is the same; a tag is resolved once.
-//  2. The config layer comes first, because it says with which values the others are rendered.
-//  3. A part whose content is rendered already costs nothing; otherwise it is fetched, unless the store has it, and rendered.
-//  4. Where the policy asks for signatures, everything must be covered by that of the component version: see covering.
+//  1. A source that status.resolved pins stays pinned as long as its reference is the same; a tag is resolved once.
+//  2. The config layer comes first, because it holds the values with which the others are rendered.
+//  3. A part whose content is already rendered costs nothing; otherwise the content is fetched, unless the store has it, and rendered.
+//  4. Where the policy requires signatures, everything must be covered by the signature of the component version: see covering.
 //
-// capabilities is asked only when a format needs them. The error is a *content.Error where content, registry or spec is to blame, and
-// ErrPending while something is on its way.
+// capabilities is called only when a format needs them. The error is a *content.Error where content, registry or spec is the cause, and
+// ErrPending while content is being fetched.
 func (c *Contents) Read(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
 ) ([]Part, error) {
@@ -103,13 +103,13 @@ type reading struct {
 	capabilities func(context.Context) (Capabilities, error)
 	config       helm.Config
 	known        *Capabilities
-	// selector finds the login for the first installation.
+	// selector selects the login for the first installation.
 	selector *metav1.LabelSelector
 	// installs counts the installations that were read.
 	installs int
 }
 
-// part reads one part.
+// part reads and renders one part.
 func (r *reading) part(ctx context.Context, part *parsedSource) (Part, error) {
 	if part.name == PartConfig {
 		return r.readConfig(ctx, part)
@@ -150,8 +150,8 @@ func (r *reading) part(ctx context.Context, part *parsedSource) (Part, error) {
 	}, nil
 }
 
-// knownAs returns the name by which the config layer speaks of an installation. The first one of a module is called raw-manifest, whatever
-// its author calls it: the module's own name will do.
+// knownAs returns the name of an installation in the config layer. The first one of a module is always called raw-manifest, so the config
+// layer may use the module's own name instead.
 func (r *reading) knownAs(install string) string {
 	module := r.manifest.Labels[v1beta2.LabelModuleName]
 	if names := r.config.Installs(); install == rawManifest && !slices.Contains(names, install) && slices.Contains(names, module) {
@@ -160,7 +160,7 @@ func (r *reading) knownAs(install string) string {
 	return install
 }
 
-// input returns what a format with values gets: those of the config layer, and those of the spec over them.
+// input returns the input of a format with values: those of the config layer, overridden by those of the spec.
 func (r *reading) input(ctx context.Context, part *parsedSource, own helm.InstallConfig) (render.Input, error) {
 	input := render.Input{
 		Name: cmp.Or(own.ReleaseName, releaseName(r.manifest, part.name)), Path: part.path,
@@ -184,10 +184,10 @@ func (r *reading) input(ctx context.Context, part *parsedSource, own helm.Instal
 	return input, nil
 }
 
-// maxRelease is how long Helm's release names may be.
+// maxRelease is the maximum length of a Helm release name.
 const maxRelease = 53
 
-// releaseName returns the installation's name; for the nameless installation of a module the module's.
+// releaseName returns the installation's name, or the module's name for its first installation, which has no name of its own.
 func releaseName(m *v1beta2.Manifest, install string) string {
 	name := install
 	if module := m.Labels[v1beta2.LabelModuleName]; name == rawManifest && module != "" {
@@ -218,7 +218,7 @@ func (r *reading) readConfig(ctx context.Context, part *parsedSource) (Part, err
 	return Part{Source: resolvedSource(part, source, resolved)}, nil
 }
 
-// unused refuses values that no installation takes, and settings of the config layer for installations that do not exist: their author
+// unused refuses values that no installation uses, and settings of the config layer for installations that do not exist: their author
 // expects an effect.
 func (r *reading) unused(parts []parsedSource) error {
 	names, takes := make([]string, 0, len(parts)), r.manifest.Spec.Values == nil
@@ -241,7 +241,7 @@ func valuesInvalid(format string, args ...any) error {
 	return &content.Error{Reason: content.ReasonValuesInvalid, Err: fmt.Errorf(format, args...)}
 }
 
-// get renders a part, or finds it rendered.
+// get returns a rendered part, from the cache if possible.
 func (r *reading) get(ctx context.Context, part *parsedSource, input render.Input) (content.Source, answer, error) {
 	source, err := r.open(r.manifest, part, Logins{})
 	if err != nil {
@@ -273,9 +273,9 @@ func (r *reading) get(ctx context.Context, part *parsedSource, input render.Inpu
 	return source, got, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))
 }
 
-// pending says in the words of this package the result of a call.
+// pending translates the result of a call into an error of this package.
 func pending(part *parsedSource, retry time.Duration, err error) error {
-	if err != nil { // including that of a full disk, which would go unnoticed otherwise
+	if err != nil { // including a full disk, which would go unnoticed otherwise
 		return &content.Error{Reason: content.ReasonOf(err), Err: fmt.Errorf("%s: %w", part.name, err), RetryAfter: retry}
 	}
 	if retry > 0 {
@@ -284,7 +284,7 @@ func pending(part *parsedSource, retry time.Duration, err error) error {
 	return nil
 }
 
-// render returns the call of get.
+// render makes the call for get.
 func (c *Contents) render(
 	ctx context.Context, source content.Source, pinned content.Resolved, part *parsedSource, input render.Input, access [sha256.Size]byte,
 ) (answer, error) {
@@ -311,7 +311,7 @@ func (c *Contents) render(
 	return answer{resolved, rendered}, nil
 }
 
-// within returns the part of the content that the format begins at. A git source has cut it already.
+// within returns the part of the content at the path of the source. A git source has already applied the path.
 func (c *Contents) within(tree *content.Tree, part *parsedSource) (*content.Tree, error) {
 	if _, git := part.place.(gitPlace); part.path == "" || git || c.Formats[part.format].Whole {
 		return tree, nil
@@ -325,7 +325,7 @@ func (c *Contents) cached(key renderedKey) (render.Rendered, bool) {
 	return rendered, ok
 }
 
-// pinnedTo returns what a source was resolved to before, if it still asks for the same.
+// pinnedTo returns what a source was resolved to before, if its reference is still the same.
 func pinnedTo(m *v1beta2.Manifest, name, reference string) (content.Resolved, bool) {
 	for _, known := range m.Status.Resolved {
 		if known.Name == name && known.Reference == reference && known.Digest != "" {
@@ -341,11 +341,11 @@ func resolvedSource(part *parsedSource, source content.Source, resolved content.
 	}
 }
 
-// fingerprint is equal for equal inputs.
+// fingerprint returns equal hashes for equal inputs.
 func fingerprint(input render.Input) [sha256.Size]byte {
 	raw, err := json.Marshal(input) //nolint:musttag // it is only compared
 	if err != nil {
-		panic(err) // values came out of JSON, the rest is text
+		panic(err) // values came from JSON, the rest is text
 	}
 	return sha256.Sum256(raw)
 }

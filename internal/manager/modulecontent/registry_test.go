@@ -31,11 +31,11 @@ const (
 
 var key = module.ComponentKey{Name: component, Version: "1.0.0"}
 
-// fake is a registry in this process that counts what it is asked, and that a test can switch off.
+// fake is an in-process registry that counts its requests, and that a test can switch off.
 type fake struct {
 	host     string
 	requests atomic.Int64
-	status   atomic.Int32 // answered to every request unless 0
+	status   atomic.Int32 // returned for every request unless 0
 	next     http.Handler
 }
 
@@ -59,7 +59,7 @@ func startRegistry(t *testing.T) *fake {
 
 func (f *fake) components() *Components {
 	components := NewComponents(&descriptor.Reader{Registry: f.host, Registries: descriptor.Registries{PlainHTTP: true}})
-	components.calls.patience = time.Minute // a slow machine is no slow registry
+	components.calls.patience = time.Minute // a slow machine must not look like a slow registry
 	return components
 }
 
@@ -78,7 +78,7 @@ func (f *fake) push(t *testing.T, mediaType, data string) ocispec.Descriptor {
 	return blob
 }
 
-// publish stores a component version whose resource of that name is a layer of that media type.
+// publish stores a component version with one layer of the given resource name and media type.
 func (f *fake) publish(t *testing.T, resource, mediaType string) (layer string) {
 	t.Helper()
 	raw := f.push(t, mediaType, configMap)

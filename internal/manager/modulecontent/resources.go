@@ -11,7 +11,7 @@ import (
 // rawManifest is the resource that is installed first.
 const rawManifest = descriptor.ResourceManifest
 
-// installable returns what a component version installs, in the words of a Manifest: see descriptor.Component.Contents.
+// installable returns what a component version installs, in the form of a Manifest's fields: see descriptor.Component.Contents.
 func installable(c *descriptor.Component) (module.Component, error) {
 	contents, err := c.Contents()
 	if err != nil {
@@ -31,7 +31,7 @@ func installable(c *descriptor.Component) (module.Component, error) {
 	return found, nil
 }
 
-// imageOf points to a layer; nil for none.
+// imageOf returns a reference to a layer; nil for none.
 func imageOf(c *descriptor.Component, layer *descriptor.Layer) *v1beta2.ImageSpec {
 	if layer == nil {
 		return nil

@@ -39,7 +39,7 @@ var signer = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// signable is a component version of a test: what its descriptor says when it is signed, and what is changed then.
+// signable is a component version of a test: its descriptor when it is signed, and the changes made afterwards.
 type signable struct {
 	labels  string            // of raw-manifest
 	change  map[string]string // in the text, after it was signed
@@ -47,7 +47,7 @@ type signable struct {
 }
 
 // publishSigned pushes a component version and returns the digests of its two layers, raw-manifest and crds. {other} stands for the digest
-// of a layer that no one signed.
+// of an unsigned layer.
 func (f *fake) publishSigned(t *testing.T, s signable) (manifest, definitions string) {
 	t.Helper()
 	layers := []ocispec.Descriptor{f.push(t, "application/yaml", configMap), f.push(t, "application/yaml", "# x\n"+configMap), f.push(t, "application/yaml", "other: x")}
@@ -109,7 +109,7 @@ func policyOf(require descriptor.Requirement, keys ...*rsa.PrivateKey) *descript
 	return policy
 }
 
-// ruled reads components by a policy that can be changed.
+// ruled returns components with a policy that can be changed.
 func (f *fake) ruled(policy *descriptor.SignaturePolicy) (*Components, *atomic.Pointer[descriptor.SignaturePolicy]) {
 	components, rule := f.components(), &atomic.Pointer[descriptor.SignaturePolicy]{}
 	rule.Store(policy)
@@ -142,11 +142,11 @@ func TestSignatures_AComponentIsHeldToItsSignature(t *testing.T) {
 			signable{change: map[string]string{"example.com/operator:1.0.0": "example.com/operator:1.0.0@" + strings.ReplaceAll(imageDigest, "4", "5")}},
 			signer(), v1beta2.ReasonSignatureInvalid, "image operator points to",
 		},
-		"a label that is not signed and says how to render": {
+		"an unsigned label that selects the renderer": {
 			signable{labels: `{name: operator.kyma-project.io/renderer, value: oci-ref}`}, signer(), v1beta2.ReasonSignatureInvalid, "label",
 		},
-		"the same label, signed":        {signable{labels: `{name: operator.kyma-project.io/renderer, value: oci-ref, signing: true}`}, signer(), "", ""},
-		"a signature in an unknown way": {signable{change: map[string]string{"jsonNormalisation/v2": "jsonNormalisation/v9"}}, signer(), v1beta2.ReasonSignatureInvalid, "jsonNormalisation/v9"},
+		"the same label, signed":                    {signable{labels: `{name: operator.kyma-project.io/renderer, value: oci-ref, signing: true}`}, signer(), "", ""},
+		"a signature with an unknown normalisation": {signable{change: map[string]string{"jsonNormalisation/v2": "jsonNormalisation/v9"}}, signer(), v1beta2.ReasonSignatureInvalid, "jsonNormalisation/v9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := startRegistry(t)
@@ -213,7 +213,7 @@ func TestSignatures_AStricterPolicyIsHeldToWithoutTheRegistry(t *testing.T) {
 	}
 }
 
-// asking returns a Manifest that says that it is of the component version.
+// asking returns a Manifest that names the component version if named is set.
 func asking(named bool, install v1beta2.ImageSpec) *v1beta2.Manifest {
 	m := manifest.DeepCopy()
 	if named {
@@ -370,14 +370,14 @@ func (a *answered) SignedDigests(context.Context, module.ComponentKey) (*SignedD
 
 const otherMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"
 
-// other returns a layer beside those of the component version.
+// other returns a layer that is not one of the component version.
 func (f *fake) other(like v1beta2.ImageSpec) v1beta2.ImageSpec {
 	sum := sha256.Sum256([]byte(otherMap))
 	like.Ref = "sha256:" + hex.EncodeToString(sum[:])
 	return like
 }
 
-// tag puts the manifest of the component version in place.
+// tag pushes the manifest of the component version.
 func (f *fake) tag(t *testing.T, described ocispec.Descriptor, layers ...ocispec.Descriptor) {
 	t.Helper()
 	config := f.push(t, "application/vnd.ocm.software.component.config.v1+json", encode(t, map[string]any{"componentDescriptorLayer": described}))

@@ -11,36 +11,36 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// SignedDigests is what a Manifest may install, since it says which component version it comes from. Nil covers everything: nothing has to
-// be signed.
+// SignedDigests is what a Manifest may install according to the component version that it names. Nil covers everything: nothing has to be
+// signed.
 type SignedDigests struct {
-	// Policy is what the component is held to.
+	// Policy is the policy for the component.
 	Policy *descriptor.SignaturePolicy
-	// Verified tells who signed the component version; nil where no signature is requested, or none holds.
+	// Verified names the signer of the component version; nil where no signature is required, or none holds.
 	Verified *descriptor.Verification
-	// Problem says why nothing is covered; nil when something is.
+	// Problem is the reason why nothing is covered; nil when something is.
 	Problem error
 	// coverage is what the component version holds; nil while that is not known.
 	coverage *descriptor.Coverage
-	// source is where its layers lie.
+	// source is the location of its layers.
 	source *v1beta2.ImageSpec
-	// floor is what is refused although this is only an audit: the policy enforces elsewhere, and naming a component that is audited must not
-	// be a way around that. Nil where there is none.
+	// floor is enforced although this is only an audit: the policy enforces elsewhere, and naming an audited component must not be a way
+	// around that. Nil where there is none.
 	floor *SignedDigests
 }
 
-// Refuses reports whether what is not covered is refused. Otherwise that is only told.
+// Refuses reports whether content that is not covered is refused. Otherwise it is only reported.
 func (c *SignedDigests) Refuses() bool { return c != nil && (c.Policy.Enforced() || !c.Policy.Asks()) }
 
-// Signed says which content component versions vouch for.
+// Signed returns the content that component versions cover.
 type Signed interface {
-	// SignedDigests costs no call once the component version was read. A positive retry says that it is still being read.
+	// SignedDigests makes no request once the component version was read. A positive retry means that it is still being read.
 	SignedDigests(ctx context.Context, key module.ComponentKey) (cover *SignedDigests, retry time.Duration, err error)
-	// PolicyID names the policy for a component without a call; empty when nothing has to be signed.
+	// PolicyID returns the name of the policy for a component without a request; empty when nothing has to be signed.
 	PolicyID(component string) string
 }
 
-// PolicyID names the policy that a component is held to.
+// PolicyID returns the name of the policy for a component.
 func (c *Components) PolicyID(component string) string {
 	if c.Signatures == nil {
 		return ""
@@ -51,7 +51,7 @@ func (c *Components) PolicyID(component string) string {
 	return ""
 }
 
-// SignedDigests answers for what a Manifest says that it comes from. Without a name that is nothing.
+// SignedDigests returns the digests for the component version that a Manifest names. Without a name nothing is covered.
 func (c *Components) SignedDigests(ctx context.Context, key module.ComponentKey) (cover *SignedDigests, retry time.Duration, err error) {
 	if c.Signatures == nil {
 		return nil, 0, nil
@@ -65,7 +65,7 @@ func (c *Components) SignedDigests(ctx context.Context, key module.ComponentKey)
 	}
 	if err := nameable(key); err != nil {
 		cover.refuse(err)
-		return cover, 0, nil // the caller is told by Problem
+		return cover, 0, nil // the caller finds it in Problem
 	}
 	judged, retry, err := c.judge(ctx, key)
 	switch reason := descriptor.ReasonOf(err); {
@@ -73,7 +73,7 @@ func (c *Components) SignedDigests(ctx context.Context, key module.ComponentKey)
 		return cover, retry, err
 	case err != nil:
 		cover.refuse(err)
-		return cover, retry, nil // the caller is told by Problem
+		return cover, retry, nil // the caller finds it in Problem
 	case judged == nil:
 		return cover, retry, nil
 	}
@@ -85,7 +85,7 @@ func (c *Components) SignedDigests(ctx context.Context, key module.ComponentKey)
 	return cover, 0, nil
 }
 
-// refuse says that nothing is covered, and why.
+// refuse records that nothing is covered, and why.
 func (c *SignedDigests) refuse(problem error) {
 	c.Problem = problem
 	if c.floor != nil {
@@ -93,7 +93,7 @@ func (c *SignedDigests) refuse(problem error) {
 	}
 }
 
-// nameable returns why a key cannot be a component version. The name is written by the author of a Manifest, and untrusted.
+// nameable returns why a key cannot be a component version. The name comes from the author of a Manifest, and is untrusted.
 func nameable(key module.ComponentKey) error {
 	switch {
 	case key.Name == "":

@@ -16,35 +16,35 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content/git"
 )
 
-// SourceType is one kind of place that a source can name. A new one implements this and is registered in internal/manager/setup.
+// SourceType is one kind of place that a source can name. A new kind implements this and is registered in internal/manager/setup.
 type SourceType interface {
-	// Keys returns the fields of a source that speak of this place. A source that has the first one is of this place.
+	// Keys returns the fields of a source that belong to this kind. A source that has the first one is of this kind.
 	Keys() []string
 	// Format returns the type of a source that names none.
 	Format() string
-	// Open makes a source of the fields. It does no I/O.
+	// Open returns a source made from the fields. It does no I/O.
 	Open(ask SourceRequest) (content.Source, error)
 }
 
-// SourceRequest is what a Place may use.
+// SourceRequest is the input of a SourceType.
 type SourceRequest struct {
 	// Namespace of the Manifest.
 	Namespace string
 	// Fields of the source, as JSON.
 	Fields map[string]json.RawMessage
-	// Archive reports whether the format wants all files of an archive and not one file.
+	// Archive reports whether the format takes all files of an archive and not one file.
 	Archive bool
-	// Path is where in the content the format begins; empty when the whole content is wanted.
+	// Path is the folder of the content to read; empty for the whole content.
 	Path string
-	// Store keeps what is fetched.
+	// Store stores fetched content.
 	Store *content.Store
-	// OCI returns what fetches from registries, with the logins that the source selects; plainHTTP when its address says http.
+	// OCI returns the client for registries, with the logins that the source selects; plainHTTP is set when its address is http.
 	OCI func(plainHTTP bool) *content.OCI
-	// Known is what the same reference was resolved to before; zero when it was not.
+	// Known is the earlier resolution of the same reference; zero when there is none.
 	Known content.Resolved
-	// Logins that the source selects, for places that are no OCI registry: For gives that of a host.
+	// Logins that the source selects, for places that are not OCI registries: For returns that of a host.
 	Logins Logins
-	// Policy returns how to talk to a host; never nil.
+	// Policy returns how to connect to a host; never nil.
 	Policy func(host string) content.HostPolicy
 }
 
@@ -60,13 +60,13 @@ func (a SourceRequest) decode(into any) error {
 	return nil
 }
 
-// BuiltinPlaces returns all that this operator brings: a layer of a repository (repo, name, ref), an image, a Helm repository or a chart in
-// a registry (url), git, HTTP and ConfigMaps, which reader reads.
+// BuiltinPlaces returns all built-in kinds: a layer of a repository (repo, name, ref), an image, a Helm repository or a chart in a registry
+// (url), git, HTTP and ConfigMaps, which reader reads.
 func BuiltinPlaces(reader client.Reader) []SourceType {
 	return []SourceType{layerPlace{}, imagePlace{}, chartPlace{}, gitPlace{}, httpPlace{}, configMapPlace{reader}}
 }
 
-// layerPlace is upstream's: one blob by digest.
+// layerPlace is upstream's kind: one blob by digest.
 type layerPlace struct{}
 
 func (layerPlace) Keys() []string { return []string{"repo", "name", "ref"} }
@@ -101,7 +101,7 @@ func (imagePlace) Open(ask SourceRequest) (content.Source, error) {
 
 var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// chartPlace is a chart in a Helm repository or an OCI registry. For type kustomize the url is a git repository and the version a tag or a
+// chartPlace is a chart in a Helm repository or an OCI registry. For type kustomize, the url is a git repository and the version a tag or a
 // commit of it.
 type chartPlace struct{}
 
@@ -183,7 +183,7 @@ func openGit(ask SourceRequest, spec gitSpec) (content.Source, error) {
 	return source, err
 }
 
-// httpPlace is one file behind a URL, whose digest is known.
+// httpPlace is one file at a URL, with a given digest.
 type httpPlace struct{}
 
 func (httpPlace) Keys() []string { return []string{"http"} }
@@ -208,7 +208,7 @@ func (httpPlace) Open(ask SourceRequest) (content.Source, error) {
 	}, err
 }
 
-// parseURL reads an address and tells whether its host may be spoken to without TLS, which the registries file says.
+// parseURL parses an address and reports whether the registries file permits connections to its host without TLS.
 func parseURL(ask SourceRequest, text string, schemes ...string) (address *url.URL, plainHTTP bool, err error) {
 	address, err = url.Parse(text)
 	if err != nil || address.Host == "" || address.User != nil {
@@ -230,7 +230,7 @@ func shownURL(address *url.URL) string {
 	return (&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String()
 }
 
-// strictly decodes and refuses unknown fields.
+// strictly decodes JSON and refuses unknown fields.
 func strictly(raw []byte, into any) error {
 	decoder := json.NewDecoder(strings.NewReader(string(raw)))
 	decoder.DisallowUnknownFields()

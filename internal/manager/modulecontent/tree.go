@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// tree fetches the files of a part as they are.
+// tree fetches the files of a part unchanged.
 func (r *reading) tree(ctx context.Context, part *parsedSource) (content.Source, content.Resolved, *content.Tree, error) {
 	source, err := r.open(r.manifest, part, Logins{})
 	if err != nil {
@@ -38,13 +38,13 @@ func (r *reading) tree(ctx context.Context, part *parsedSource) (content.Source,
 	return source, got.resolved, got.tree, pending(part, retry, r.withheld(ctx, r.manifest, &logins, source, err))
 }
 
-// files is content with its name.
+// files is content with its resolution.
 type files struct {
 	resolved content.Resolved
 	tree     *content.Tree
 }
 
-// Files returns what one source of a Manifest holds, as it was fetched, by the name that it has in status.resolved.
+// Files returns the content of one source of a Manifest as it was fetched. The name is the one in status.resolved.
 func (c *Contents) Files(ctx context.Context, m *v1beta2.Manifest, name string) (v1beta2.ResolvedSource, *content.Tree, error) {
 	part, err := c.named(m, name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Contents) Files(ctx context.Context, m *v1beta2.Manifest, name string) 
 	return resolvedSource(part, source, resolved), tree, nil
 }
 
-// Current finds out what a source names now, whatever it was resolved to before: one request, and none for what names a digest.
+// Current resolves a source anew, whatever it was resolved to before. That takes one request, and none for a source that names a digest.
 func (c *Contents) Current(ctx context.Context, m *v1beta2.Manifest, name string) (content.Resolved, error) {
 	part, err := c.named(m, name)
 	if err != nil {

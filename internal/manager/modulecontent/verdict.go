@@ -12,24 +12,24 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// maxProblems is how many problems a verdict names.
+// maxProblems is the number of problems that a verdict names.
 const maxProblems = 5
 
-// Verdict is what the policy for signatures says of a Manifest.
+// Verdict is the result of the signature policy for a Manifest.
 type Verdict struct {
-	// Policy names the policy, and Require says how much it asks.
+	// Policy is the name of the policy, and Require what it requires.
 	Policy  string
 	Require descriptor.Requirement
-	// Reason is Verified, SignatureNotRequired, why it is not, or what kept it from being told; Known is false then.
+	// Reason is Verified, SignatureNotRequired, why neither applies, or why the result is not known; Known is false then.
 	Reason, Message string
 	Known           bool
-	// Verified tells who signed; nil where no signature holds or none is requested.
+	// Verified names the signer; nil where no signature holds or none is required.
 	Verified *descriptor.Verification
-	// Retry is when to ask again; zero means that an event tells.
+	// Retry is the time after which to ask again; zero means that an event will follow.
 	Retry time.Duration
 }
 
-// PolicyID names the policy that a Manifest is held to, without a call; empty when nothing has to be signed.
+// PolicyID returns the name of the policy for a Manifest, without a request; empty when nothing has to be signed.
 func (c *Contents) PolicyID(m *v1beta2.Manifest) string {
 	if c.Signed == nil {
 		return ""
@@ -37,8 +37,8 @@ func (c *Contents) PolicyID(m *v1beta2.Manifest) string {
 	return c.Signed.PolicyID(componentOf(m).Name)
 }
 
-// Judge returns what the policy says of all that a Manifest installs, whether or not it refuses it. It costs no call once the content is
-// rendered.
+// Judge returns the policy's verdict on everything that a Manifest installs, whether or not it refuses it. It makes no request once the
+// content is rendered.
 func (c *Contents) Judge(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
 ) Verdict {
@@ -73,7 +73,7 @@ func (c *Contents) Judge(
 	return verdict
 }
 
-// Covered reports whether nothing of it would be refused.
+// Covered reports whether nothing of the Manifest would be refused.
 func (v Verdict) Covered() bool {
 	return v.Known && (v.Reason == v1beta2.ReasonVerified || v.Reason == v1beta2.ReasonSignatureNotRequired)
 }

@@ -13,7 +13,7 @@ import (
 
 // LastPriorities holds the records of both controllers: a Kyma writes Manifests, and its status reports theirs.
 type LastPriorities struct {
-	// Kymas and Manifests record how urgent the last request of each object was.
+	// Kymas and Manifests record how urgent the last request for each object was.
 	Kymas, Manifests LastPriority
 }
 
@@ -37,7 +37,7 @@ func Enqueue(
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q Queue) {
 			at := level(e.ObjectOld, e.ObjectNew)
 			if e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion() {
-				at = Idle // the cache shows everything again now and then
+				at = Idle // the cache resyncs all objects now and then
 			}
 			Add(q, at, requests(ctx, e.ObjectOld)...)
 			Add(q, at, requests(ctx, e.ObjectNew)...)
@@ -51,7 +51,7 @@ func Enqueue(
 	}
 }
 
-// NameOnly drops all events: the kind that a controller is for names its log lines, and Enqueue enqueues.
+// NameOnly drops all events: a controller needs its kind only for its log lines, and Enqueue enqueues the requests.
 var NameOnly = predicate.NewPredicateFuncs(func(client.Object) bool { return false })
 
 // Always returns the same level for all objects.

@@ -8,15 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// LastPriority records how urgent the last request of every object was. Its zero value is ready, and the queue that Keep wraps fills it
-// in.
+// LastPriority records how urgent the last request for every object was. Its zero value is ready for use, and the queue that Keep returns
+// fills it.
 type LastPriority struct {
 	mu sync.Mutex
-	// levels holds those that are not Now, which is the level of most objects most of the time.
+	// levels holds the levels other than Now, which is the level of most objects most of the time.
 	levels map[types.NamespacedName]Level
 }
 
-// Of returns how urgent the last request of an object was; Now when there was none.
+// Of returns how urgent the last request for an object was; Now when there was none.
 func (l *LastPriority) Of(key types.NamespacedName) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()

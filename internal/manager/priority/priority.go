@@ -14,16 +14,16 @@ type Level int
 
 // The levels.
 const (
-	// Now is for what a user or a runtime did.
+	// Now is for changes by a user or a runtime.
 	Now Level = 0
-	// Soon is for what was left unfinished when the manager started, and for a runtime that went down or came back: many do at a time
-	// when a network fails.
+	// Soon is for objects that were unfinished when the manager started, and for a runtime that went down or came back: when a network fails,
+	// many do so at once.
 	Soon Level = -10
-	// Later is for what concerns many at once: a version in a channel, a policy, a Secret that all use, an audit.
+	// Later is for changes that concern many objects at once: a version in a channel, a policy, a Secret that all use, an audit.
 	Later Level = -50
-	// Idle is for what is most likely in order, and is reconciled because the manager started or took it over.
+	// Idle is for objects that most likely need no change, and are reconciled because the manager started or took them over.
 	Idle Level = handler.LowPriority
-	// AsBefore is as urgent as the object's last request: what it waited for has arrived.
+	// AsBefore is as urgent as the last request for the object: the event that it waited for has occurred.
 	AsBefore Level = -1 << 31
 )
 

@@ -48,7 +48,7 @@ func TestAdd_UserChangesGoFirst(t *testing.T) {
 	}
 	Add(queue, Soon, request("unfinished"))
 	Add(queue, Now, request("person"))
-	Add(queue, Now, request("bump-050")) // waits already, and is wanted sooner now
+	Add(queue, Now, request("bump-050")) // already waits, and is more urgent now
 	got := order(queue, 104-1)
 	if want := []string{"person", "bump-050", "unfinished", "bump-000"}; !cmp.Equal(got[:4], want) || got[102] != "started" {
 		t.Errorf("the order began with %v and ended with %s", got[:4], got[102])
@@ -111,33 +111,33 @@ func TestEnqueue(t *testing.T) {
 		happens func(ctx context.Context, queue Queue, settled func(client.Object) bool)
 		want    Level
 	}{
-		"what is new is as urgent as it is said to be": {
+		"a new object has the level of the handler": {
 			happens: func(ctx context.Context, queue Queue, settled func(client.Object) bool) {
 				Enqueue(RequestFor, Always(Soon), settled).Create(ctx, event.CreateEvent{Object: object("1")}, queue)
 			}, want: Soon,
 		},
-		"what is in order when the manager starts is idle": {
+		"a settled object is idle when the manager starts": {
 			settled: true,
 			happens: func(ctx context.Context, queue Queue, settled func(client.Object) bool) {
 				Enqueue(RequestFor, Always(Now), settled).Create(ctx, event.CreateEvent{Object: object("1"), IsInInitialList: true}, queue)
 			}, want: Idle,
 		},
-		"what is unfinished when the manager starts comes soon": {
+		"an unfinished object comes soon when the manager starts": {
 			happens: func(ctx context.Context, queue Queue, settled func(client.Object) bool) {
 				Enqueue(RequestFor, Always(Now), settled).Create(ctx, event.CreateEvent{Object: object("1"), IsInInitialList: true}, queue)
 			}, want: Soon,
 		},
-		"a change is as urgent as it is said to be": {
+		"a change has the level of the handler": {
 			happens: func(ctx context.Context, queue Queue, settled func(client.Object) bool) {
 				Enqueue(RequestFor, Always(Later), settled).Update(ctx, event.UpdateEvent{ObjectOld: object("1"), ObjectNew: object("2")}, queue)
 			}, want: Later,
 		},
-		"what the cache shows once more is idle": {
+		"a resync of the cache is idle": {
 			happens: func(ctx context.Context, queue Queue, settled func(client.Object) bool) {
 				Enqueue(RequestFor, Always(Now), settled).Update(ctx, event.UpdateEvent{ObjectOld: object("1"), ObjectNew: object("1")}, queue)
 			}, want: Idle,
 		},
-		"what is gone is as urgent as it is said to be": {
+		"a deletion has the level of the handler": {
 			happens: func(ctx context.Context, queue Queue, settled func(client.Object) bool) {
 				Enqueue(RequestFor, Always(Later), settled).Delete(ctx, event.DeleteEvent{Object: object("1")}, queue)
 			}, want: Later,

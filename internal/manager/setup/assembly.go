@@ -27,7 +27,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// assembly is what the manager is made of, while it is being put together.
+// assembly holds the parts of the manager while it is assembled.
 type assembly struct {
 	mgr    ctrl.Manager
 	hub    *rest.Config
@@ -53,7 +53,7 @@ type assembly struct {
 	lasts      *lasting
 }
 
-// assemble returns the one list of what the manager has.
+// assemble creates all parts of the manager, in one place, and adds them to it.
 func (a *assembly) assemble(ctx context.Context) error {
 	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
 	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries} {
@@ -103,7 +103,7 @@ func (a *assembly) measure(context.Context) (err error) {
 	return err
 }
 
-// readPolicies reads the watched files and Secrets that flags name.
+// readPolicies reads the watched files and Secrets that the flags name.
 func (a *assembly) readPolicies(context.Context) (err error) {
 	if a.file, err = policy.Registries(a.config.RegistriesFile, a.log.WithName("registries")); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (a *assembly) readPolicies(context.Context) (err error) {
 	return err
 }
 
-// reachRegistries makes what reads components and content.
+// reachRegistries creates the readers of components and content.
 func (a *assembly) reachRegistries(ctx context.Context) error {
 	a.registries = &registries{config: a.config, file: a.file, log: a.log.WithName("registries")}
 	if err := a.registries.start(ctx, a.mgr.GetAPIReader()); err != nil {

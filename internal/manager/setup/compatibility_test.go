@@ -20,7 +20,7 @@ var (
 	flagOfPage = regexp.MustCompile("`--([a-z0-9-]+)`")
 )
 
-// The page that says what happens to upstream's flags, and which are new, has all flags and no others.
+// The page that describes the effect of upstream's flags, and the new ones, lists all flags and no others.
 func TestCompatibility_EveryFlagIsOnThePage(t *testing.T) {
 	var help bytes.Buffer
 	if _, err := ParseFlags([]string{"--help"}, &help); !IsHelp(err) {
@@ -35,7 +35,7 @@ func TestCompatibility_EveryFlagIsOnThePage(t *testing.T) {
 		t.Fatal("docs/compatibility.md has no section Flags")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	told := map[string]bool{} // by flag: whether it is said to have no effect
+	told := map[string]bool{} // by flag: whether the page lists it as without effect
 	for line := range strings.Lines(section) {
 		for _, match := range flagOfPage.FindAllStringSubmatch(line, -1) {
 			told[match[1]] = strings.Contains(line, "| without effect |")
@@ -61,7 +61,7 @@ func TestCompatibility_EveryFlagIsOnThePage(t *testing.T) {
 	}
 }
 
-// The report on a hub of upstream's knows all flags of the manager and no others, and which defaults are not upstream's.
+// The report on an upstream hub covers all flags of the manager and no others, and the defaults that differ from upstream's.
 func TestCompatibility_TheReportOnAHubOfUpstreamsKnowsEveryFlag(t *testing.T) {
 	var help bytes.Buffer
 	if _, err := ParseFlags([]string{"--help"}, &help); !IsHelp(err) {

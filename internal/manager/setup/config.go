@@ -16,11 +16,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// Config is everything that can be set from outside.
+// Config holds all settings of the manager.
 type Config struct {
 	// Namespace holds Kymas, templates, releases and access Secrets; empty means every namespace.
 	Namespace string
-	// OperatorNamespace is where the manager's own Leases and Secrets are.
+	// OperatorNamespace is the namespace of the manager's own Leases and Secrets.
 	OperatorNamespace string
 
 	MetricsAddress, ProbeAddress, PprofAddress string
@@ -40,33 +40,33 @@ type Config struct {
 	HubBurst, RuntimeBurst int
 	StreamsPerRuntime      int
 	AuditInterval          time.Duration
-	// StandardStreams has net/http carry the watch streams of runtimes.
+	// StandardStreams uses net/http for the watch streams of runtimes.
 	StandardStreams bool
 
-	// RegistryHost is where components are read: "host[:port]", with "http://" in front when it speaks no TLS.
+	// RegistryHost is the registry of the components: "host[:port]", with "http://" in front when it does not use TLS.
 	RegistryHost string
 	// RegistrySecret names a docker config Secret in OperatorNamespace with exactly one registry, in place of RegistryHost. It is watched.
 	RegistrySecret string
-	// PullSecret names a Secret in OperatorNamespace that runtimes get, and workloads pull their images with. It is watched.
+	// PullSecret names a Secret in OperatorNamespace that is copied to runtimes, for workloads to pull their images with. It is watched.
 	PullSecret string
-	// NameMapping is how names of components become repositories: urlPath (also when empty) or sha256-digest.
+	// NameMapping defines how component names map to repositories: urlPath (also when empty) or sha256-digest.
 	NameMapping string
-	// RegistrySubPath lies between the registry's host and its components.
+	// RegistrySubPath is the path between the registry's host and its components.
 	RegistrySubPath string
-	// ContentDir keeps what was fetched; ContentBytes bounds it.
+	// ContentDir stores fetched content; ContentBytes bounds its size.
 	ContentDir   string
 	ContentBytes int64
-	// RegistriesFile says how to talk to registries and other hosts: CA, mirrors, no TLS. It is watched; empty means by TLS that the
-	// system trusts.
+	// RegistriesFile defines how to connect to registries and other hosts: CA, mirrors, no TLS. It is watched; empty means with TLS and the
+	// system's certificate authorities.
 	RegistriesFile string
 	// SignaturesFile is the path of the signature policy. The file is watched; empty requires no signature.
 	SignaturesFile string
-	// ContentAddress is where the content of Manifests can be read, by HTTPS; empty switches that off. ContentCertDir holds tls.crt and
-	// tls.key; empty means a certificate that is made at start. ContentURL is how users reach it, and stands in status.resolved.
+	// ContentAddress is the address that serves the content of Manifests by HTTPS; empty switches that off. ContentCertDir holds tls.crt and
+	// tls.key; empty means a certificate that is created at start. ContentURL is the server's URL for users, as shown in status.resolved.
 	ContentAddress, ContentCertDir, ContentURL string
 
-	// Webhooks serves the conversion of v1alpha1 at WebhookAddress. The API server reaches it by the Service WebhookService
-	// ("namespace/name") or, outside the cluster, at WebhookURL. WebhookLifetime is that of its certificate.
+	// Webhooks serves the conversion of v1alpha1 at WebhookAddress. The API server reaches it through the Service WebhookService
+	// ("namespace/name") or, outside the cluster, at WebhookURL. WebhookLifetime is the lifetime of its certificate.
 	Webhooks                                   bool
 	WebhookAddress, WebhookService, WebhookURL string
 	WebhookLifetime                            time.Duration
@@ -76,25 +76,25 @@ type Config struct {
 	// LocalNamespaces are those whose Kymas and Manifests may install into the hub itself; "*" means all of them, none means
 	// OperatorNamespace alone.
 	LocalNamespaces []string
-	// WindowsFile is the maintenance policy; it is watched, and need not exist. WindowsSize is how much of a window must be left.
+	// WindowsFile is the maintenance policy; it is watched, and need not exist. WindowsSize is the part of a window that must be left.
 	WindowsFile string
 	WindowsSize time.Duration
 	// RestrictedModules are only for the Kymas that their release selects.
 	RestrictedModules []string
-	// CatalogRate is how many Kymas per second have their runtime's catalog brought in line after a change of what the hub offers.
+	// CatalogRate is the number of Kymas per second whose runtime's catalog is updated after a change of the hub's offers.
 	CatalogRate float64
 
 	// RuntimeVersions lets the users of a runtime pin exact versions of modules.
 	RuntimeVersions bool
 
 	LogLevel int
-	// Ignored are the flags that were given and have no effect any more, with what to do instead.
+	// Ignored are the given flags that no longer have an effect, with what to do instead.
 	Ignored []string
 }
 
 var hostPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
 
-// Validate says everything that is wrong with a Config at once.
+// Validate returns all problems of a Config at once.
 func (c *Config) Validate() error {
 	return errors.Join(slices.Concat(c.registryProblems(), c.limitProblems(), c.webhookProblems())...)
 }
@@ -154,11 +154,11 @@ func (c *Config) limitProblems() []error {
 	return problems
 }
 
-// everyNamespace stands for all of them in flags.
+// everyNamespace stands for all namespaces in flags.
 const everyNamespace = "*"
 
-// installsLocally reports whether what stands in a namespace may be installed into the hub itself, as an account that may do everything
-// there.
+// installsLocally reports whether the Kymas and Manifests of a namespace may be installed into the hub itself, by an account that may do
+// everything there.
 func (c *Config) installsLocally(namespace string) bool {
 	if len(c.LocalNamespaces) == 0 {
 		return namespace == c.OperatorNamespace
@@ -166,13 +166,14 @@ func (c *Config) installsLocally(namespace string) bool {
 	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
 }
 
-// trustsAuthors reports whether the authors of Manifests in a namespace may read everything that the operator may read: a flag names the
-// namespace, and it holds the operator's own Secrets or the access to every runtime, or its users may change everything in the hub.
+// trustsAuthors reports whether the authors of Manifests in a namespace may read everything that the operator may read. That is so where a
+// flag names the namespace, and it holds the operator's own Secrets or the access to every runtime, or its users may change everything in
+// the hub.
 func (c *Config) trustsAuthors(namespace string) bool {
 	return namespace == c.OperatorNamespace || namespace == c.Namespace || c.installsLocally(namespace)
 }
 
-// registry splits RegistryHost into host and whether it speaks plain http.
+// registry returns the host of RegistryHost and whether it uses plain HTTP.
 func (c *Config) registry() (host string, plainHTTP bool) {
 	host, plainHTTP = strings.CutPrefix(strings.ToLower(c.RegistryHost), "http://")
 	return strings.TrimPrefix(host, "https://"), plainHTTP

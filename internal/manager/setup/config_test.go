@@ -30,17 +30,17 @@ func TestValidate(t *testing.T) {
 		"a path in the registry's host":          {func(c *Config) { c.RegistryHost = "registry.example.com/prod" }, []string{`"registry.example.com/prod"`, "host[:port]"}},
 		"another scheme":                         {func(c *Config) { c.RegistryHost = "ftp://registry.example.com" }, []string{"host[:port]"}},
 		"credentials in the registry's host":     {func(c *Config) { c.RegistryHost = "user:secret@registry.example.com" }, []string{"host[:port]"}},
-		"a mapping that no one knows":            {func(c *Config) { c.NameMapping = "md5" }, []string{"--component-name-mapping", "sha256-digest"}},
+		"an unknown mapping":                     {func(c *Config) { c.NameMapping = "md5" }, []string{"--component-name-mapping", "sha256-digest"}},
 		"a sub path with a slash in front":       {func(c *Config) { c.RegistrySubPath = "/prod" }, []string{"--modules-repository-subpath"}},
 		"a sub path that climbs out":             {func(c *Config) { c.RegistrySubPath = "../prod" }, []string{"--modules-repository-subpath"}},
-		"no one who works on Kymas":              {func(c *Config) { c.KymaWorkers = 0 }, []string{"--max-concurrent-"}},
-		"no one who works on Manifests":          {func(c *Config) { c.ManifestWorkers = 0 }, []string{"--max-concurrent-"}},
+		"no workers for Kymas":                   {func(c *Config) { c.KymaWorkers = 0 }, []string{"--max-concurrent-"}},
+		"no workers for Manifests":               {func(c *Config) { c.ManifestWorkers = 0 }, []string{"--max-concurrent-"}},
 		"a lease that ends before it is renewed": {func(c *Config) { c.LeaderElection, c.LeaseDuration = true, time.Second }, []string{"lease duration > renew deadline"}},
 		"the same without leader election":       {func(c *Config) { c.LeaseDuration = time.Second }, nil},
 		"a back-off that shrinks":                {func(c *Config) { c.FailureMaxDelay = time.Millisecond }, []string{"--failure-base-delay"}},
-		"a back-off of nothing":                  {func(c *Config) { c.FailureBaseDelay = 0 }, []string{"--failure-base-delay"}},
+		"a back-off of zero":                     {func(c *Config) { c.FailureBaseDelay = 0 }, []string{"--failure-base-delay"}},
 		"a rate limit that lets nothing through": {func(c *Config) { c.RateBurst = 0 }, []string{"--rate-limiter-burst"}},
-		"a rate of nothing":                      {func(c *Config) { c.RateFrequency = 0 }, []string{"--rate-limiter-frequency"}},
+		"a rate of zero":                         {func(c *Config) { c.RateFrequency = 0 }, []string{"--rate-limiter-frequency"}},
 		"no calls to runtimes":                   {func(c *Config) { c.RuntimeQPS = 0 }, []string{"--k8s-skr-client-qps"}},
 		"no call at once to runtimes":            {func(c *Config) { c.RuntimeBurst = 0 }, []string{"--k8s-skr-client-burst"}},
 		"an audit without pause":                 {func(c *Config) { c.AuditInterval = -time.Second }, []string{"--audit-interval"}},
@@ -50,8 +50,8 @@ func TestValidate(t *testing.T) {
 		"an account with too many parts":         {func(c *Config) { c.LocalAccount = "a/b/c" }, []string{"--local-service-account"}},
 		"an account with an empty part":          {func(c *Config) { c.LocalAccount = "a/" }, []string{"--local-service-account"}},
 		"every namespace for the hub itself":     {func(c *Config) { c.LocalNamespaces = []string{"*"} }, nil},
-		"a namespace for the hub that is none":   {func(c *Config) { c.LocalNamespaces = []string{"a", "b/c"} }, []string{"--local-namespaces", `"b/c"`}},
-		"everything that is wrong is told at once": {
+		"an invalid namespace for the hub":       {func(c *Config) { c.LocalNamespaces = []string{"a", "b/c"} }, []string{"--local-namespaces", `"b/c"`}},
+		"all problems are reported at once": {
 			func(c *Config) { c.RegistryHost, c.KymaWorkers, c.StreamsPerRuntime = "", 0, 0 },
 			[]string{"no registry", "--max-concurrent-", "--max-streams-per-runtime"},
 		},
@@ -77,11 +77,11 @@ func TestRegistry(t *testing.T) {
 		flag, host string
 		plainHTTP  bool
 	}{
-		"a bare host speaks TLS":                        {"registry.example.com", "registry.example.com", false},
-		"https is what is meant anyway":                 {"https://registry.example.com:5000", "registry.example.com:5000", false},
-		"http is believed":                              {"http://127.0.0.1:5000", "127.0.0.1:5000", true},
+		"a bare host uses TLS":                          {"registry.example.com", "registry.example.com", false},
+		"https is the default":                          {"https://registry.example.com:5000", "registry.example.com:5000", false},
+		"http is honoured":                              {"http://127.0.0.1:5000", "127.0.0.1:5000", true},
 		"a name is compared with lower-case references": {"Registry.Example.com", "registry.example.com", false},
-		"a scheme is no part of the name":               {"HTTP://Localhost:5000", "localhost:5000", true},
+		"the scheme is not part of the name":            {"HTTP://Localhost:5000", "localhost:5000", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := Config{RegistryHost: test.flag}

@@ -15,28 +15,29 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// First pauses before content is requested again, which the back-off lengthens: what the registry may answer otherwise next time, and
-// what only another spec can change, or its version published again, of which no event comes. None is longer than longestPause.
+// First pauses before content is requested again, which the back-off lengthens: retryRegistry where the registry may answer differently
+// next time, and retryContent where only another spec helps, or publishing the version again, which causes no event. None is longer than
+// longestPause.
 const (
 	retryPending  = time.Second
 	retryRegistry = 5 * time.Second
 	retryContent  = 45 * time.Second
 )
 
-// contentPort joins the Manifest controller and the artifacts.
+// contentPort connects the Manifest controller to the artifacts.
 type contentPort struct {
 	contents *modulecontent.Contents
-	// url is where the content server answers; empty when there is none.
+	// url is the address of the content server; empty when there is none.
 	url string
 }
 
-// Sources names what a Manifest installs from.
+// Sources returns the sources of a Manifest.
 func (p *contentPort) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
 	sources, err := p.contents.Sources(m)
 	return sources, contentProblem(err)
 }
 
-// Parts fetches and renders.
+// Parts fetches and renders the sources of a Manifest.
 func (p *contentPort) Parts(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
 ) ([]manifest.Part, error) {
@@ -53,13 +54,13 @@ func (p *contentPort) Parts(
 	return parts, nil
 }
 
-// Current asks what a source names now.
+// Current returns the digest that a source resolves to now.
 func (p *contentPort) Current(ctx context.Context, m *v1beta2.Manifest, name string) (string, error) {
 	resolved, err := p.contents.Current(ctx, m, name)
 	return resolved.Digest, err
 }
 
-// URL returns where the content server shows a source.
+// URL returns the address at which the content server serves a source.
 func (p *contentPort) URL(m *v1beta2.Manifest, name string) string {
 	if p.url == "" {
 		return ""
@@ -67,10 +68,10 @@ func (p *contentPort) URL(m *v1beta2.Manifest, name string) string {
 	return p.url + contentserver.Path(m.Namespace, m.Name, name)
 }
 
-// Policy names what a Manifest is held to.
+// Policy returns the name of the signature policy for a Manifest.
 func (p *contentPort) Policy(m *v1beta2.Manifest) string { return p.contents.PolicyID(m) }
 
-// Judge returns what the policy for signatures says of a Manifest.
+// Judge returns the result of the signature policy for a Manifest.
 func (p *contentPort) Judge(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
 ) manifest.Signed {
@@ -91,7 +92,7 @@ func (p *contentPort) Judge(
 	return signed
 }
 
-// known makes capabilities those of the artifacts.
+// known converts capabilities to the type of package modulecontent.
 func known(
 	capabilities func(context.Context) (manifest.Capabilities, error),
 ) func(context.Context) (modulecontent.Capabilities, error) {
@@ -101,7 +102,7 @@ func known(
 	}
 }
 
-// contentProblem tells in the controller's words why content cannot be used; nil stays nil.
+// contentProblem converts an error about content into the controller's type; nil stays nil.
 func contentProblem(err error) error {
 	if errors.Is(err, modulecontent.ErrPending) {
 		return &manifest.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}

@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// A version can be published again, and nothing tells of it: what was refused is requested again before a user gives up waiting.
+// A version can be published again without an event: refused content is requested again before a user gives up waiting.
 func TestRefusedContentIsAskedForAgainSoon(t *testing.T) {
 	for _, reason := range []string{
 		content.ReasonArchiveRefused, content.ReasonContentInvalid, content.ReasonContentTooLarge, content.ReasonContentNotFound,

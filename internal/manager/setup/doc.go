@@ -1,5 +1,5 @@
-// Package setup answers: which parts does the manager have, and how do they hang together?
+// Package setup creates the parts of the manager and connects them.
 //
-// Flags become a Config, and Run builds everything from it in one list: nothing else in the project constructs a
-// controller, so integration tests start the real thing. It decides nothing about modules.
+// Flags become a Config, and Run builds everything from it in one list: nothing else in the project constructs a controller, so integration
+// tests start the real manager. It decides nothing about modules.
 package setup

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ParseFlags reads the manager's flags. Every flag of upstream is accepted, so that a deployment can swap the image: what has no
-// effect here is listed in Config.Ignored. flag.ErrHelp means that help was requested and printed.
+// ParseFlags reads the manager's flags. Every flag of upstream is accepted, so that a deployment can swap the image: flags without an
+// effect here are listed in Config.Ignored. flag.ErrHelp means that help was requested and printed.
 func ParseFlags(args []string, out io.Writer) (Config, error) {
 	c := Defaults()
 	set := flag.NewFlagSet("lifecycle-manager", flag.ContinueOnError)
@@ -126,7 +126,7 @@ func bindModules(set *flag.FlagSet, c *Config) {
 		listInto(&c.RestrictedModules))
 }
 
-// listInto reads names that are separated by commas; empty ones are none.
+// listInto parses names that are separated by commas, without empty ones.
 func listInto(names *[]string) func(string) error {
 	return func(value string) error {
 		*names = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// upstream are the flags of the public lifecycle-manager 1.21, each with a value that it accepts.
+// upstream lists the flags of the public lifecycle-manager 1.21, each with an accepted value.
 var upstream = []string{
 	"cert-management=cert-manager.io/v1", "metrics-bind-address=:8080", "health-probe-bind-address=:8081",
 	"kyma-skr-listener-bind-address=:8082", "pprof", "pprof-bind-address=:8084", "pprof-server-timeout=90s",
@@ -82,34 +82,34 @@ func TestParseFlags(t *testing.T) {
 		want func(Config) bool
 		err  string
 	}{
-		"without flags but a registry: the defaults": {
+		"only a registry: the defaults": {
 			[]string{registry}, func(c Config) bool { return c.Namespace == "kcp-system" && len(c.Ignored) == 0 && c.ContentDir != "" }, "",
 		},
-		"a star is every namespace": {[]string{registry, "--kyma-namespace=*"}, func(c Config) bool { return c.Namespace == "" }, ""},
-		"one namespace":             {[]string{registry, "--kyma-namespace=mine"}, func(c Config) bool { return c.Namespace == "mine" }, ""},
-		"a folder for content":      {[]string{registry, "--content-dir=/data"}, func(c Config) bool { return c.ContentDir == "/data" }, ""},
-		"empty names of restricted modules are none": {
+		"a star means every namespace": {[]string{registry, "--kyma-namespace=*"}, func(c Config) bool { return c.Namespace == "" }, ""},
+		"one namespace":                {[]string{registry, "--kyma-namespace=mine"}, func(c Config) bool { return c.Namespace == "mine" }, ""},
+		"a folder for content":         {[]string{registry, "--content-dir=/data"}, func(c Config) bool { return c.ContentDir == "/data" }, ""},
+		"empty names of restricted modules are ignored": {
 			[]string{registry, "--restricted-default-modules= a,, b ,"},
 			func(c Config) bool { return slices.Equal(c.RestrictedModules, []string{"a", "b"}) }, "",
 		},
-		"the hub itself is for the operator's namespace alone": {
+		"only the operator's namespace may install into the hub": {
 			[]string{registry, "--kyma-namespace=*", "--operator-namespace=ours"},
 			func(c Config) bool { return c.installsLocally("ours") && !c.installsLocally("kcp-system") }, "",
 		},
-		"the hub itself is for the namespaces that are named": {
+		"the named namespaces may install into the hub": {
 			[]string{registry, "--local-namespaces=a, b"},
 			func(c Config) bool {
 				return c.installsLocally("a") && c.installsLocally("b") && !c.installsLocally("kcp-system")
 			}, "",
 		},
-		"the hub itself is for every namespace where the flag says so": {
+		"a star lets every namespace install into the hub": {
 			[]string{registry, "--local-namespaces=*"}, func(c Config) bool { return c.installsLocally("any") }, "",
 		},
-		"an unknown flag is refused":              {[]string{registry, "--no-such-flag=1"}, nil, "no-such-flag"},
-		"a value that is none is refused":         {[]string{registry, "--k8s-client-burst=many"}, nil, "k8s-client-burst"},
-		"a forgotten dash is refused":             {[]string{registry, "leader-elect"}, nil, `"leader-elect"`},
-		"what Validate refuses is refused":        {nil, nil, "no registry"},
-		"a mistake beside good ones is found too": {[]string{registry, "--max-streams-per-runtime=0"}, nil, "--max-streams-per-runtime"},
+		"an unknown flag is refused":                       {[]string{registry, "--no-such-flag=1"}, nil, "no-such-flag"},
+		"an invalid value is refused":                      {[]string{registry, "--k8s-client-burst=many"}, nil, "k8s-client-burst"},
+		"a forgotten dash is refused":                      {[]string{registry, "leader-elect"}, nil, `"leader-elect"`},
+		"a configuration that Validate refuses is refused": {nil, nil, "no registry"},
+		"a mistake beside valid flags is found":            {[]string{registry, "--max-streams-per-runtime=0"}, nil, "--max-streams-per-runtime"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := ParseFlags(test.args, io.Discard)

@@ -7,13 +7,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/takeover"
 )
 
-// anyValue is a flag that takes whatever it is given, also nothing, as boolean flags do.
+// anyValue is a flag that accepts any value, or none, as boolean flags do.
 type anyValue struct{}
 
 func (anyValue) String() string   { return "" }
 func (anyValue) Set(string) error { return nil }
 
-// bindIgnored makes upstream's flags known that have no effect, and returns why by name.
+// bindIgnored defines the flags of upstream that have no effect, and returns the reason for each by name.
 func bindIgnored(set *flag.FlagSet) map[string]string {
 	reasons := map[string]string{}
 	for reason, names := range takeover.IgnoredFlags {

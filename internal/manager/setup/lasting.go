@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// lastingPatience bounds how long the end of what outlives the controllers may take. With shutdown it stays below the 30 seconds that
-// Kubernetes gives a pod, so that there is time left to hand the share of this replica on.
+// lastingPatience bounds the time to stop the runnables that outlive the controllers. Together with shutdown it is less than the 30 seconds
+// that Kubernetes gives a pod, which leaves time to hand over the share of this replica.
 const lastingPatience = 5 * time.Second
 
-// lasting runs what the controllers use, and ends it after them. controller-runtime has no such group: what needs no leader election it
-// ends first, and the controllers, which may have written until then, only when all of that has ended.
+// lasting runs runnables that the controllers use, and stops them after the controllers. controller-runtime has no such group: it first
+// stops everything that needs no leader election, and only then the controllers, which may write until then.
 type lasting struct {
 	ctx     context.Context //nolint:containedctx // of everything that was added
 	cancel  context.CancelFunc
@@ -26,10 +26,10 @@ func newLasting() *lasting {
 	return &lasting{ctx: ctx, cancel: cancel}
 }
 
-// of returns a runnable that starts r with the manager, on every replica, and leaves it to end to end it.
+// of returns a runnable that starts r with the manager, on every replica, and leaves it to the method end to stop it.
 func (l *lasting) of(r manager.Runnable) manager.Runnable { return outliving{Runnable: r, lasting: l} }
 
-// end ends everything that was started, and waits for it.
+// end stops everything that was started, and waits for it.
 func (l *lasting) end() {
 	l.cancel()
 	ended := make(chan struct{})
@@ -63,10 +63,10 @@ func (o outliving) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection says no: every replica has it.
+// NeedLeaderElection returns false: every replica runs it.
 func (o outliving) NeedLeaderElection() bool { return false }
 
-// endingLast is a manager that ends what lasts when it has ended everything else.
+// endingLast is a manager that stops the lasting runnables after everything else.
 type endingLast struct {
 	ctrl.Manager
 	lasting *lasting

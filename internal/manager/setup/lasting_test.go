@@ -24,7 +24,7 @@ func emptyManager(t *testing.T) ctrl.Manager {
 	return mgr
 }
 
-// connections stands for the fleet: it notes whether it was ended.
+// connections stands for the fleet: it records whether it was stopped.
 type connections struct{ started, ended chan struct{} }
 
 func (c connections) Start(ctx context.Context) error {
@@ -41,7 +41,7 @@ func TestConnectionsOutliveTheControllers(t *testing.T) {
 	controller := manager.RunnableFunc(func(ctx context.Context) error { // one without NeedLeaderElection, as controllers are
 		<-open.started
 		sigterm()
-		<-ctx.Done() // everything that ends before the controllers has ended by now
+		<-ctx.Done() // everything that ends before the controllers has ended
 		select {
 		case <-open.ended:
 			t.Error("the connections were ended while a controller worked")
@@ -73,7 +73,7 @@ func TestLasting_WhatOutlivesTheControllersEndsTheManagerWhenItFails(t *testing.
 	}
 }
 
-// The fleet by itself would be among what controller-runtime ends before the controllers.
+// The fleet itself must not be one of the runnables that controller-runtime stops before the controllers.
 func TestLasting_TheFleetIsNoRunnableOfTheFirstToEnd(t *testing.T) {
 	if _, first := any(clustercache.New(clustercache.Config{Hub: &rest.Config{}})).(manager.LeaderElectionRunnable); first {
 		t.Error("the fleet says whether it needs leader election, so that a manager that it is added to ends it first")

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Logger writes structured lines (JSON). Libraries that log by klog use it too. What others write with the standard library is dropped:
-// Helm's engine quotes values there, which may be secret.
+// Logger returns a logger that writes structured lines (JSON). Libraries that log with klog use it too. Logs of the standard library are
+// dropped: Helm's engine quotes values there, which may be secret.
 func Logger(out io.Writer, level int) logr.Logger {
 	log := zap.New(zap.WriteTo(out), zap.JSONEncoder(func(c *zapcore.EncoderConfig) {
 		c.EncodeTime = zapcore.ISO8601TimeEncoder

@@ -22,10 +22,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/hubwatch"
 )
 
-// leaseName is upstream's, so that old and new manager never work at the same time. Of replicas that share the work one holds it for all.
+// leaseName is upstream's name, so that the old and the new manager never work at the same time. Of replicas that share the work, one holds
+// the lease for all.
 const leaseName = "893110f7.kyma-project.io"
 
-// shutdown is how long reconciles may continue after the end was requested.
+// shutdown is how long reconciles may continue after a shutdown was requested.
 const shutdown = 20 * time.Second
 
 func newManager(hub *rest.Config, c Config, log logr.Logger) (ctrl.Manager, error) {
@@ -44,7 +45,7 @@ func newManager(hub *rest.Config, c Config, log logr.Logger) (ctrl.Manager, erro
 		MapperProvider: newMapper,
 		Client: client.Options{
 			FieldOwner: v1beta2.FieldManagerHub,
-			// A reconcile that follows its own write sees it: without that it would write again.
+			// A reconcile sees its own earlier write: otherwise it would write again.
 			Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &consistent},
 		},
 		Logger:                  log,
@@ -55,7 +56,8 @@ func newManager(hub *rest.Config, c Config, log logr.Logger) (ctrl.Manager, erro
 	})
 }
 
-// cacheOptions keep the cache small: Secrets are only those with access to runtimes, and managedFields are never read.
+// cacheOptions returns options that keep the cache small: it holds only Secrets with access to runtimes, and no managedFields, which are
+// never read.
 func cacheOptions(c Config) (cache.Options, error) {
 	access, err := labels.NewRequirement(v1beta2.LabelKymaName, selection.Exists, nil)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// cachingMapper is a mapper that finds each kind once. The cache asks it at every read whether a kind has namespaces, and the mapper behind
-// it looks through all groups and versions each time: a twelfth of what a manager at work allocated. What is not found is asked again.
-// That mapper forgets nothing either.
+// cachingMapper is a mapper that looks up each kind once. The cache calls it at every read to find out whether a kind is namespaced, and
+// the underlying mapper searches all groups and versions each time: that was a twelfth of the allocations of a busy manager. A kind that is
+// not found is looked up again. The underlying mapper does not drop mappings either.
 type cachingMapper struct {
 	meta.RESTMapper
 
@@ -27,7 +27,7 @@ func newMapper(hub *rest.Config, http *http.Client) (meta.RESTMapper, error) {
 	return &cachingMapper{RESTMapper: mapper}, nil
 }
 
-// RESTMapping finds where a kind is served. Several versions are a search, which is left to the mapper behind.
+// RESTMapping returns the mapping of a kind. With several versions it is left to the underlying mapper.
 func (r *cachingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if len(versions) != 1 {
 		return r.RESTMapper.RESTMapping(gk, versions...)

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// calmLook is how often it is looked whether the manager has fallen silent.
+	// calmLook is the interval of the checks whether the manager has become idle.
 	calmLook = 30 * time.Second
-	// calmBusy is how much is allocated within one look by a manager that still works.
+	// calmBusy is the number of bytes that a busy manager allocates between two checks.
 	calmBusy = 32 << 20
-	// calmWorth is how much must be allocated since memory was given back until that is worth doing again.
+	// calmWorth is the number of bytes that must be allocated since the last release for another one to be worth it.
 	calmWorth = 128 << 20
 )
 
-// memoryRelease gives memory back to the machine when work has ended. The collector lets the heap grow to twice of what is live, and keeps
-// what it had at the peak for minutes; a fleet at rest needs neither, and its neighbours on the node do. It costs one collection after each
-// wave.
+// memoryRelease returns memory to the operating system when work has ended. The garbage collector lets the heap grow to twice the live
+// size, and keeps the peak for minutes; a fleet at rest needs neither, but other pods on the node do. The cost is one collection after each
+// wave of work.
 type memoryRelease struct {
 	allocated func() uint64
 	release   func()
@@ -30,7 +30,7 @@ func newCalm() *memoryRelease {
 	return &memoryRelease{allocated: allocatedBytes, release: debug.FreeOSMemory}
 }
 
-// Start looks until the context ends.
+// Start checks at intervals until the context ends.
 func (c *memoryRelease) Start(ctx context.Context) error {
 	ticker := time.NewTicker(calmLook)
 	defer ticker.Stop()
@@ -44,14 +44,14 @@ func (c *memoryRelease) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection says no: a replica that waits has memory too.
+// NeedLeaderElection returns false: a waiting replica uses memory too.
 func (c *memoryRelease) NeedLeaderElection() bool { return false }
 
-// look gives memory back:
+// look releases memory:
 //
-//  1. never while work is under way, which would take the memory again
-//  2. not for little
-//  3. else now, and then not before there is more work
+//  1. never while work is in progress, which would allocate the memory again
+//  2. not for a small amount
+//  3. otherwise now, and then not before there is more work
 func (c *memoryRelease) look() {
 	now := c.allocated()
 	since := now - c.seen
@@ -63,7 +63,7 @@ func (c *memoryRelease) look() {
 	c.released = now
 }
 
-// allocatedBytes returns those that were ever allocated on the heap.
+// allocatedBytes returns the total number of bytes allocated on the heap since the start.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

@@ -17,17 +17,17 @@ func TestMemoryIsGivenBackWhenWorkIsOver(t *testing.T) {
 	}{
 		{"nothing was ever allocated", 0, 0},
 		{"work is under way", 500 * mib, 0},
-		{"and still is", 40 * mib, 0},
+		{"it continues", 40 * mib, 0},
 		{"it is over", 5 * mib, 1},
-		{"nothing has happened since", 1 * mib, 1},
-		{"little has", 30 * mib, 1},
+		{"nothing has happened since then", 1 * mib, 1},
+		{"a little has been allocated", 30 * mib, 1},
 		{"a second wave", 400 * mib, 1},
 		{"and its end", 0, 2},
-		{"little by little much has been allocated", 31 * mib, 2},
-		{"which goes on", 31 * mib, 2},
+		{"small allocations add up", 31 * mib, 2},
+		{"they continue", 31 * mib, 2},
 		{"and on", 31 * mib, 2},
-		{"and on again", 31 * mib, 2},
-		{"until it is worth it", 31 * mib, 3},
+		{"they continue once more", 31 * mib, 2},
+		{"the sum is worth a release", 31 * mib, 3},
 	} {
 		total += step.allocated
 		c.look()

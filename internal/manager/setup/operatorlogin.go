@@ -12,16 +12,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// loginGuard decides how far the operator's own registry login goes for a Manifest, whose author chooses what is read with it:
+// loginGuard decides the scope of the operator's own registry login for a Manifest, whose author chooses what is read with it:
 //
-//  1. In a namespace that the operator is given by name (its own, the one that it looks after, those that may install into the hub), it
-//     reads whatever the Manifest names.
-//  2. Elsewhere a Manifest of a Kyma reads the layers of its component, since the operator is there to install those.
+//  1. In a namespace that the operator's flags name (its own, the one that it watches, those that may install into the hub), it reads
+//     everything that the Manifest names.
+//  2. Elsewhere, it reads the layers of the component for a Manifest of a Kyma, since it is the operator's task to install those.
 //  3. Every other Manifest needs a login of its own.
 type loginGuard struct {
 	config *Config
 	kymas  client.Reader
-	// host returns the registry as it is now.
+	// host returns the current registry.
 	host func() (host string, plainHTTP bool)
 }
 
@@ -44,7 +44,7 @@ func (g *loginGuard) of(ctx context.Context, m *v1beta2.Manifest) (modulecontent
 	return modulecontent.OperatorLogin{Repository: g.repository(m)}, nil
 }
 
-// repository returns where the component lies that a Manifest says it comes from; empty when it names none.
+// repository returns the repository of the component that a Manifest names; empty when it names none.
 func (g *loginGuard) repository(m *v1beta2.Manifest) string {
 	name := m.Annotations[v1beta2.AnnotationOCMComponentName]
 	path, _, err := descriptor.Locate(g.config.RegistrySubPath, descriptor.Mapping(g.config.NameMapping), name, m.Spec.Version)

@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
 )
 
-// TestOperatorLogin_HowFarTheOperatorsLoginGoes: the finding was that a Manifest of any namespace read everything with it.
+// TestOperatorLogin_HowFarTheOperatorsLoginGoes covers the finding that a Manifest of any namespace could read everything with the login.
 func TestOperatorLogin_HowFarTheOperatorsLoginGoes(t *testing.T) {
 	const layers = "registry.example.com/sub/component-descriptors/example.com/module/notes"
 	everything, nothing := modulecontent.OperatorLogin{Any: true}, modulecontent.OperatorLogin{}
@@ -37,18 +37,18 @@ func TestOperatorLogin_HowFarTheOperatorsLoginGoes(t *testing.T) {
 		change    func(*v1beta2.Manifest)
 		want      modulecontent.OperatorLogin
 	}{
-		"the operator's own namespace":                    {"operators", nil, alone, everything},
-		"its own, though others may install into the hub": {"operators", []string{"platform"}, alone, everything},
-		"the namespace that it looks after":               {"kymas", nil, alone, everything},
-		"one that may install into the hub":               {"platform", []string{"platform"}, alone, everything},
-		"every one may install into the hub":              {"tenant", []string{"*"}, alone, everything},
-		"another one":                                     {"tenant", nil, alone, nothing},
-		"a Kyma of another one":                           {"tenant", nil, ofKyma("there", "1"), modulecontent.OperatorLogin{Repository: layers}},
-		"a Kyma that is gone":                             {"tenant", nil, ofKyma("gone", "1"), nothing},
-		"a Kyma that is another one by now":               {"tenant", nil, ofKyma("there", "2"), nothing},
-		"a Kyma of another namespace":                     {"elsewhere", nil, ofKyma("there", "1"), nothing},
-		"a Kyma, and a component that is none":            {"tenant", nil, named("../../../private"), nothing},
-		"a Kyma, and no component":                        {"tenant", nil, named(""), nothing},
+		"the operator's own namespace":                               {"operators", nil, alone, everything},
+		"its own namespace, though another may install into the hub": {"operators", []string{"platform"}, alone, everything},
+		"the namespace that it watches":                              {"kymas", nil, alone, everything},
+		"a namespace that may install into the hub":                  {"platform", []string{"platform"}, alone, everything},
+		"every namespace may install into the hub":                   {"tenant", []string{"*"}, alone, everything},
+		"another one":                      {"tenant", nil, alone, nothing},
+		"a Kyma in another namespace":      {"tenant", nil, ofKyma("there", "1"), modulecontent.OperatorLogin{Repository: layers}},
+		"a Kyma that is gone":              {"tenant", nil, ofKyma("gone", "1"), nothing},
+		"a Kyma that was recreated":        {"tenant", nil, ofKyma("there", "2"), nothing},
+		"a Kyma of another namespace":      {"elsewhere", nil, ofKyma("there", "1"), nothing},
+		"a Kyma, and an invalid component": {"tenant", nil, named("../../../private"), nothing},
+		"a Kyma, and no component":         {"tenant", nil, named(""), nothing},
 	} {
 		t.Run(title, func(t *testing.T) {
 			scheme := runtime.NewScheme()

@@ -15,14 +15,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 )
 
-// fleetPort joins the Manifest controller and the fleet, which do not know each other.
+// fleetPort connects the Manifest controller to the fleet, which do not depend on each other.
 type fleetPort struct {
 	fleet   *clustercache.Clusters
 	account string
 	causes  *priority.LastPriorities
 }
 
-// Get connects, and tells in the controller's words why it cannot.
+// Get connects to a runtime, and converts errors to the controller's type.
 func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, clustercache.Target{
 		Namespace: target.Namespace, Name: target.Name, Local: target.Local, ServiceAccount: p.account, Owner: target.Owner,
@@ -37,12 +37,12 @@ func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.R
 	return runtimePort{runtime}, nil
 }
 
-// Changed drops the connection when the access Secret no longer is what it was made from.
+// Changed drops the connection when the access Secret differs from the one that it was made with.
 func (p *fleetPort) Changed(_ context.Context, namespace, name string) {
 	p.fleet.InvalidateAccess(namespace, name)
 }
 
-// Source wakes Manifests.
+// Source enqueues Manifests.
 func (p *fleetPort) Source() source.Source { return p.fleet.Source(clustercache.Manifests) }
 
 type runtimePort struct{ *clustercache.Runtime }
@@ -73,7 +73,7 @@ func (p runtimePort) Hidden(owner types.NamespacedName) *manifest.Problem {
 	return &manifest.Problem{Reason: problem.Reason, Message: problem.Message, Retry: max(problem.RetryAfter, retryHidden)}
 }
 
-// ModuleCRs translates what is known of a module's custom resources.
+// ModuleCRs translates the states of a module's custom resources.
 func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState, bool) {
 	known, synced := p.Runtime.ModuleCRs(kind)
 	crs := make([]manifest.ModuleCRState, 0, len(known))
@@ -83,16 +83,16 @@ func (p runtimePort) ModuleCRs(kind schema.GroupKind) ([]manifest.ModuleCRState,
 	return crs, synced
 }
 
-// Capabilities translates what the runtime says of itself.
+// Capabilities translates the capabilities of the runtime.
 func (p runtimePort) Capabilities(ctx context.Context) (manifest.Capabilities, error) {
 	known, err := p.Runtime.Capabilities(ctx)
 	return manifest.Capabilities{KubeVersion: known.KubeVersion, APIVersions: known.APIVersions}, err
 }
 
-// retryHidden is the pause before a kind is requested again that could not be observed.
+// retryHidden is the pause before a kind that could not be observed is tried again.
 const retryHidden = 30 * time.Second
 
-// contentGC keeps the content store below its size.
+// contentGC keeps the content store below its maximum size.
 type contentGC struct {
 	store interface {
 		Collect(now time.Time) (int64, error)
@@ -100,7 +100,7 @@ type contentGC struct {
 	log logr.Logger
 }
 
-// Start collects now and every hour.
+// Start collects garbage now and every hour.
 func (j *contentGC) Start(ctx context.Context) error {
 	ticker := time.NewTicker(time.Hour)
 	defer ticker.Stop()
@@ -118,5 +118,5 @@ func (j *contentGC) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection says no: every replica has a store of its own.
+// NeedLeaderElection returns false: every replica has a store of its own.
 func (j *contentGC) NeedLeaderElection() bool { return false }

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
 )
 
-// catalogWorkers is how many catalogs are worked on at once: they are not urgent.
+// catalogWorkers is the number of catalogs that are reconciled at once: they are not urgent.
 const catalogWorkers = 4
 
 func (a *assembly) newCatalogs() *modulecatalog.Reconciler {
@@ -26,10 +26,10 @@ func (a *assembly) newCatalogs() *modulecatalog.Reconciler {
 	return catalogs
 }
 
-// catalogFleet joins the catalog controller and the fleet.
+// catalogFleet connects the catalog controller to the fleet.
 type catalogFleet struct{ fleet *clustercache.Clusters }
 
-// Get connects, and tells in the controller's words why it cannot.
+// Get connects to a runtime, and converts errors to the controller's type.
 func (p catalogFleet) Get(ctx context.Context, target modulecatalog.Target) (modulecatalog.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, clustercache.Target{
 		Namespace: target.Namespace, Name: target.Name, Owner: clustercache.Catalogs.Owner(target.Owner),
@@ -43,17 +43,17 @@ func (p catalogFleet) Get(ctx context.Context, target modulecatalog.Target) (mod
 	return catalogRuntime{runtime}, nil
 }
 
-// Changed drops the connection when the access Secret no longer is what it was made from.
+// Changed drops the connection when the access Secret differs from the one that it was made with.
 func (p catalogFleet) Changed(_ context.Context, namespace, name string) {
 	p.fleet.InvalidateAccess(namespace, name)
 }
 
-// Source wakes Kymas for their catalog.
+// Source enqueues Kymas for their catalog.
 func (p catalogFleet) Source() source.Source { return p.fleet.Source(clustercache.Catalogs) }
 
 type catalogRuntime struct{ *clustercache.Runtime }
 
-// Track asks for every change of the kinds' objects.
+// Track subscribes to every change of the kinds' objects.
 func (p catalogRuntime) Track(owner types.NamespacedName, kinds []schema.GroupVersionKind) {
 	interests := make([]clustercache.Interest, 0, len(kinds))
 	for _, kind := range kinds {
@@ -62,7 +62,7 @@ func (p catalogRuntime) Track(owner types.NamespacedName, kinds []schema.GroupVe
 	p.Runtime.Track(clustercache.Catalogs.Owner(owner), interests)
 }
 
-// Untrack forgets a Kyma.
+// Untrack ends the subscriptions of a Kyma.
 func (p catalogRuntime) Untrack(owner types.NamespacedName) {
 	p.Runtime.Untrack(clustercache.Catalogs.Owner(owner))
 }

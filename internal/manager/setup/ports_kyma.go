@@ -16,13 +16,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// kymaFleet joins the Kyma controller and the fleet.
+// kymaFleet connects the Kyma controller to the fleet.
 type kymaFleet struct {
 	fleet  *clustercache.Clusters
 	causes *priority.LastPriorities
 }
 
-// Get connects to the runtime of a Kyma, and tells in the controller's words why it cannot.
+// Get connects to the runtime of a Kyma, and converts errors to the controller's type.
 func (p kymaFleet) Get(ctx context.Context, key types.NamespacedName) (kyma.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, clustercache.Target{
 		Namespace: key.Namespace, Name: key.Name, Owner: clustercache.Kymas.Owner(key), Urgent: p.causes.Kymas.Of(key) >= priority.Now,
@@ -36,10 +36,10 @@ func (p kymaFleet) Get(ctx context.Context, key types.NamespacedName) (kyma.Runt
 	return kymaRuntime{runtime}, nil
 }
 
-// Source wakes Kymas.
+// Source enqueues Kymas.
 func (p kymaFleet) Source() source.Source { return p.fleet.Source(clustercache.Kymas) }
 
-// pins tells which cluster a Kyma's runtime has been so far.
+// pins returns the identity of the cluster that a Kyma is bound to.
 type pins struct{ reader client.Reader }
 
 func (p pins) of(namespace, name string) string {
@@ -67,12 +67,12 @@ func (p kymaRuntime) Track(owner types.NamespacedName, interests []kyma.Interest
 	p.Runtime.Track(clustercache.Kymas.Owner(owner), kinds)
 }
 
-// Untrack forgets a Kyma.
+// Untrack ends the subscriptions of a Kyma.
 func (p kymaRuntime) Untrack(owner types.NamespacedName) {
 	p.Runtime.Untrack(clustercache.Kymas.Owner(owner))
 }
 
-// Known reports whether everything was listed, and what cannot be.
+// Known reports whether everything was listed, and the problem with what cannot be.
 func (p kymaRuntime) Known(owner types.NamespacedName) (bool, *kyma.Problem) {
 	synced, problem := p.Synced(clustercache.Kymas.Owner(owner))
 	if problem == nil {
@@ -81,7 +81,7 @@ func (p kymaRuntime) Known(owner types.NamespacedName) (bool, *kyma.Problem) {
 	return false, &kyma.Problem{Reason: problem.Reason, Message: problem.Message, Retry: max(problem.RetryAfter, retryHidden)}
 }
 
-// Established tells the health of a definition.
+// Established reports whether a definition is healthy.
 func (p kymaRuntime) Established(id inventory.ID) bool {
 	result, kept := p.Health(id)
 	return kept && result.Status == health.Ready

@@ -1,21 +1,21 @@
 package setup
 
-// What the manager may do on the hub; `make manifests` writes it to config/rbac/role.yaml. Upstream's rules are the ceiling,
-// there is no wildcard, and nothing outside the namespace. Leases, by which replicas share the work, stand in
-// config/rbac/leader_election_role.yaml; what installing into the hub itself needs in config/components/local,
-// and Kymas in every namespace in config/components/all-namespaces.
+// The permissions of the manager on the hub; `make manifests` writes them to config/rbac/role.yaml. They do not exceed upstream's, have no
+// wildcards, and are limited to the namespace. Those for the Leases, by which replicas share the work, are in
+// config/rbac/leader_election_role.yaml, those for installing into the hub itself in config/components/local, and those for Kymas in every
+// namespace in config/components/all-namespaces.
 //
-// Kymas are made and deleted by users: the manager sets finalizers and status.
+// Users create and delete Kymas: the manager sets finalizers and status.
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymas,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymas/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymas/finalizers,verbs=update
 //
-// Manifests are the manager's own.
+// Manifests belong to the manager.
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=manifests,verbs=get;list;watch;create;patch;update;delete;deletecollection
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=manifests/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=manifests/finalizers,verbs=update
 //
-// What modules exist is published by others; the release of a mandatory module is held by a finalizer (never patched).
+// Releases and templates are published by others; a finalizer holds the release of a mandatory module (never patched).
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulereleasemetas;moduletemplates,verbs=get;list;watch
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulereleasemetas,verbs=update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulereleasemetas/finalizers,verbs=update
@@ -23,7 +23,7 @@ package setup
 // Secrets with access to runtimes and registries are read; large inventories are written (never patched).
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=secrets,verbs=get;list;watch;create;update;delete
 //
-// ConfigMaps are read where a Manifest installs from them. What the content server needs stands in config/components/content.
+// ConfigMaps are read where a Manifest installs from them. The permissions of the content server are in config/components/content.
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=configmaps,verbs=get
 //
 // +kubebuilder:rbac:groups=events.k8s.io,namespace=kcp-system,resources=events,verbs=create;patch

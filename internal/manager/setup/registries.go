@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// registries says how to talk to the registry that the flags name, directly or by a Secret that may change at any time.
+// registries defines how to connect to the registry that the flags name, directly or by a Secret that may change at any time.
 type registries struct {
 	config *Config
 	file   *policy.RegistryFile
@@ -31,13 +31,13 @@ type registries struct {
 	mu sync.RWMutex
 	// host is the registry as the flag or the Secret names it.
 	host string
-	// login is the docker config that counts; nil when no Secret is named.
+	// login is the docker config in use; nil when no Secret is named.
 	login []byte
-	// err says why there is no login although one is wanted.
+	// err is the reason why there is no login although one is required.
 	err error
 }
 
-// where returns the registry as it is now.
+// where returns the current registry.
 func (r *registries) where() (host string, plainHTTP bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -63,7 +63,7 @@ func (r *registries) content() content.Registries {
 	}
 }
 
-// credentials returns the login at a host; none where the Secret speaks of another host.
+// credentials returns the login for a host; none where the Secret names another host.
 func (r *registries) credentials(ctx context.Context, host string) (auth.Credential, error) {
 	r.mu.RLock()
 	login, err := r.login, r.err
@@ -73,14 +73,14 @@ func (r *registries) credentials(ctx context.Context, host string) (auth.Credent
 	}
 	store, err := credentials.NewMemoryStoreFromDockerConfig(login)
 	if err != nil {
-		// Not the cause itself, which may quote what it could not read.
+		// Not the cause itself, which may quote the text that could not be parsed.
 		return auth.EmptyCredential, fmt.Errorf("registry Secret %s holds no usable login", r.config.RegistrySecret)
 	}
 	return store.Get(ctx, host)
 }
 
-// start takes the registry from the flag, or registry and login from the Secret. One that does not exist yet, or is broken, is told and
-// waited for: administrators create the Secret after the manager as often as before it.
+// start takes the registry from the flag, or registry and login from the Secret. A Secret that does not exist yet, or is invalid, is logged
+// and waited for: administrators create the Secret after the manager as often as before it.
 func (r *registries) start(ctx context.Context, reader client.Reader) error {
 	if r.config.RegistrySecret == "" {
 		r.host = r.config.RegistryHost
@@ -99,8 +99,8 @@ func (r *registries) start(ctx context.Context, reader client.Reader) error {
 	return nil
 }
 
-// take makes a Secret count, nil for one that is gone, and tells whether it differs from what counted and whether it is for another host.
-// One that is not usable is told wherever a login is wanted; until a better one comes, the host stays.
+// take uses a Secret from now on (nil when it is gone), and reports whether it differs from the previous one and whether it is for another
+// host. The error of an unusable Secret is returned wherever a login is required; the host stays until a usable one follows.
 func (r *registries) take(secret *corev1.Secret) (changed, moved bool, err error) {
 	host, login := "", []byte(nil)
 	if secret == nil {
@@ -122,7 +122,7 @@ func (r *registries) take(secret *corev1.Secret) (changed, moved bool, err error
 	return changed, moved, nil
 }
 
-// hostOf returns the one registry that a docker config speaks of.
+// hostOf returns the only registry that a docker config names.
 func hostOf(name string, config []byte) (string, error) {
 	parsed := struct {
 		Auths map[string]json.RawMessage `json:"auths"`

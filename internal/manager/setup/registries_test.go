@@ -24,11 +24,11 @@ func TestRegistries_TheRegistrySecretNamesTheRegistry(t *testing.T) {
 		config     string
 		host, fail string
 	}{
-		"one registry is taken":       {`{"auths":{"registry.example.com":{"username":"u","password":"s3cret"}}}`, "registry.example.com", ""},
-		"two registries are refused":  {`{"auths":{"a.example.com":{},"b.example.com":{}}}`, "", "names 2 registries"},
-		"none is refused":             {`{"auths":{}}`, "", "names 0 registries"},
-		"an address that is no host":  {`{"auths":{"https://index.docker.io/v1/":{}}}`, "", "exactly one host"},
-		"what is no docker config is": {`s3cret`, "", "no docker config"},
+		"one registry is taken":         {`{"auths":{"registry.example.com":{"username":"u","password":"s3cret"}}}`, "registry.example.com", ""},
+		"two registries are refused":    {`{"auths":{"a.example.com":{},"b.example.com":{}}}`, "", "names 2 registries"},
+		"none is refused":               {`{"auths":{}}`, "", "names 0 registries"},
+		"an address that is not a host": {`{"auths":{"https://index.docker.io/v1/":{}}}`, "", "exactly one host"},
+		"an invalid docker config":      {`s3cret`, "", "no docker config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sound()
@@ -129,11 +129,11 @@ func TestRegistries_AChangedRegistrySecretCountsAtOnce(t *testing.T) {
 		fail           string
 		host, password string
 	}{
-		"the same is no change":                         {login("a.example.com", "one"), false, false, "", "a.example.com", "one"},
-		"another password is used":                      {login("a.example.com", "two"), true, false, "", "a.example.com", "two"},
-		"another registry is used":                      {login("b.example.com", "two"), true, true, "", "b.example.com", "two"},
-		"one that is gone leaves the host and no login": {nil, true, false, "does not exist", "a.example.com", ""},
-		"one that is broken leaves the host, no login":  {loginSecret("s3cret"), true, false, "no docker config", "a.example.com", ""},
+		"the same is no change":                       {login("a.example.com", "one"), false, false, "", "a.example.com", "one"},
+		"another password is used":                    {login("a.example.com", "two"), true, false, "", "a.example.com", "two"},
+		"another registry is used":                    {login("b.example.com", "two"), true, true, "", "b.example.com", "two"},
+		"a missing one leaves the host and no login":  {nil, true, false, "does not exist", "a.example.com", ""},
+		"an invalid one leaves the host and no login": {loginSecret("s3cret"), true, false, "no docker config", "a.example.com", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sound()

@@ -9,10 +9,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
 )
 
-// releaseWorkers is how many mandatory modules are removed at once.
+// releaseWorkers is the number of mandatory modules that are removed at once.
 const releaseWorkers = 2
 
-// newReleases holds the releases of mandatory modules until those are gone.
+// newReleases returns the controller that holds the releases of mandatory modules until the modules are gone.
 func (a *assembly) newReleases() *modulereleasemeta.Reconciler {
 	return &modulereleasemeta.Reconciler{
 		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(), Events: a.mgr.GetEventRecorder("lifecycle-manager"), Metrics: a.states,

@@ -20,23 +20,23 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// longestReconcile ends what hangs; 10,000 objects at the default rate of 50 calls a second take less.
+// longestReconcile ends a reconcile that hangs; 10,000 objects at the default rate of 50 calls a second take less.
 const longestReconcile = 5 * time.Minute
 
-// longestPause bounds every back-off: within a minute after a cause is fixed without an event, the system has recovered.
+// longestPause bounds every back-off: when a cause is fixed without an event, the system recovers within a minute.
 const longestPause = 45 * time.Second
 
-// Hooks let a test look into the running manager. The zero value changes nothing.
+// Hooks give tests access to the running manager. The zero value changes nothing.
 type Hooks struct {
-	// WrapHub and WrapRuntime are put around the transports to the hub and to every runtime, to count calls.
+	// WrapHub and WrapRuntime wrap the transports to the hub and to every runtime, to count calls.
 	WrapHub, WrapRuntime func(http.RoundTripper) http.RoundTripper
-	// ContentListening is told where the content server listens.
+	// ContentListening is called with the address of the content server.
 	ContentListening func(net.Addr)
-	// WebhookListening is told where the webhooks listen.
+	// WebhookListening is called with the address of the webhooks.
 	WebhookListening func(net.Addr)
 	// AllowManyManagers lets several managers of one process use the same controller names.
 	AllowManyManagers bool
-	// Metrics is where the manager's own metrics go; nil means the registry that it serves.
+	// Metrics is the registry for the manager's own metrics; nil means the one that it serves.
 	Metrics prometheus.Registerer
 }
 
@@ -73,12 +73,12 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 	return shares.around(ctx, endingLast{mgr, parts.lasts}, parts.runtimes)
 }
 
-// Scheme knows every kind that the manager reads or writes on the hub.
+// Scheme returns a scheme with every kind that the manager reads or writes on the hub.
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta2.AddToScheme} {
 		if err := add(scheme); err != nil {
-			panic(err) // two types under one name: a mistake of this program, seen at its first start
+			panic(err) // two types with the same name: a bug that would show at the first start
 		}
 	}
 	return scheme
@@ -95,7 +95,7 @@ func (c *Config) controller(workers int, hooks Hooks) controller.Options {
 	}
 }
 
-// cachesSynced makes /readyz say yes once the first list of everything is in.
+// cachesSynced makes /readyz succeed once everything was listed for the first time.
 func cachesSynced(mgr ctrl.Manager) healthz.Checker {
 	return func(req *http.Request) error {
 		ctx, cancel := context.WithTimeout(req.Context(), time.Second)

@@ -22,13 +22,13 @@ import (
 // deployer is the module that may take data from Secrets of the hub.
 const deployer = "deployer"
 
-// secrets are those of the hub that the manager depends on beside access Secrets. Each is nil when no flag names it.
+// secrets are the Secrets of the hub that the manager depends on beside access Secrets. Each is nil when no flag names it.
 type secrets struct {
 	login, pull *hubsecret.Named
 	deployer    *hubsecret.Watched
 }
 
-// watchSecrets watches what the flags name.
+// watchSecrets watches the Secrets that the flags name.
 func watchSecrets(mgr ctrl.Manager, c *Config) (found secrets, err error) {
 	if found.deployer, err = hubsecret.Labelled(mgr, c.Namespace, v1beta2.LabelModuleName, deployer); err != nil {
 		return found, err
@@ -44,14 +44,14 @@ func watchSecrets(mgr ctrl.Manager, c *Config) (found secrets, err error) {
 	return found, err
 }
 
-// follow makes a changed login count at once: what a registry refused is tried again, and components are read again where the Secret is for
-// another registry by now.
+// follow applies a changed login at once: refused requests are tried again, and components are read again when the Secret is for another
+// registry now.
 func (r *registries) follow(login *hubsecret.Named, components *componentsPort, contents *modulecontent.Contents) {
 	if login == nil {
 		return
 	}
 	login.OnChange(func() {
-		changed, moved, err := r.take(login.Get(context.Background())) // it is in memory
+		changed, moved, err := r.take(login.Get(context.Background())) // it is cached
 		switch {
 		case err != nil && changed:
 			r.log.Error(err, "Registry Secret cannot be used")
@@ -68,9 +68,9 @@ func (r *registries) follow(login *hubsecret.Named, components *componentsPort, 
 	})
 }
 
-// componentsPort reads components where the registry is now.
+// componentsPort reads components from the current registry.
 type componentsPort struct {
-	// open makes what reads from that registry.
+	// open creates a reader for that registry.
 	open func() *modulecontent.Components
 
 	mu    sync.RWMutex
@@ -89,43 +89,43 @@ func (p *componentsPort) now() *modulecontent.Components {
 
 func (p *componentsPort) tryAgain() { p.now().TryAgain() }
 
-// renew forgets what is known: it is of another registry.
+// renew drops the cached components: they are from another registry.
 func (p *componentsPort) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known = p.open()
 }
 
-// Describe returns what a component version holds.
+// Describe returns what a component version can install.
 func (p *componentsPort) Describe(ctx context.Context, key module.ComponentKey) (module.Component, time.Duration) {
 	return p.now().Describe(ctx, key)
 }
 
-// MarkSuspect says that what a component version holds cannot be installed.
+// MarkSuspect records that the content of a component version cannot be installed.
 func (p *componentsPort) MarkSuspect(key module.ComponentKey) time.Duration {
 	return p.now().MarkSuspect(key)
 }
 
-// everyKyma wakes Kymas by one Secret.
+// everyKyma enqueues Kymas when one Secret changes.
 type everyKyma struct {
 	secret *hubsecret.Named
 	kymas  client.Reader
-	// remote reports whether only Kymas with a runtime of their own have to know.
+	// remote reports whether only Kymas with a runtime of their own are enqueued.
 	remote bool
 }
 
-// Name returns that of the Secret.
+// Name returns the name of the Secret.
 func (p *everyKyma) Name() string { return p.secret.Key().Name }
 
 // Get reads the Secret; nil when it does not exist.
 func (p *everyKyma) Get(ctx context.Context) (*corev1.Secret, error) { return p.secret.Get(ctx), nil }
 
-// Source enqueues the Kymas when the Secret changed.
+// Source enqueues the Kymas when the Secret has changed.
 func (p *everyKyma) Source() source.Source {
 	all := func(ctx context.Context, _ client.Object) []reconcile.Request {
 		list := &v1beta2.KymaList{}
 		if err := p.kymas.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
-			return nil // the cache is shutting down; nothing is left to wake
+			return nil // the cache is shutting down; nothing is left to enqueue
 		}
 		requests := make([]reconcile.Request, 0, len(list.Items))
 		for i := range list.Items {
@@ -137,6 +137,6 @@ func (p *everyKyma) Source() source.Source {
 		}
 		return requests
 	}
-	known := func(client.Object) bool { return true } // every Kyma is looked at when the manager starts
+	known := func(client.Object) bool { return true } // every Kyma is reconciled when the manager starts
 	return p.secret.Source(priority.Enqueue(all, priority.Always(priority.Later), known))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
 )
 
-// serveContent adds the content server, if it is requested. Every replica has one, and fetches what it does not hold yet.
+// serveContent adds the content server, if it is requested. Every replica has one, and fetches content that it does not have yet.
 func serveContent(mgr ctrl.Manager, hub *rest.Config, c *Config, contents *modulecontent.Contents, hooks Hooks) error {
 	if c.ContentAddress == "" {
 		return nil
@@ -35,7 +35,7 @@ func serveContent(mgr ctrl.Manager, hub *rest.Config, c *Config, contents *modul
 	})
 }
 
-// library finds what a Manifest consists of.
+// library returns the content of Manifests.
 type library struct {
 	reader   client.Reader
 	contents *modulecontent.Contents
@@ -59,13 +59,13 @@ func (l *library) items(ctx context.Context, namespace, name string) ([]contents
 		found, tree, err := l.contents.Files(ctx, manifest, resolved.Name)
 		switch {
 		case errors.Is(err, modulecontent.ErrPending):
-			// the others are served, this one is told to be on its way
+			// the others are served, this one is reported as pending
 		case err != nil:
-			failures = append(failures, err) // so is this one, unless no other is left
+			failures = append(failures, err) // this one is reported as pending too, unless all have failed
 		case found.Digest == resolved.Digest:
 			item.Tree = tree
 		default:
-			// The spec asks for something else by now, which must not be shown under the digest of what is installed; the status follows soon.
+			// The spec has changed, and the new content must not be shown under the digest of the installed one; the status follows soon.
 		}
 		items = append(items, item)
 	}

@@ -20,7 +20,7 @@ func givenFiles(name, text string) *corev1.ConfigMap {
 	}
 }
 
-// The digest is the ETag: what is shown under it must be what was installed.
+// The digest is the ETag: the content under it must be the installed one.
 func TestContentIsShownUnderItsOwnDigestOnly(t *testing.T) {
 	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "sample"}}
 	from := func(name string) {

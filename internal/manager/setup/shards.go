@@ -19,17 +19,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 )
 
-// drain is how long a pass that is under way may continue after another replica was to get what it works on.
+// drain is how long a pass in progress may continue after its object was assigned to another replica.
 const drain = 10 * time.Second
 
-// sharing is how the replicas share the Kymas. Without a member this one has all of them.
+// sharing distributes the Kymas among the replicas. Without a member, this replica has all of them.
 type sharing struct {
 	member *sharding.Member
 	fenced *metrics.Shards
 	view   view
 }
 
-// newSharing makes this replica a member of those that share, if they do.
+// newSharing makes this replica a member of those that share the Kymas, if they are shared.
 func newSharing(hub *rest.Config, c *Config, log logr.Logger, hooks Hooks, registry prometheus.Registerer) (*sharing, error) {
 	s := &sharing{}
 	if c.LeaderElection {
@@ -50,8 +50,8 @@ func newSharing(hub *rest.Config, c *Config, log logr.Logger, hooks Hooks, regis
 	return s, err
 }
 
-// newLeases reaches the Leases by connections of their own, which a request that is not answered ends: what shares a connection with a
-// thousand watches waits for them.
+// newLeases returns a client for the Leases with its own connections, which a request without an answer closes: a request that shares a
+// connection with a thousand watches would have to wait for them.
 func newLeases(hub *rest.Config, c *Config, hooks Hooks) (*sharding.Leases, error) {
 	config := rest.CopyConfig(hub)
 	config.QPS = -1
@@ -78,7 +78,7 @@ func (s *sharing) owned() int {
 	return s.member.Owned()
 }
 
-// owner returns what is this replica's, and moves when that changes: never, when it is alone.
+// owner returns which objects belong to this replica, and moves reports changes of that: none when it is the only replica.
 func (s *sharing) owner() sharding.Owner {
 	if s.member == nil {
 		return sharding.All{}
@@ -93,7 +93,7 @@ func (s *sharing) moves() sharding.OwnershipChanges {
 	return s.member
 }
 
-// fence is put around every transport by which something is changed; nil when there is no other writer.
+// fence returns a wrapper for every transport that makes changes; nil when there is no other writer.
 func (s *sharing) fence() func(http.RoundTripper) http.RoundTripper {
 	if s.member == nil {
 		return nil
@@ -103,7 +103,7 @@ func (s *sharing) fence() func(http.RoundTripper) http.RoundTripper {
 	}
 }
 
-// around runs the manager, and takes part in the sharing from when the caches are filled until the last pass has ended.
+// around runs the manager, and takes part in the sharing from the time the caches are filled until the last pass has ended.
 func (s *sharing) around(ctx context.Context, mgr ctrl.Manager, runtimes *clustercache.Clusters) error {
 	if s.member == nil {
 		return mgr.Start(ctx)

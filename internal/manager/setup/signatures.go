@@ -20,23 +20,23 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
-// newVerified reads components by the policy for signatures.
+// newVerified returns Components that verify signatures according to the policy.
 func newVerified(reader *descriptor.Reader, signatures *policy.SignatureFile, log logr.Logger) *modulecontent.Components {
 	components := modulecontent.NewComponents(reader)
 	components.Signatures, components.Log = signatures.For, log
 	return components
 }
 
-// SignedDigests returns which content a component version vouches for.
+// SignedDigests returns the content that a component version covers.
 func (p *componentsPort) SignedDigests(ctx context.Context, key module.ComponentKey) (*modulecontent.SignedDigests, time.Duration, error) {
 	return p.now().SignedDigests(ctx, key)
 }
 
-// PolicyID names the policy for a component.
+// PolicyID returns the name of the policy for a component.
 func (p *componentsPort) PolicyID(component string) string { return p.now().PolicyID(component) }
 
-// holdToSignatures has what Manifests install held to the policy, and both controllers hear of changes of it: every Kyma is resolved again,
-// and every Manifest is judged again. What is installed already stays.
+// holdToSignatures applies the policy to the content of Manifests, and notifies both controllers of changes of the policy: every Kyma is
+// resolved again, and every Manifest is judged again. Installed objects stay.
 func holdToSignatures(
 	signatures *policy.SignatureFile, components *componentsPort, contents *modulecontent.Contents, log logr.Logger,
 	kymas *kyma.Reconciler, manifests *manifest.Reconciler,
@@ -45,7 +45,7 @@ func holdToSignatures(
 	kymas.Signatures = wake(signatures, func(ctx context.Context) []reconcile.Request {
 		list := &v1beta2.KymaList{}
 		if err := kymas.Client.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
-			return nil // the cache is shutting down; nothing is left to wake
+			return nil // the cache is shutting down; nothing is left to enqueue
 		}
 		var requests []reconcile.Request
 		for i := range list.Items {
@@ -66,7 +66,7 @@ func holdToSignatures(
 	})
 }
 
-// wake enqueues requests whenever other rules for signatures come into force.
+// wake enqueues requests whenever the rules for signatures change.
 func wake(signatures *policy.SignatureFile, whom func(context.Context) []reconcile.Request) source.Source {
 	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		signatures.OnChange(func() {

@@ -21,26 +21,26 @@ import (
 )
 
 const (
-	// viewPage is how many objects are requested at once.
+	// viewPage is the number of objects that are requested at once.
 	viewPage = 500
-	// viewPause is the pause between two looks at the cache, and viewLooks how many there are before the hub is asked again: what is waited
-	// for may be gone there by now.
+	// viewPause is the pause between two checks of the cache, and viewLooks the number of checks before the hub is read again: the awaited
+	// object may be gone there by then.
 	viewPause = 50 * time.Millisecond
 	viewLooks = 40
 )
 
-// view is what the cache shows of the hub, and the hub itself.
+// view compares the cache with the hub.
 type view struct {
 	cached, live client.Reader
 	namespace    string
 }
 
-// viewKind is a kind that is acted upon.
+// viewKind is a kind that the decisions depend on.
 type viewKind struct {
 	list    client.ObjectList
 	gvk     schema.GroupVersionKind
 	options []client.ListOption
-	bucket  func(client.Object) int // nil: it matters to all buckets
+	bucket  func(client.Object) int // nil: it concerns all buckets
 }
 
 var (
@@ -51,7 +51,7 @@ var (
 	secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// viewKinds returns what a pass is decided upon.
+// viewKinds returns the kinds that the decisions of a pass depend on.
 func viewKinds() []viewKind {
 	own := v1beta2.GroupVersion
 	return []viewKind{
@@ -66,8 +66,8 @@ func viewKinds() []viewKind {
 	}
 }
 
-// fresh waits until the cache shows nothing of certain buckets that is older than this call. Only metadata is requested, and the hub
-// once as long as the cache catches up soon.
+// fresh waits until the cache holds no object of certain buckets in a state older than this call. It requests only metadata, and reads the
+// hub once if the cache catches up soon.
 func (v *view) fresh(ctx context.Context, in func(bucket int) bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, kind := range viewKinds() {
@@ -102,7 +102,7 @@ func (k *viewKind) concerns(o client.Object, in func(bucket int) bool) bool {
 	return k.bucket == nil || in(k.bucket(o))
 }
 
-// read asks the hub for the versions of all objects, and at which version it was asked.
+// read returns the versions of all objects on the hub, and the version of the list.
 func (v *view) read(ctx context.Context, kind viewKind, in func(bucket int) bool) (map[types.NamespacedName]string, string, error) {
 	live, page := map[types.NamespacedName]string{}, &metav1.PartialObjectMetadataList{}
 	for {
@@ -124,7 +124,7 @@ func (v *view) read(ctx context.Context, kind viewKind, in func(bucket int) bool
 	}
 }
 
-// behind reports whether the cache lacks something, or shows something that is gone or that was changed since.
+// behind reports whether the cache lacks an object, or holds one that was deleted or changed since.
 func (v *view) behind(
 	ctx context.Context, kind viewKind, in func(bucket int) bool, live map[types.NamespacedName]string, at string,
 ) (behind bool, err error) {
@@ -145,7 +145,7 @@ func (v *view) behind(
 		if there {
 			found++
 		} else {
-			wanted = at // one that was made since is newer than that; one that is gone is not
+			wanted = at // one that was created since is newer than that; one that is gone is not
 		}
 		order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), wanted)
 		behind = behind || order < 0

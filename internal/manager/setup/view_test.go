@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// stale shows lists as they were when it was told to stand still.
+// stale returns lists as they were when it was frozen.
 type stale struct {
 	client.Reader
 	mu     sync.Mutex
@@ -44,7 +44,7 @@ func (s *stale) List(ctx context.Context, list client.ObjectList, _ ...client.Li
 	return s.Reader.List(ctx, list, client.HasLabels(nil))
 }
 
-// freeze has the lists stay as they are now.
+// freeze keeps the lists as they are now.
 func (s *stale) freeze(t *testing.T) {
 	t.Helper()
 	kymas, manifests := &v1beta2.KymaList{}, &v1beta2.ManifestList{}
@@ -93,7 +93,7 @@ func TestView_WhoTakesOverWaitsUntilHisCacheIsNotOlderThanTheHub(t *testing.T) {
 			patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"changed":"yes"}}}`))
 			return hub.Patch(context.Background(), kyma, patch)
 		},
-		"a Manifest was made": func() error {
+		"a Manifest was created": func() error {
 			return hub.Create(context.Background(), manifest("made-meanwhile"))
 		},
 		"a Manifest is gone": func() error {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// webhookService is upstream's; it stands in config/components/webhook.
+	// webhookService is upstream's; it is defined in config/components/webhook.
 	webhookService = "klm-webhook-service"
-	// webhookSecret keeps the certificate, in the operator's namespace.
+	// webhookSecret holds the certificate, in the operator's namespace.
 	webhookSecret = "klm-webhook-certificate" //nolint:gosec // a name
 )
 
@@ -64,7 +64,7 @@ func serviceName(text string) (types.NamespacedName, error) {
 }
 
 // serveWebhooks adds the conversion webhook, if it is requested. Every replica has one. It outlives the controllers: the API server calls
-// it for what they write, where users wrote fields by v1alpha1 before.
+// it for their writes to objects whose fields users have set with v1alpha1.
 func (a *assembly) serveWebhooks() error {
 	mgr, c := a.mgr, a.config
 	if !c.Webhooks {

@@ -12,18 +12,18 @@ func TestWebhookFlags(t *testing.T) {
 		args string
 		want string // part of the message; none means accepted
 	}{
-		"upstream's flag alone":                  {"--enable-webhooks", ""},
-		"switched off":                           {"--enable-webhooks=false", ""},
-		"a Service":                              {"--enable-webhooks --webhook-service=a/b", ""},
-		"an address":                             {"--enable-webhooks --webhook-url=https://127.0.0.1:9443", ""},
-		"an address of IPv6":                     {"--enable-webhooks --webhook-url=https://[::1]:9443", ""},
-		"both":                                   {"--webhook-service=a/b --webhook-url=https://h", "exclusive"},
-		"a Service without namespace":            {"--webhook-service=b", "namespace/name"},
-		"a Service with too many parts":          {"--webhook-service=a/b/c", "namespace/name"},
-		"an address without TLS":                 {"--webhook-url=http://h", "https://"},
-		"an address with a path":                 {"--webhook-url=https://h/convert", "nothing else"},
-		"an address with a question":             {"--webhook-url=https://h?a=b", "nothing else"},
-		"an address with a password is not told": {"--webhook-url=https://u:secret@h", "nothing else"},
+		"upstream's flag alone":                    {"--enable-webhooks", ""},
+		"switched off":                             {"--enable-webhooks=false", ""},
+		"a Service":                                {"--enable-webhooks --webhook-service=a/b", ""},
+		"an address":                               {"--enable-webhooks --webhook-url=https://127.0.0.1:9443", ""},
+		"an address of IPv6":                       {"--enable-webhooks --webhook-url=https://[::1]:9443", ""},
+		"both":                                     {"--webhook-service=a/b --webhook-url=https://h", "exclusive"},
+		"a Service without namespace":              {"--webhook-service=b", "namespace/name"},
+		"a Service with too many parts":            {"--webhook-service=a/b/c", "namespace/name"},
+		"an address without TLS":                   {"--webhook-url=http://h", "https://"},
+		"an address with a path":                   {"--webhook-url=https://h/convert", "nothing else"},
+		"an address with a query":                  {"--webhook-url=https://h?a=b", "nothing else"},
+		"an address with a password is not quoted": {"--webhook-url=https://u:secret@h", "nothing else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseFlags(append(strings.Fields(test.args), "--oci-registry-host=r"), io.Discard)

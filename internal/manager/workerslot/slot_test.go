@@ -20,7 +20,7 @@ func request(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
 }
 
-// bound returns a pool with that many slots, and its queue.
+// bound returns a pool with count slots, and its queue.
 func bound(t *testing.T, count int) (*Pool, Queue) {
 	t.Helper()
 	turns := &Pool{}
@@ -30,7 +30,7 @@ func bound(t *testing.T, count int) (*Pool, Queue) {
 	return turns, made.(Queue)
 }
 
-// workers gets requests until the queue is shut down, as a controller's workers do. They arrive on the channel in order.
+// workers gets requests until the queue is shut down, as a controller's workers do. The requests arrive on the channel in order.
 func workers(t *testing.T, from Queue, count int) <-chan string {
 	t.Helper()
 	got := make(chan string, 1000)
@@ -75,7 +75,7 @@ func TestPool_BoundsRequestsMostUrgentFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, queue := bound(t, 2)
 		got := workers(t, queue, 8)
-		for _, name := range []string{"a", "b"} { // one by one: of two workers with turns, either may tell first what it got
+		for _, name := range []string{"a", "b"} { // one by one: of two workers with slots, either may report its request first
 			queue.Add(request(name))
 			wantNext(t, got, name)
 		}
@@ -116,10 +116,10 @@ func TestSlot_IsGivenBackOnce(t *testing.T) {
 			t.Errorf("%d passes go on without a turn, want 1", n)
 		}
 		queue.Done(request("a"))
-		wantNext(t, got) // it had nothing to give back
+		wantNext(t, got) // it had no slot to give back
 		queue.Done(request("b"))
 		wantNext(t, got, "c")
-		Yield(ctx) // of a pass that has ended
+		Yield(ctx) // for a pass that has ended
 		Yield(t.Context())
 		wantNext(t, got)
 		if n := turns.Yielded(); n != 0 {
@@ -165,7 +165,7 @@ func TestQueue_ShutDownReleasesWaiters(t *testing.T) {
 			t.Error("a queue that was shut down hands something out")
 		}
 		queue.Done(request("a"))
-	}) // which waits for all goroutines
+	}) // synctest.Test waits for all goroutines
 }
 
 func TestPool_NilRunsAsManyRequestsAsWorkers(t *testing.T) {
@@ -189,7 +189,7 @@ func TestPool_NilRunsAsManyRequestsAsWorkers(t *testing.T) {
 	}
 }
 
-// All requests yield somewhere, and return: never more run than there are slots, and at the end all slots are free.
+// All requests yield somewhere, and return: no more requests run than there are slots, and at the end all slots are free.
 func TestPool_ConservesSlots(t *testing.T) {
 	const count, passes = 3, 400
 	turns := &Pool{}
