@@ -14,7 +14,7 @@ import (
 // waitsItsTurn takes all slots of a user, sends a request and releases the slots: the answer must not come before.
 func waitsItsTurn(s *site, of *concurrency, ask func() reply) {
 	s.Helper()
-	name := s.somebody().Name
+	name := s.currentUser().Name
 	var back []func()
 	for range of.ofOne {
 		done, err := of.take(s.Context(), name)

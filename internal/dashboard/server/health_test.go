@@ -42,7 +42,7 @@ func TestHealth_HowTheLifecycleManagerStands(t *testing.T) {
 func TestHealth_WhoMayNotLookIsToldOfNoError(t *testing.T) {
 	s := open(t, ModeCluster)
 	s.enterAs(s.token("health-nobody", ""))
-	is := s.server.managerState(t.Context(), s.somebody()).status()
+	is := s.server.managerState(t.Context(), s.currentUser()).status()
 	if is.State != modulestatus.Unknown || !strings.Contains(is.Message, "not known") {
 		t.Errorf("who may read neither Leases nor the Deployment: %+v", is)
 	}
@@ -64,7 +64,7 @@ func TestHealth_AClusterThatDoesNotAnswerIsNotSaidToForbid(t *testing.T) {
 func TestHealth_AnAbsentLifecycleManagerIsAnError(t *testing.T) {
 	s := open(t, ModeLocal)
 	s.enter()
-	is := s.server.managerState(t.Context(), s.somebody()).status()
+	is := s.server.managerState(t.Context(), s.currentUser()).status()
 	if is.State != modulestatus.Error || !strings.Contains(is.Message, "does not run") {
 		t.Errorf("who may read everything, where there is none: %+v", is)
 	}

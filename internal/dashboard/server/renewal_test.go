@@ -33,7 +33,7 @@ func offline(t *testing.T, change ...func(*identityProvider)) (s *site, p *ident
 // reads sends a request that reads from the API server as the user each time, and returns the status.
 func (s *site) reads() int {
 	s.Helper()
-	u := s.somebody()
+	u := s.currentUser()
 	if u == nil {
 		return s.do(http.MethodGet, "/api/v1/overview", "").status
 	}
@@ -43,8 +43,8 @@ func (s *site) reads() int {
 	return s.do(http.MethodGet, "/api/v1/overview", "").status
 }
 
-// somebody returns the logged-in user, nil if there is none.
-func (s *site) somebody() *User {
+// currentUser returns the logged-in user, nil if there is none.
+func (s *site) currentUser() *User {
 	s.server.sessions.mutex.Lock()
 	defer s.server.sessions.mutex.Unlock()
 	for _, one := range s.server.sessions.all {
@@ -121,7 +121,7 @@ func TestRenewal_ARefusalEndsTheSession(t *testing.T) {
 			if status := s.reads(); status != http.StatusUnauthorized {
 				t.Errorf("status %d", status)
 			}
-			if s.somebody() != nil || get[sessionAnswer](s, "/api/v1/session").LoggedIn {
+			if s.currentUser() != nil || get[sessionAnswer](s, "/api/v1/session").LoggedIn {
 				t.Error("the session goes on")
 			}
 			s.tellsNothing()
@@ -150,7 +150,7 @@ func TestRenewal_AProviderInTroubleEndsNothing(t *testing.T) {
 
 func TestRenewal_NobodyRenewsForWhoHasLoggedOut(t *testing.T) {
 	s, p, later := offline(t)
-	u := s.somebody()
+	u := s.currentUser()
 	s.sends(http.MethodDelete, "/api/v1/session", "", http.StatusNoContent)
 	later(31 * time.Minute)
 	if _, err := s.server.identify(t.Context(), u.Config); problemOf(err).Status != http.StatusUnauthorized || p.renewals() != 0 {
