@@ -48,6 +48,8 @@ const (
 const (
 	// AnnotationOwnedBy is the owner mark on every object that a Manifest installed: "<namespace>/<name>" of the Manifest.
 	AnnotationOwnedBy = "deprecated-operator.kyma-project.io/owned-by"
+	// AnnotationModuleVersion has the version of a module in templates of older releases, which have no spec.version.
+	AnnotationModuleVersion = OperatorPrefix + "module-version"
 	// AnnotationOCMComponentName tells which component version a Manifest came from.
 	AnnotationOCMComponentName = OperatorPrefix + "ocm-component-name"
 	// AnnotationFQDN is upstream's older name for AnnotationOCMComponentName; both are written.

@@ -18,6 +18,21 @@ const (
 	StateUnmanaged  State = "Unmanaged"
 )
 
+// Severity orders states by how much they need a user: 0 for Ready and Unmanaged, 1 for Processing, Deleting and states of other versions of
+// the API, 2 for Warning, 3 for Error.
+func (s State) Severity() int {
+	switch s {
+	case StateError:
+		return 3
+	case StateWarning:
+		return 2
+	case StateReady, StateUnmanaged:
+		return 0
+	default:
+		return 1
+	}
+}
+
 // CustomResourcePolicy says what happens to a module's default custom resource.
 // +kubebuilder:validation:Enum=CreateAndDelete;Ignore
 type CustomResourcePolicy string

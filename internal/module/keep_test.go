@@ -49,20 +49,6 @@ func TestDowngradeIsRefused(t *testing.T) {
 	}
 }
 
-func TestKeep_NoTwoPartsOfAVersionAreComparedAsText(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want bool
-	}{
-		{"1.9.0", "1.10.0", true}, {"1.10.0", "1.9.0", false}, {"1.0.0", "1.0.0", false}, {"1.0.0-alpha", "1.0.0", false},
-		{"1.0.0", "1.0.1-alpha", true}, {"", "1.0.0", false}, {"1.0.0", "", false}, {"1.0.0", "newest", false}, {"0.9.9", "1.0.0", true},
-	} {
-		if got := lower(test.a, test.b); got != test.want {
-			t.Errorf("lower(%q, %q) = %v", test.a, test.b, got)
-		}
-	}
-}
-
 func TestKeep_AHandEditOfTheVersionIsNoVersionToKeep(t *testing.T) {
 	edited := theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = "9.9.9" })
 	for _, test := range []struct {

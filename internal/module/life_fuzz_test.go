@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // tape is a source of random numbers that a fuzzer provides: one byte for each number, then numbers that are seeded with the length.
@@ -159,7 +160,7 @@ func (l *life) nothingLowered(plan Plan) {
 			m := &l.w.Manifests[i]
 			entry := told[applied.Labels[v1beta2.LabelModuleName]]
 			if m.Name == applied.Name && entry != nil && entry.State != v1beta2.StateDeleting && entry.Version == m.Spec.Version &&
-				applied.Labels[v1beta2.LabelMandatoryModule] == "" && lower(applied.Spec.Version, m.Spec.Version) {
+				applied.Labels[v1beta2.LabelMandatoryModule] == "" && moduleversion.IsDowngrade(m.Spec.Version, applied.Spec.Version) {
 				l.t.Errorf("%s goes from %s to %s", m.Name, m.Spec.Version, applied.Spec.Version)
 			}
 		}

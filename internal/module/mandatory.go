@@ -8,6 +8,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // withMandatory adds the verdicts of mandatory modules, sorts all verdicts, and ensures that no two of them write the same Manifest.
@@ -79,7 +80,7 @@ func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *ref
 func (r *resolver) mandatoryStanding(manifest *v1beta2.Manifest, found target) installed {
 	have := installedOf(nil, manifest)
 	have.Channel = ""
-	if manifest == nil || !lower(found.Version, have.Version) {
+	if manifest == nil || !moduleversion.IsDowngrade(have.Version, found.Version) {
 		return have
 	}
 	if component := r.component(found.key()); component.Source != nil && sameSource(manifest, component.Source) {

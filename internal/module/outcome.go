@@ -219,22 +219,8 @@ func report(manifest *v1beta2.Manifest) (reason, message string) {
 
 // worse returns the outcome with the worse state, the first when they are equal.
 func worse(a, b outcome) outcome {
-	if severity(b.state) > severity(a.state) {
+	if b.state.Severity() > a.state.Severity() {
 		return b
 	}
 	return a
-}
-
-// severity orders states: the higher, the more it needs a user.
-func severity(state v1beta2.State) int {
-	switch state {
-	case v1beta2.StateError:
-		return 3
-	case v1beta2.StateWarning:
-		return 2
-	case v1beta2.StateReady, v1beta2.StateUnmanaged:
-		return 0
-	default:
-		return 1
-	}
 }

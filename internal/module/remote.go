@@ -217,7 +217,7 @@ func isRemote(kyma *v1beta2.Kyma) bool { return kyma.Spec.Remote == nil || *kyma
 
 // worsen sets a worse state with its reason, unless the Kyma is in such a state already.
 func worsen(w Snapshot, status *v1beta2.KymaStatus, state v1beta2.State, reason, message string) {
-	if severity(state) <= severity(status.State) && status.State != "" && state != v1beta2.StateError {
+	if state.Severity() <= status.State.Severity() && status.State != "" && state != v1beta2.StateError {
 		return
 	}
 	status.State = state

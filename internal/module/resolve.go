@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // Resolve decides about every module of spec, status and existing Manifests: one verdict each, sorted by name.
@@ -162,7 +163,7 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 			return
 		}
 	}
-	if lower(found.Version, have.Version) {
+	if moduleversion.IsDowngrade(have.Version, found.Version) {
 		r.refused(v, refuse(ruleDowngrade, "from", display(have.Channel, have.Version),
 			"to", display(found.Channel, found.Version), "installed", have.Version))
 		return
@@ -224,7 +225,7 @@ func (r *resolver) enforce(v *Verdict) {
 	if doubt != nil {
 		return
 	}
-	if lower(kept.Version, have.Version) {
+	if moduleversion.IsDowngrade(have.Version, kept.Version) {
 		v.stands(have)
 		kept.Channel, kept.Version = have.Channel, have.Version
 	}
@@ -255,7 +256,7 @@ func (r *resolver) rollOn(v *Verdict) {
 // update gives a Manifest that is being deleted the content of the target, unless the target is lower or cannot be read, or the Manifest is
 // becoming unmanaged.
 func (r *resolver) update(v *Verdict, found target) {
-	if leaving(v.Manifest) || lower(found.Version, v.Manifest.Spec.Version) || lower(found.Version, v.Version) {
+	if leaving(v.Manifest) || moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) || moduleversion.IsDowngrade(v.Version, found.Version) {
 		return
 	}
 	if component := r.content(found.key(), v.Manifest); !component.Pending && component.Reason == "" {

@@ -81,7 +81,7 @@ func stateOf(kyma *v1beta2.Kyma, modules []moduleReasons) v1beta2.State {
 	}
 	state := v1beta2.StateReady
 	for _, module := range modules {
-		if severity(module.entry.State) > severity(state) {
+		if module.entry.State.Severity() > state.Severity() {
 			state = module.entry.State
 		}
 	}
@@ -95,7 +95,7 @@ func stateOf(kyma *v1beta2.Kyma, modules []moduleReasons) v1beta2.State {
 func ready(modules []moduleReasons) int {
 	count := 0
 	for _, module := range modules {
-		if severity(module.entry.State) == 0 {
+		if module.entry.State.Severity() == 0 {
 			count++
 		}
 	}
@@ -160,7 +160,7 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 // rank sorts the modules by how much they need a user. Among equals, those whose upgrade waits for a window come first.
 func rank(modules []moduleReasons) []moduleReasons {
 	weight := func(module moduleReasons) int {
-		weight := 2 * severity(module.entry.State)
+		weight := 2 * module.entry.State.Severity()
 		if module.entry.Maintenance {
 			weight++
 		}
@@ -178,7 +178,7 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 		return v1beta2.ReasonDeleting
 	case len(ranked) == 0:
 		return v1beta2.ReasonNoModules
-	case severity(ranked[0].entry.State) == 0 && !ranked[0].entry.Maintenance:
+	case ranked[0].entry.State.Severity() == 0 && !ranked[0].entry.Maintenance:
 		return v1beta2.ReasonReady
 	default:
 		return ranked[0].reason
@@ -190,7 +190,7 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	open := 0
 	for _, module := range ranked {
-		if severity(module.entry.State) > 0 || module.entry.Maintenance {
+		if module.entry.State.Severity() > 0 || module.entry.Maintenance {
 			open++
 		}
 	}

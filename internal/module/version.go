@@ -4,28 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
-
-// lower reports whether version a is below b by major, minor and patch. Pre-releases do not count, as in upstream; an invalid version is
-// neither lower nor higher.
-func lower(a, b string) bool {
-	left, err := semver.NewVersion(a)
-	if err != nil {
-		return false
-	}
-	right, err := semver.NewVersion(b)
-	if err != nil {
-		return false
-	}
-	return core(left).LessThan(core(right))
-}
-
-func core(version *semver.Version) *semver.Version {
-	return semver.New(version.Major(), version.Minor(), version.Patch(), "", "")
-}
 
 // installedState returns the version that counts as installed when a target is compared with it.
 //
@@ -39,7 +20,7 @@ func (r *resolver) installedState(v *Verdict, found target) (have installed, dou
 	}
 	manifest := v.Manifest
 	have = installedOf(r.status[v.Module], manifest)
-	if manifest == nil || lower(found.Version, have.Version) || !lower(found.Version, manifest.Spec.Version) {
+	if manifest == nil || moduleversion.IsDowngrade(have.Version, found.Version) || !moduleversion.IsDowngrade(manifest.Spec.Version, found.Version) {
 		return have, nil
 	}
 	key := ComponentKey{Name: found.Component, Version: manifest.Spec.Version}

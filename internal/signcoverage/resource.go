@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 const whereResource = "spec.resource"
@@ -85,7 +86,7 @@ func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 // defines reports whether the content contains the definition of a kind.
 func defines(objects []*unstructured.Unstructured, kind schema.GroupKind) bool {
 	return slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
-		if object.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) {
+		if object.GroupVersionKind().GroupKind() != inventory.CRDKind {
 			return false
 		}
 		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")

@@ -22,7 +22,7 @@ const maxNamed = 5
 func isNamespace(id inventory.ID) bool { return id.Group == "" && id.Kind == "Namespace" }
 
 func isDefinition(id inventory.ID) bool {
-	return id.Group == "apiextensions.k8s.io" && id.Kind == "CustomResourceDefinition"
+	return id.GroupKind() == inventory.CRDKind
 }
 
 // stays returns the outcome of an object of ours that must not be deleted, or may have another owner; nil when it can be deleted.

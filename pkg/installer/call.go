@@ -23,8 +23,7 @@ import (
 const maxName = 200
 
 var (
-	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	namespaceKind  = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 )
 
 // call is one call of Install, Check, Diff or Uninstall.
@@ -133,7 +132,7 @@ func (c *call) validateContent() error {
 		}
 	}
 	for i, object := range c.inst.CRDs {
-		if object == nil || object.GroupVersionKind().GroupKind() != definitionKind || object.GetName() == "" {
+		if object == nil || object.GroupVersionKind().GroupKind() != inventory.CRDKind || object.GetName() == "" {
 			return invalid("CRDs[%d] is no CustomResourceDefinition with a name: other objects go into a Source, such as Objects", i)
 		}
 	}

@@ -100,7 +100,7 @@ func (c *call) checkDefinitions(ctx context.Context, steps []inventory.Step) err
 
 // checkDefinition returns what the change of a CustomResourceDefinition breaks, without the rules that are allowed by name.
 func (c *call) checkDefinition(ctx context.Context, step inventory.Step) ([]crdsafety.Finding, error) {
-	if step.Entry.GroupKind() != definitionKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
+	if step.Entry.GroupKind() != inventory.CRDKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
 		return nil, nil
 	}
 	findings, err := c.engine.CheckDefinition(ctx, step.Object)

@@ -62,7 +62,7 @@ func (c *call) read(ctx context.Context, gvk schema.GroupVersionKind, id invento
 // milliseconds; when it takes longer, the first that is missing is returned.
 func (c *call) awaitDefinitions(ctx context.Context, steps []inventory.Step) *waiting {
 	for _, step := range steps {
-		if step.Entry.GroupKind() != definitionKind {
+		if step.Entry.GroupKind() != inventory.CRDKind {
 			return nil
 		}
 		established := func(ctx context.Context) (bool, error) { return c.serves(ctx, step.Object), nil }

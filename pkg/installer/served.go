@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
@@ -137,7 +138,7 @@ func (s *served) namespaced(gvk schema.GroupVersionKind) (namespaced, known bool
 
 // learn takes note of a definition.
 func (s *served) learn(object *unstructured.Unstructured) {
-	if object.GroupVersionKind().GroupKind() != definitionKind {
+	if object.GroupVersionKind().GroupKind() != inventory.CRDKind {
 		return
 	}
 	text := func(path ...string) string {

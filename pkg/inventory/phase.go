@@ -18,6 +18,12 @@ const (
 	phaseCount
 )
 
+var (
+	// CRDKind is the kind of CustomResourceDefinitions, CRDResource their resource in the only version that is served.
+	CRDKind     = schema.GroupKind{Group: groupDefinitions, Kind: "CustomResourceDefinition"}
+	CRDResource = schema.GroupVersionResource{Group: groupDefinitions, Version: "v1", Resource: "customresourcedefinitions"}
+)
+
 // Groups with a meaning of their own for the order.
 const (
 	groupAdmission   = "admissionregistration.k8s.io"

@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // Scope tells whether objects of a kind live in namespaces, and whether it knows. BuiltinScope is one.
@@ -36,7 +38,7 @@ func Scopes(objs []*unstructured.Unstructured) Learned {
 	learned := Learned{}
 	for _, object := range objs {
 		gk := object.GroupVersionKind().GroupKind()
-		if gk.Group != "apiextensions.k8s.io" || gk.Kind != "CustomResourceDefinition" {
+		if gk != inventory.CRDKind {
 			continue
 		}
 		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")

@@ -70,6 +70,18 @@ func TestTree_ForbiddenLinks(t *testing.T) {
 	}
 }
 
+// TestTree_OtherPlatforms finds files that only other platforms compile and that do not belong to their package: no build here sees them.
+func TestTree_OtherPlatforms(t *testing.T) {
+	for _, platform := range []string{"darwin", "freebsd", "windows"} {
+		command := exec.CommandContext(t.Context(), "go", "list", "-e", "-f", "{{with .Error}}{{.}}{{end}}", "./api/...", "./internal/...", "./pkg/...")
+		command.Dir, command.Env = "../..", append(os.Environ(), "GOOS="+platform, "CGO_ENABLED=0")
+		out, err := command.Output()
+		if text := strings.TrimSpace(string(out)); err != nil || text != "" {
+			t.Errorf("%s: %v: %s", platform, err, text)
+		}
+	}
+}
+
 // purePackagesExist keeps the list of pure packages from holding nothing after a move.
 func purePackagesExist(tree *Tree) []string {
 	var found []string

@@ -13,6 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // differing is one call of `kyma diff`.
@@ -113,7 +114,7 @@ func (d *differing) compare(s *session, wish kymaedit.ModuleRequest) (bool, erro
 		from, to := s.Template(wish.Name, installed), s.Template(wish.Name, target)
 		text += unified(templateName(wish.Name, installed), templateName(wish.Name, target), shownTemplate(from), shownTemplate(to))
 		d.console.Sayf("%s: %s is installed, %s would be.", wish.Name, cmp.Or(installed, "nothing"), cmp.Or(target, "an unknown version"))
-		if kymaedit.Lower(target, installed) {
+		if moduleversion.IsDowngrade(installed, target) {
 			d.console.Sayf("The lifecycle manager would refuse that: it installs no lower version over a higher one.")
 		}
 	}

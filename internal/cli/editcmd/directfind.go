@@ -29,7 +29,7 @@ type found struct {
 
 // describe returns where a module comes from, before anything is asked or done.
 func (f found) describe() string {
-	text := fmt.Sprintf("%s %s comes from ", modulestatus.ModuleOf(f.template), modulestatus.VersionOf(f.template))
+	text := fmt.Sprintf("%s %s comes from ", modulestatus.ModuleOf(f.template), f.template.ModuleVersion())
 	switch {
 	case f.origin == nil:
 		return text + f.from + "."

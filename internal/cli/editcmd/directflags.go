@@ -177,7 +177,7 @@ var templateKind = v1beta2.GroupVersion.WithKind("ModuleTemplate")
 func versions(templates []v1beta2.ModuleTemplate) []string {
 	var all []string
 	for i := range templates {
-		all = append(all, modulestatus.VersionOf(&templates[i]))
+		all = append(all, templates[i].ModuleVersion())
 	}
 	return kymaedit.Newest(all)
 }
@@ -188,7 +188,7 @@ func choose(offer kymaedit.Offer, templates []v1beta2.ModuleTemplate, wish kymae
 	if err != nil {
 		return nil, console.NotFound("%w", err)
 	}
-	at := slices.IndexFunc(templates, func(t v1beta2.ModuleTemplate) bool { return modulestatus.VersionOf(&t) == version })
+	at := slices.IndexFunc(templates, func(t v1beta2.ModuleTemplate) bool { return t.ModuleVersion() == version })
 	return &templates[at], nil
 }
 

@@ -73,7 +73,7 @@ func (c *change) keep(ctx context.Context, module found, before *modulestatus.Di
 	case err != nil:
 		if failure, is := errors.AsType[*console.Failure](err); is {
 			return (&console.Failure{Code: failure.Code, Err: failure.Err}).With("kyma catalog pull %s@%s --from %s --force replaces it",
-				modulestatus.ModuleOf(template), modulestatus.VersionOf(template), module.origin.URL)
+				modulestatus.ModuleOf(template), template.ModuleVersion(), module.origin.URL)
 		}
 	}
 	return err

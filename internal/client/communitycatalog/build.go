@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // BuildOptions are the annotations of a catalog.
@@ -65,7 +67,7 @@ func Build(files fs.FS, options BuildOptions) (Built, error) {
 
 // compareEntries compares entries by their order in a catalog.
 func compareEntries(a, b *entry) int {
-	return cmp.Or(cmp.Compare(a.module(), b.module()), compareVersions(a.version(), b.version()), cmp.Compare(a.file, b.file))
+	return cmp.Or(cmp.Compare(a.module(), b.module()), moduleversion.Compare(a.version(), b.version()), cmp.Compare(a.file, b.file))
 }
 
 // module returns the module of an item, and version the version of a template; releases have none, and come first.
@@ -73,14 +75,14 @@ func (i *item) module() string {
 	if i.release != nil {
 		return i.release.Name
 	}
-	return ModuleOf(i.template)
+	return i.template.ModuleName()
 }
 
 func (i *item) version() string {
 	if i.release != nil {
 		return ""
 	}
-	return VersionOf(i.template)
+	return i.template.ModuleVersion()
 }
 
 // published returns an object as it is in the catalog.

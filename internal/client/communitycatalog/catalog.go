@@ -1,13 +1,11 @@
 package communitycatalog
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // The files in which a catalog is published; both have the same content.
@@ -28,9 +26,6 @@ const (
 
 // LinkManifest is the name of the link to a module's objects.
 const LinkManifest = "rawManifest"
-
-// annotationVersion has the version in older templates.
-const annotationVersion = v1beta2.OperatorPrefix + "module-version"
 
 // Catalog is the content of a catalog, in the order of its file.
 type Catalog struct {
@@ -55,30 +50,20 @@ type Module struct {
 func (c Catalog) Modules(known ...v1beta2.ModuleTemplate) []Module {
 	there := map[string]bool{}
 	for i := range known {
-		there[ModuleOf(&known[i])] = true
+		there[known[i].ModuleName()] = true
 	}
 	byName := map[string][]string{}
 	for i := range c.Templates {
-		name := ModuleOf(&c.Templates[i])
-		byName[name] = append(byName[name], VersionOf(&c.Templates[i]))
+		name := c.Templates[i].ModuleName()
+		byName[name] = append(byName[name], c.Templates[i].ModuleVersion())
 	}
 	all := []Module{}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		versions := byName[name]
-		slices.SortFunc(versions, func(a, b string) int { return compareVersions(b, a) })
+		slices.SortFunc(versions, func(a, b string) int { return moduleversion.Compare(b, a) })
 		all = append(all, Module{Name: name, Versions: slices.Compact(versions), New: !there[name]})
 	}
 	return all
-}
-
-// ModuleOf returns the module that a template describes; older templates name it in a label.
-func ModuleOf(template *v1beta2.ModuleTemplate) string {
-	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName])
-}
-
-// VersionOf returns the version that a template describes; older templates have it in an annotation.
-func VersionOf(template *v1beta2.ModuleTemplate) string {
-	return cmp.Or(template.Spec.Version, template.Annotations[annotationVersion])
 }
 
 // linkOf returns the link to the module's objects, and its index; "" and -1 when there is none.
@@ -89,19 +74,4 @@ func linkOf(template *v1beta2.ModuleTemplate) (link string, index int) {
 		}
 	}
 	return "", -1
-}
-
-// compareVersions orders versions; an invalid one is below all others, and ordered as text.
-func compareVersions(a, b string) int {
-	left, leftErr := semver.NewVersion(a)
-	right, rightErr := semver.NewVersion(b)
-	switch {
-	case leftErr == nil && rightErr == nil:
-		return cmp.Or(left.Compare(right), cmp.Compare(a, b))
-	case leftErr == nil:
-		return 1
-	case rightErr == nil:
-		return -1
-	}
-	return cmp.Compare(a, b)
 }

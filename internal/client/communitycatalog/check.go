@@ -50,7 +50,7 @@ func (i *item) check(seen map[string]string) error {
 }
 
 func (i *item) checkTemplate(seen map[string]string) error {
-	module, version := ModuleOf(i.template), VersionOf(i.template)
+	module, version := i.template.ModuleName(), i.template.ModuleVersion()
 	switch {
 	case module == "":
 		return wrong("spec.moduleName", "is missing: name the module")

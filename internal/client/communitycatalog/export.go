@@ -66,7 +66,7 @@ func Export(ctx context.Context, cluster client.Reader, options ExportOptions) (
 	}
 	for i := range found.Templates {
 		t := &found.Templates[i]
-		module, version := ModuleOf(t), VersionOf(t)
+		module, version := t.ModuleName(), t.ModuleVersion()
 		if !moduleName.MatchString(module) || !moduleVersion.MatchString(version) {
 			made.Skipped = append(made.Skipped, fmt.Sprintf("%s/%s has no name or version that a catalog takes", t.Namespace, t.Name))
 			continue
@@ -107,7 +107,7 @@ func exported(object client.Object, kind string) ([]byte, error) {
 	made.SetName(object.GetName())
 	labels, notes := maps.Clone(object.GetLabels()), maps.Clone(object.GetAnnotations())
 	delete(labels, v1beta2.LabelManagedBy)
-	for _, written := range append([]string{corev1.LastAppliedConfigAnnotation, annotationVersion}, writtenNotes...) {
+	for _, written := range append([]string{corev1.LastAppliedConfigAnnotation, v1beta2.AnnotationModuleVersion}, writtenNotes...) {
 		delete(notes, written)
 	}
 	if kind == kindTemplate {

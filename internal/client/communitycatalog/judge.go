@@ -198,8 +198,8 @@ func (l *linter) together() {
 		if e.template == nil {
 			continue
 		}
-		module := ModuleOf(e.template)
-		if what := module + " " + VersionOf(e.template); versions[what] != nil {
+		module := e.template.ModuleName()
+		if what := module + " " + e.template.ModuleVersion(); versions[what] != nil {
 			l.err(e, RuleDuplicate, "spec.version", fmt.Sprintf("%s is in %s already", what, versions[what].file), "keep one of them")
 		} else {
 			versions[what] = e
@@ -222,7 +222,7 @@ func (l *linter) icons(e *entry, module string, icons map[string]*entry) {
 		other := icons[icon.Link]
 		if other == nil {
 			icons[icon.Link] = e
-		} else if name := ModuleOf(other.template); name != module {
+		} else if name := other.template.ModuleName(); name != module {
 			l.warn(e, RuleIcon, fmt.Sprintf("spec.info.icons[%d].link", i), "is the icon of module "+name+" too: users cannot tell them apart",
 				"give the module its own icon")
 		}

@@ -64,7 +64,7 @@ func (l *linter) content(ctx context.Context, e *entry) {
 // module passes the content to modulelint.
 func (l *linter) module(e *entry, link string, data []byte) {
 	spec := &e.template.Spec
-	config := &moduleconfig.Config{File: aboutConfig, Name: ModuleOf(e.template), Version: VersionOf(e.template)}
+	config := &moduleconfig.Config{File: aboutConfig, Name: e.template.ModuleName(), Version: e.template.ModuleVersion()}
 	for _, kind := range spec.AssociatedResources {
 		config.AssociatedResources = append(config.AssociatedResources, moduleconfig.Kind(kind))
 	}

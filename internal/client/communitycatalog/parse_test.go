@@ -157,8 +157,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i := range found.Templates {
-			if !looseName.MatchString(ModuleOf(&found.Templates[i])) || VersionOf(&found.Templates[i]) == "" {
-				t.Errorf("template %d is of module %q, version %q", i, ModuleOf(&found.Templates[i]), VersionOf(&found.Templates[i]))
+			if !looseName.MatchString(found.Templates[i].ModuleName()) || found.Templates[i].ModuleVersion() == "" {
+				t.Errorf("template %d is of module %q, version %q", i, found.Templates[i].ModuleName(), found.Templates[i].ModuleVersion())
 			}
 		}
 		_ = Check(t.Context(), found, Options{})

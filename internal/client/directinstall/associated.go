@@ -18,8 +18,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-
 // resources returns the objects that block the deletion of a module, by the rule of module.Blocks.
 func (c *removing) resources(ctx context.Context) ([]Resource, error) {
 	kinds, err := c.kinds(ctx)
@@ -66,7 +64,7 @@ func (c *removing) kinds(ctx context.Context) ([]schema.GroupVersionKind, error)
 		own = schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	}
 	for _, entry := range c.record.Entries {
-		isDefinition := entry.GroupKind() == schema.GroupKind{Group: definitions.Group, Kind: "CustomResourceDefinition"}
+		isDefinition := entry.GroupKind() == inventory.CRDKind
 		if !isDefinition || c.inst.Successor(entry.ID) != "" {
 			continue
 		}
@@ -81,7 +79,7 @@ func (c *removing) kinds(ctx context.Context) ([]schema.GroupVersionKind, error)
 
 // defined returns the kind of a definition that this module owns; empty when it is gone, or has another owner by now.
 func (c *removing) defined(ctx context.Context, entry inventory.Entry) (schema.GroupVersionKind, error) {
-	live, err := c.cluster.Dynamic.Resource(definitions).Get(ctx, entry.Name, metav1.GetOptions{})
+	live, err := c.cluster.Dynamic.Resource(inventory.CRDResource).Get(ctx, entry.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && live.GetAnnotations()[installer.DefaultOwnerKey] != owner(c.module) {
 		return schema.GroupVersionKind{}, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // Install installs a module in the version of the Plan. A second call with the same Plan writes nothing; a call after an interruption
@@ -84,7 +85,7 @@ func (c *installing) allowed() error {
 		return refuse(ReasonNotInstalled, "module %s is not installed here: add it instead", c.module)
 	case c.record != nil && c.note.Deleting:
 		return refuse(ReasonBeingDeleted, "module %s is being deleted: let that end, by deleting it again", c.module)
-	case !c.plan.AllowDowngrade && lower(c.version, before):
+	case !c.plan.AllowDowngrade && moduleversion.IsLower(c.version, before):
 		return refuse(ReasonDowngrade, "module %s is installed in version %s, which is higher than %s: that may not read its data",
 			c.module, before, c.version)
 	}

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -86,23 +85,13 @@ func (j *job) installed() string {
 	return j.note.Before
 }
 
-// lower compares versions; an invalid version is not lower.
-func lower(version, than string) bool {
-	a, errA := semver.NewVersion(version)
-	b, errB := semver.NewVersion(than)
-	return errA == nil && errB == nil && a.LessThan(b)
-}
-
 // identify returns the module and the version of a Plan.
 func identify(plan *Plan) (module, version string, err error) {
 	template := plan.Template
 	if plan.Config == nil || template == nil {
 		return "", "", refuse(ReasonPlanInvalid, "a Plan needs Config and Template")
 	}
-	module, version = template.Spec.ModuleName, template.Spec.Version
-	if module == "" {
-		module = template.Labels[v1beta2.LabelModuleName]
-	}
+	module, version = template.ModuleName(), template.Spec.Version
 	if module == "" {
 		return "", version, refuse(ReasonPlanInvalid, "the ModuleTemplate %s names no module: set spec.moduleName", template.Name)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // KymaContext is a Kyma and its catalog, on which the command line and the dashboard base their decisions before an edit.
@@ -88,7 +89,7 @@ func (s *KymaContext) Version(spec *v1beta2.KymaSpec, name string) string {
 // Template returns the template of a module's version, nil when there is none here.
 func (s *KymaContext) Template(name, version string) *v1beta2.ModuleTemplate {
 	for i := range s.Templates {
-		if modulestatus.ModuleOf(&s.Templates[i]) == name && modulestatus.VersionOf(&s.Templates[i]) == version {
+		if modulestatus.ModuleOf(&s.Templates[i]) == name && s.Templates[i].ModuleVersion() == version {
 			return &s.Templates[i]
 		}
 	}
@@ -175,7 +176,7 @@ func (e *LowerError) Error() string {
 // NotLower returns a *LowerError for a version that the lifecycle manager would refuse.
 func (s *KymaContext) NotLower(wish ModuleRequest) error {
 	installed := s.StatusOf(wish.Name)
-	if wish.Version == "" || installed == nil || !Lower(wish.Version, installed.Version) {
+	if wish.Version == "" || installed == nil || !moduleversion.IsDowngrade(installed.Version, wish.Version) {
 		return nil
 	}
 	return &LowerError{wish.Name, wish.Version, installed.Version}

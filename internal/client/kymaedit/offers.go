@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // Offer is the available part of one module.
@@ -42,24 +43,9 @@ func Offers(releases []v1beta2.ModuleReleaseMeta, templates []v1beta2.ModuleTemp
 		}
 	}
 	for _, offer := range offers {
-		slices.SortFunc(offer.Versions, func(a, b string) int { return compare(b, a) })
+		slices.SortFunc(offer.Versions, func(a, b string) int { return moduleversion.Compare(b, a) })
 	}
 	return offers
-}
-
-// compare orders versions; texts that are no versions come first.
-func compare(a, b string) int {
-	left, errLeft := semver.NewVersion(a)
-	right, errRight := semver.NewVersion(b)
-	switch {
-	case errLeft != nil && errRight != nil:
-		return cmp.Compare(a, b)
-	case errLeft != nil:
-		return -1
-	case errRight != nil:
-		return 1
-	}
-	return left.Compare(right)
 }
 
 // Newest returns the newest version above another, and a pre-release only if the other is one; empty when there is none.
@@ -235,20 +221,9 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Lower reports whether a version is below another by major, minor and patch, which the operator refuses.
-func Lower(version, than string) bool {
-	left, errLeft := semver.NewVersion(version)
-	right, errRight := semver.NewVersion(than)
-	if errLeft != nil || errRight != nil {
-		return false
-	}
-	core := func(v *semver.Version) *semver.Version { return semver.New(v.Major(), v.Minor(), v.Patch(), "", "") }
-	return core(left).LessThan(core(right))
-}
-
 // Newest returns versions sorted, the newest first.
 func Newest(versions []string) []string {
 	sorted := slices.Clone(versions)
-	slices.SortFunc(sorted, func(a, b string) int { return compare(b, a) })
+	slices.SortFunc(sorted, func(a, b string) int { return moduleversion.Compare(b, a) })
 	return sorted
 }

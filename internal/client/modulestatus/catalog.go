@@ -132,7 +132,7 @@ func (r *reader) noteInstalled(offers map[Key]*Offer, m *Module) {
 func (o *Offer) add(template *v1beta2.ModuleTemplate) {
 	spec := &template.Spec
 	v := OfferVersion{
-		Version: VersionOf(template), Template: Key{template.Namespace, template.Name}, RequiresDowntime: spec.RequiresDowntime,
+		Version: template.ModuleVersion(), Template: Key{template.Namespace, template.Name}, RequiresDowntime: spec.RequiresDowntime,
 		Beta:     template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue,
 		Internal: template.Labels[v1beta2.LabelInternal] == v1beta2.EnabledValue,
 		Resource: refOf(spec.Data), Associated: spec.AssociatedResources, Links: spec.Resources,

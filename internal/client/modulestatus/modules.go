@@ -220,7 +220,7 @@ func (r *reader) choose(m *Module, e *entry) {
 	r.chooseTemplate(m, e)
 	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
 	if e.template != nil {
-		m.TemplateVersion = VersionOf(e.template)
+		m.TemplateVersion = e.template.ModuleVersion()
 	}
 	m.Version.Running = r.running(e)
 	m.Version.Installed = installed(e, m.Version.Running)

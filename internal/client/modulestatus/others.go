@@ -211,7 +211,7 @@ func (r *reader) foundRunning(name string, templates []*v1beta2.ModuleTemplate) 
 		if object == nil {
 			continue
 		}
-		if of == nil || managerVersion(object) == VersionOf(template) {
+		if of == nil || managerVersion(object) == template.ModuleVersion() {
 			of, manager = template, object
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // The kinds that this package uses by name.
@@ -55,7 +56,9 @@ func newReader(in Inputs) *reader {
 		r.versions[name] = append(r.versions[name], template)
 	}
 	for _, templates := range r.versions {
-		slices.SortStableFunc(templates, func(a, b *v1beta2.ModuleTemplate) int { return compareVersions(VersionOf(b), VersionOf(a)) })
+		slices.SortStableFunc(templates, func(a, b *v1beta2.ModuleTemplate) int {
+			return moduleversion.Compare(b.ModuleVersion(), a.ModuleVersion())
+		})
 	}
 	for i := range in.Manifests {
 		manifest := &in.Manifests[i]
@@ -81,12 +84,7 @@ func newReader(in Inputs) *reader {
 
 // ModuleOf returns the module that a template belongs to. Upstream's older templates have it in a label.
 func ModuleOf(template *v1beta2.ModuleTemplate) string {
-	return cmp.Or(template.Spec.ModuleName, template.Labels[v1beta2.LabelModuleName], template.Name)
-}
-
-// VersionOf returns the version that a template describes.
-func VersionOf(template *v1beta2.ModuleTemplate) string {
-	return cmp.Or(template.Spec.Version, template.Annotations[v1beta2.OperatorPrefix+"module-version"])
+	return cmp.Or(template.ModuleName(), template.Name)
 }
 
 // Here reports whether a Kyma's modules are in the cluster from which the Kyma was read: it is local, or the copy in a runtime.
@@ -163,7 +161,7 @@ func (r *reader) template(namespace, name, version string) *v1beta2.ModuleTempla
 		return found
 	}
 	for _, template := range r.versions[name] {
-		if VersionOf(template) == version && (namespace == "" || template.Namespace == namespace) {
+		if template.ModuleVersion() == version && (namespace == "" || template.Namespace == namespace) {
 			return template
 		}
 	}

@@ -9,32 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // labelVersion is the recommended label with the version of an application.
 const labelVersion = "app.kubernetes.io/version"
-
-// compareVersions orders versions; an invalid one is below all others, and ordered as text.
-func compareVersions(a, b string) int {
-	left, leftErr := semver.NewVersion(a)
-	right, rightErr := semver.NewVersion(b)
-	switch {
-	case leftErr == nil && rightErr == nil:
-		return left.Compare(right)
-	case leftErr == nil:
-		return 1
-	case rightErr == nil:
-		return -1
-	}
-	return cmp.Compare(a, b)
-}
-
-// newer reports whether a is a version above b. An invalid version is above nothing.
-func newer(a, b string) bool {
-	left, leftErr := semver.NewVersion(a)
-	right, rightErr := semver.NewVersion(b)
-	return leftErr == nil && rightErr == nil && left.GreaterThan(right)
-}
 
 // differ reports whether two versions are known and different: 1.0.0 is not 11.0.0, and v1.0.0 is 1.0.0.
 func differ(a, b string) bool {
@@ -51,7 +30,7 @@ func (v Version) finish() Version {
 	if !differ(v.Running, v.Installed) {
 		v.Running = ""
 	}
-	v.Outdated = newer(v.Available, v.Installed)
+	v.Outdated = moduleversion.IsLower(v.Installed, v.Available)
 	v.Mismatch = differ(v.Desired, v.Installed)
 	return v
 }
@@ -75,9 +54,9 @@ func (r *reader) newest(templates []*v1beta2.ModuleTemplate, installed string) s
 	before, err := semver.NewVersion(installed)
 	early := r.Prereleases || err == nil && before.Prerelease() != ""
 	for _, template := range templates {
-		version, err := semver.NewVersion(VersionOf(template))
+		version, err := semver.NewVersion(template.ModuleVersion())
 		if err == nil && (early || version.Prerelease() == "") && template.DeletionTimestamp.IsZero() {
-			return VersionOf(template)
+			return template.ModuleVersion()
 		}
 	}
 	return ""

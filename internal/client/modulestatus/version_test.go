@@ -49,14 +49,6 @@ func TestVersionsDiffer(t *testing.T) {
 			t.Errorf("%q and %q differ: %v", c.a, c.b, !c.want)
 		}
 	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"1.0.0", "x", 1}, {"x", "1.0.0", -1}, {"a", "b", -1}, {"1.10.0", "1.9.0", 1}} {
-		if is := compareVersions(c.a, c.b); is != c.want {
-			t.Errorf("%s against %s is %d, want %d", c.a, c.b, is, c.want)
-		}
-	}
 }
 
 func TestPrereleasesAreOptIn(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // channelName and channelVersion are the formats that a ModuleReleaseMeta accepts.
@@ -47,7 +46,7 @@ func Moves(channels, wanted []v1beta2.ChannelVersion) ([]Move, error) {
 		move := Move{Channel: want.Channel, To: want.Version}
 		if at := indexOf(channels, want.Channel); at >= 0 {
 			move.From = channels[at].Version
-			move.Downgrade = lower(want.Version, move.From)
+			move.Downgrade = moduleversion.IsLower(want.Version, move.From)
 		}
 		moves = append(moves, move)
 	}
@@ -103,11 +102,4 @@ func checkChannel(c v1beta2.ChannelVersion) error {
 			"up to 32 characters", c.Channel, c.Version)
 	}
 	return nil
-}
-
-// lower reports whether one version is lower than another; false if they cannot be compared.
-func lower(version, than string) bool {
-	a, errA := semver.NewVersion(version)
-	b, errB := semver.NewVersion(than)
-	return errA == nil && errB == nil && a.LessThan(b)
 }

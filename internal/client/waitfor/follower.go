@@ -73,18 +73,12 @@ func (f *follower) outcome(timedOut bool) Outcome {
 	return outcome
 }
 
-// severity orders states: the higher, the more urgently a user is needed.
+// severity orders states as they are, and what is gone as if it were Ready.
 func severity(state v1beta2.State) int {
-	switch state {
-	case v1beta2.StateError:
-		return 3
-	case v1beta2.StateWarning:
-		return 2
-	case v1beta2.StateReady, v1beta2.StateUnmanaged, StateGone:
+	if state == StateGone {
 		return 0
-	default:
-		return 1
 	}
+	return state.Severity()
 }
 
 // patience is the timer for problems that may pass by themselves.

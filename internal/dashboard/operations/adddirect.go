@@ -160,7 +160,7 @@ func (e *Engine) fetching(ctx context.Context) context.Context {
 func (p *planner) installs(
 	c *cluster, how directinstall.Plan, call func(context.Context, directinstall.Plan) (directinstall.Report, error),
 ) step {
-	module, version := modulestatus.ModuleOf(how.Template), modulestatus.VersionOf(how.Template)
+	module, version := modulestatus.ModuleOf(how.Template), how.Template.ModuleVersion()
 	return step{
 		title: fmt.Sprintf("Install %s %s", module, version),
 		try: func(ctx context.Context) ([]Change, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // The ways of requests for which there is no flowchart.
@@ -115,7 +116,7 @@ func (s *hubContext) lowered(after *v1beta2.KymaSpec) []string {
 	for i := range after.Modules {
 		name := after.Modules[i].Name
 		installed, target := s.StatusOf(name), s.Version(after, name)
-		if installed != nil && target != "" && kymaedit.Lower(target, installed.Version) {
+		if installed != nil && target != "" && moduleversion.IsDowngrade(installed.Version, target) {
 			all = append(all, fmt.Sprintf("%s stays at version %s, which is installed: the channel offers %s, and no lower version is installed "+
 				"over a higher one", name, installed.Version, target))
 		}

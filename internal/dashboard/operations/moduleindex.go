@@ -143,7 +143,7 @@ func (s *available) find(wish kymaedit.ModuleRequest, choice modulestatus.Choice
 	templates = slices.DeleteFunc(templates, func(t v1beta2.ModuleTemplate) bool { return t.Namespace != namespace })
 	var versions []string
 	for i := range templates {
-		versions = append(versions, modulestatus.VersionOf(&templates[i]))
+		versions = append(versions, templates[i].ModuleVersion())
 	}
 	offer.Versions = kymaedit.Newest(versions)
 	version, err := offer.Choose(wish)
@@ -157,7 +157,7 @@ func (s *available) find(wish kymaedit.ModuleRequest, choice modulestatus.Choice
 // taken returns where a module comes from, for the user who must decide about it.
 func (s *available) taken(offer offered) Taken {
 	told := Taken{
-		Module: modulestatus.ModuleOf(offer.template), Version: modulestatus.VersionOf(offer.template), Namespace: offer.template.Namespace,
+		Module: modulestatus.ModuleOf(offer.template), Version: offer.template.ModuleVersion(), Namespace: offer.template.Namespace,
 	}
 	origin := s.origin
 	if origin == nil {

@@ -52,7 +52,7 @@ func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) 
 	if err != nil {
 		return nil, err
 	}
-	is := offeredResource{Version: modulestatus.VersionOf(template)}
+	is := offeredResource{Version: template.ModuleVersion()}
 	if template.Spec.Data == nil {
 		is.Reason = noResource
 		return is, nil

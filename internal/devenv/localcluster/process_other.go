@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package provision
+package localcluster
 
 import "syscall"
 

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // countCalls counts the calls of Capabilities and Kinds. The probe requests the version once as well.
@@ -138,7 +139,7 @@ func TestCapabilities_DiscoversOnce(t *testing.T) {
 // define creates a CustomResourceDefinition and waits until the API server serves it.
 func define(t *testing.T, foreign dynamic.Interface, crd *unstructured.Unstructured) {
 	t.Helper()
-	crds := foreign.Resource(schema.GroupVersionResource{Group: crdKind.Group, Version: "v1", Resource: "customresourcedefinitions"})
+	crds := foreign.Resource(schema.GroupVersionResource{Group: inventory.CRDKind.Group, Version: "v1", Resource: "customresourcedefinitions"})
 	t.Cleanup(func() { // until it is gone, so that no other test sees it go
 		ctx := context.WithoutCancel(t.Context())
 		_ = crds.Delete(ctx, crd.GetName(), metav1.DeleteOptions{})

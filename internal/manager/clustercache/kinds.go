@@ -11,10 +11,10 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 var (
-	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	namespaceKind = schema.GroupKind{Kind: "Namespace"}
 
 	apiServiceKind = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
@@ -142,7 +142,7 @@ func (k *kind) hasHealth() bool { return k.spec.needs.health || k.readsHealth() 
 // readsHealth reports whether the health of the kind is read object by object, when needed.
 func (k *kind) readsHealth() bool { return !k.spec.needs.full() && isReadable(k.gk) }
 
-func isReadable(gk schema.GroupKind) bool { return gk == crdKind || gk == namespaceKind }
+func isReadable(gk schema.GroupKind) bool { return gk == inventory.CRDKind || gk == namespaceKind }
 
 // watchPriority holds what the choice of streams needs of a kind.
 type watchPriority struct {
@@ -163,7 +163,7 @@ func (r watchPriority) class() int {
 		return 0
 	case r.needs.state:
 		return 1
-	case r.gk == crdKind, r.needs.copies:
+	case r.gk == inventory.CRDKind, r.needs.copies:
 		return 2
 	}
 	return 3

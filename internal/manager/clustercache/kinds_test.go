@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 func TestChoose_SelectsKindsToWatch(t *testing.T) {
@@ -21,7 +23,7 @@ func TestChoose_SelectsKindsToWatch(t *testing.T) {
 	moduleCR := func(r *watchPriority) { r.needs.state = true }
 	copied := func(r *watchPriority) { r.needs.copies = true }
 	sized := func(n int) func(*watchPriority) { return func(r *watchPriority) { r.count = n } }
-	crd := watchPriority{gk: crdKind, settled: true}
+	crd := watchPriority{gk: inventory.CRDKind, settled: true}
 
 	cases := []struct {
 		name  string

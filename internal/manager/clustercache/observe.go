@@ -28,7 +28,7 @@ func (r *Runtime) reduce(o *wire.Object, gvk schema.GroupVersionKind, n readLeve
 	if n.health || n.state {
 		full := o.Unstructured(gvk.GroupVersion().String(), gvk.Kind)
 		kept.judge(full, n)
-		if gvk.GroupKind() == crdKind {
+		if gvk.GroupKind() == inventory.CRDKind {
 			r.served.observeDefinition(full)
 		}
 	}
@@ -139,7 +139,7 @@ func (r *Runtime) storeEventLocked(k *kind, at objectKey, before, after *object)
 	if k.readsHealth() && k.synced && after != nil && !after.ready() && (!echo || c&appeared == 0) {
 		r.readHealthLocked(k, at)
 	}
-	if k.gk == crdKind && k.spec.needs.full() && c&(appeared|reassessed) != 0 {
+	if k.gk == inventory.CRDKind && k.spec.needs.full() && c&(appeared|reassessed) != 0 {
 		r.applyHealthLocked(k, at)
 	}
 	if echo && len(owners) > 0 {
@@ -157,7 +157,7 @@ func (r *Runtime) storeObjectLocked(k *kind, at objectKey, before, after *object
 		}
 		delete(k.objects, at)
 		delete(k.pendingDeletes, at)
-		if k.gk == crdKind {
+		if k.gk == inventory.CRDKind {
 			r.served.forgetDefinition(at.name.Value())
 		}
 		return vanished

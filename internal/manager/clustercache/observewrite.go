@@ -20,7 +20,7 @@ func (r *Runtime) observeWrite(full *unstructured.Unstructured) {
 	}
 	gk := full.GroupVersionKind().GroupKind()
 	switch gk {
-	case crdKind:
+	case inventory.CRDKind:
 		r.served.observeDefinition(full)
 	case apiServiceKind:
 		r.discoveryCache.invalidate()
@@ -80,7 +80,7 @@ func (r *Runtime) applyHealthLocked(k *kind, at objectKey) {
 		if k.readsHealth() && !k.watched {
 			r.readHealthLocked(k, at)
 		}
-	case k.gk == crdKind:
+	case k.gk == inventory.CRDKind:
 		_, group, _ := strings.Cut(at.name.Value(), ".")
 		for gk, other := range r.kinds {
 			if gk.Group == group && other.absent {

@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // readHealthLocked reads the health of a CustomResourceDefinition or a Namespace with one GET, in the background. All requests meanwhile
@@ -75,7 +76,7 @@ func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
 
 // applyReadLocked stores what a GET returned. The caller holds the lock.
 func (r *Runtime) applyReadLocked(k *kind, at objectKey, before *object, full *unstructured.Unstructured) []types.NamespacedName {
-	if k.gk == crdKind {
+	if k.gk == inventory.CRDKind {
 		r.served.observeDefinition(full)
 	}
 	after := r.whole(full, k)

@@ -294,7 +294,7 @@ var (
 	configMaps  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	namespaces  = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
-	definitions = schema.GroupVersionKind{Group: crdKind.Group, Version: "v1", Kind: crdKind.Kind}
+	definitions = schema.GroupVersionKind{Group: inventory.CRDKind.Group, Version: "v1", Kind: inventory.CRDKind.Kind}
 	secrets     = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	services    = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
 )

@@ -12,6 +12,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
 )
 
 const (
@@ -48,8 +49,8 @@ type authorizer struct {
 	tokens   TokenReviews
 	access   AccessReviews
 	now      func() time.Time
-	users    *ttlCache[tokenHash, identity]
-	rights   *ttlCache[question, bool]
+	users    *cache.LRUExpireCache // of identity by tokenHash
+	rights   *cache.LRUExpireCache // of bool by question
 	failures *throttle
 }
 
@@ -70,8 +71,28 @@ type identity struct {
 func newAuthorizer(tokens TokenReviews, access AccessReviews, now func() time.Time) *authorizer {
 	return &authorizer{
 		tokens: tokens, access: access, now: now, failures: newThrottle(),
-		users: newMemory[tokenHash, identity](maxRemembered), rights: newMemory[question, bool](maxRemembered),
+		users: cache.NewLRUExpireCacheWithClock(maxRemembered, clock(now)), rights: cache.NewLRUExpireCacheWithClock(maxRemembered, clock(now)),
 	}
+}
+
+// clock is the clock of the caches.
+type clock func() time.Time
+
+// Now returns the time.
+func (c clock) Now() time.Time { return c() }
+
+// knownUser returns the cached review of a token.
+func (d *authorizer) knownUser(token tokenHash) (identity, bool) {
+	cached, _ := d.users.Get(token)
+	who, ok := cached.(identity)
+	return who, ok
+}
+
+// knownRight returns the cached review of a right.
+func (d *authorizer) knownRight(asked question) (allowed, ok bool) {
+	cached, _ := d.rights.Get(asked)
+	allowed, ok = cached.(bool)
+	return allowed, ok
 }
 
 // admit returns nil when the request may read the Manifest's content, and otherwise the response:
@@ -85,14 +106,13 @@ func (d *authorizer) admit(req *http.Request, namespace, name string) *problem {
 		return p
 	}
 	asked := question{token: sha256.Sum256([]byte(token)), namespace: namespace, name: name}
-	now := d.now()
-	if who, ok := d.users.get(asked.token, now); ok {
-		if allowed, ok := d.rights.get(asked, now); ok && allowed && who.known {
+	if who, ok := d.knownUser(asked.token); ok {
+		if allowed, ok := d.knownRight(asked); ok && allowed && who.known {
 			return nil
 		}
 	}
 	address := addressOf(req.RemoteAddr)
-	wait, ok := d.failures.take(address, now)
+	wait, ok := d.failures.take(address, d.now())
 	if !ok {
 		return tooManyFailures(wait)
 	}
@@ -129,7 +149,7 @@ func (d *authorizer) ask(ctx context.Context, token string, asked question) *pro
 }
 
 func (d *authorizer) identify(ctx context.Context, token string, hash tokenHash) (identity, error) {
-	if who, ok := d.users.get(hash, d.now()); ok {
+	if who, ok := d.knownUser(hash); ok {
 		return who, nil
 	}
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
@@ -138,13 +158,12 @@ func (d *authorizer) identify(ctx context.Context, token string, hash tokenHash)
 		return identity{}, fmt.Errorf("create a TokenReview: %w", err)
 	}
 	who := identity{user: review.Status.User, known: review.Status.Authenticated && review.Status.User.Username != ""}
-	now := d.now()
-	d.users.put(hash, who, now.Add(lifetime(who.known)), now)
+	d.users.Add(hash, who, lifetime(who.known))
 	return who, nil
 }
 
 func (d *authorizer) permits(ctx context.Context, who identity, asked question) (bool, error) {
-	if allowed, ok := d.rights.get(asked, d.now()); ok {
+	if allowed, ok := d.knownRight(asked); ok {
 		return allowed, nil
 	}
 	extra := make(map[string]authorizationv1.ExtraValue, len(who.user.Extra))
@@ -162,8 +181,7 @@ func (d *authorizer) permits(ctx context.Context, who identity, asked question) 
 		return false, fmt.Errorf("create a SubjectAccessReview: %w", err)
 	}
 	allowed := review.Status.Allowed && !review.Status.Denied
-	now := d.now()
-	d.rights.put(asked, allowed, now.Add(lifetime(allowed)), now)
+	d.rights.Add(asked, allowed, lifetime(allowed))
 	return allowed, nil
 }
 

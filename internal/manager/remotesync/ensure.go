@@ -218,7 +218,7 @@ func each[T any](items []T, do func(T)) {
 func isNamespace(id inventory.ID) bool { return id.Group == "" && id.Kind == "Namespace" }
 
 func isDefinition(id inventory.ID) bool {
-	return id.Group == "apiextensions.k8s.io" && id.Kind == "CustomResourceDefinition"
+	return id.GroupKind() == inventory.CRDKind
 }
 
 func (p *pass) learned(answer object) {

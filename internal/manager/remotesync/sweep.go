@@ -79,7 +79,7 @@ func (p *pass) nudge(ctx context.Context, definition inventory.ID, uid types.UID
 		panic(err) // strings only
 	}
 	options := metav1.PatchOptions{FieldManager: v1beta2.FieldManagerHub}
-	_, err = p.Dynamic.Resource(definitionsOf).Patch(ctx, definition.Name, types.MergePatchType, patch, options)
+	_, err = p.Dynamic.Resource(inventory.CRDResource).Patch(ctx, definition.Name, types.MergePatchType, patch, options)
 	switch {
 	case err == nil:
 		p.wrote()

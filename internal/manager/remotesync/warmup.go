@@ -9,14 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // youth is how long a kind counts as new to a runtime. An API server holds a create back for two seconds when it comes within two seconds
 // after the definition was established, for other API servers of the cluster may not know the kind yet; the clocks of two machines may
 // differ by the rest. It is a variable for tests: on a slow machine a kind would not be new any more when they check it.
 var youth = 4 * time.Second
-
-var definitionsOf = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // WarmUpUntil returns until when a kind is so new to a runtime that its API server would hold a create back, and a worker with it; that
 // time may have passed. An apply returns at once; where an API server does not know the kind yet, with an error that passes. A kind whose
@@ -26,7 +25,7 @@ func WarmUpUntil(ctx context.Context, cluster *apply.Cluster, kind schema.GroupV
 	if err != nil {
 		return until, err
 	}
-	definition, err := get(ctx, cluster.Dynamic.Resource(definitionsOf), resource.GroupResource().String())
+	definition, err := get(ctx, cluster.Dynamic.Resource(inventory.CRDResource), resource.GroupResource().String())
 	if definition == nil || err != nil {
 		return until, err
 	}

@@ -131,7 +131,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if !kyma.DeletionTimestamp.IsZero() {
 		return r.teardown(ctx, kyma, before)
 	}
-	if module.KymaSuspended(kyma) || isCopy(kyma) {
+	if module.KymaSuspended(kyma) || isOwnCopy(kyma) {
 		return ctrl.Result{}, nil
 	}
 	if err := r.ensureMarks(ctx, kyma); err != nil {

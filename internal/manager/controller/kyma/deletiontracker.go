@@ -93,5 +93,5 @@ func (r *Reconciler) isTakenOver(ctx context.Context, s *remoteScope) bool {
 
 // claimsRuntime reports whether a Kyma that is not being deleted claims a runtime as its own.
 func claimsRuntime(kyma *v1beta2.Kyma, runtime string) bool {
-	return kyma.DeletionTimestamp == nil && runtime != "" && kyma.Status.RuntimeID == runtime && module.Synced(kyma) && !isCopy(kyma)
+	return kyma.DeletionTimestamp == nil && runtime != "" && kyma.Status.RuntimeID == runtime && module.Synced(kyma) && !isOwnCopy(kyma)
 }

@@ -25,7 +25,6 @@ var (
 	kymaKind      = v1beta2.GroupVersion.WithKind("Kyma")
 	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 	secretKind    = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
-	crdKind       = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
 	// copyID is the Kyma in a runtime.
 	copyID = inventory.ID{
@@ -149,7 +148,7 @@ func (r *Reconciler) shared(ctx context.Context, s *remoteScope) bool {
 	if key == client.ObjectKeyFromObject(s.hub) {
 		return false
 	}
-	if !r.alive(ctx, key, other) || !module.Synced(other) || isCopy(other) {
+	if !r.alive(ctx, key, other) || !module.Synced(other) || isOwnCopy(other) {
 		return false
 	}
 	if other.Status.RuntimeID != "" && s.ID != "" && other.Status.RuntimeID != s.ID {
@@ -244,7 +243,7 @@ func (r *Reconciler) interests() []Interest {
 	interests := []Interest{
 		{GVK: kymaKind, Whole: true, Only: types.NamespacedName{Namespace: copyID.Namespace, Name: copyID.Name}},
 		{GVK: namespaceKind},
-		{GVK: crdKind},
+		{GVK: inventory.CRDKind.WithVersion("v1")},
 	}
 	if r.PullSecret != nil {
 		interests = append(interests, Interest{GVK: secretKind})

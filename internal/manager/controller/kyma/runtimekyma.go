@@ -338,8 +338,9 @@ func contains(all, some map[string]string) bool {
 	return maps.Equal(merged, all)
 }
 
-// isCopy reports whether a Kyma is the one of a runtime that is a hub at the same time: it must not be managed.
-func isCopy(kyma *v1beta2.Kyma) bool {
+// isOwnCopy reports whether a Kyma is the one that this manager keeps in a runtime which is a hub at the same time: it must not be managed.
+// It is stricter than modulestatus.IsCopy, which also counts the copies of the public lifecycle-manager.
+func isOwnCopy(kyma *v1beta2.Kyma) bool {
 	return kyma.Name == copyID.Name && kyma.Namespace == copyID.Namespace && kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma &&
 		strings.Contains(kyma.Annotations[v1beta2.AnnotationOwnedBy], "/")
 }

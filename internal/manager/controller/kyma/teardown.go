@@ -143,7 +143,7 @@ func (r *Reconciler) leftovers(ctx context.Context, s *remoteScope) module.Lefto
 
 // sweep helps to remove a definition. What fails is tried again in the next pass, as long as the definition stays.
 func (r *Reconciler) sweep(ctx context.Context, s *remoteScope, id inventory.ID, uid types.UID) {
-	if id.GroupKind() != crdKind.GroupKind() {
+	if id.GroupKind() != inventory.CRDKind.WithVersion("v1").GroupKind() {
 		return
 	}
 	outcome, err := r.Syncer.Sweep(ctx, s.runtime, id, uid)

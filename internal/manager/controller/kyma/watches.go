@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/predicates"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
@@ -58,7 +59,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 		WithOptions(options).
 		For(&v1beta2.Kyma{}, builder.WithPredicates(priority.NameOnly)).
 		Watches(&v1beta2.Kyma{}, priority.Enqueue(priority.RequestFor, priority.Always(priority.Now), settled), builder.WithPredicates(
-			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, deletionChanged))).
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicates.DeletionChanged))).
 		Watches(&v1beta2.Manifest{}, priority.Enqueue(kymasOf, r.ofManifest, everything)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(kymaOfSecret)).
 		WatchesRawSource(r.Clusters.Source()).
@@ -144,10 +145,6 @@ func kymaOfSecret(_ context.Context, secret client.Object) []reconcile.Request {
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: secret.GetNamespace(), Name: name}}}
 }
-
-var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
-}}
 
 // dependents enqueues the Kymas that have one of the modules that an object names, or all when it is mandatory. Without a rollout delay
 // they come at once; with one, each waits a random part of it, so that a release does not reach every runtime in the same second. What

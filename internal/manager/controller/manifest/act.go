@@ -28,8 +28,6 @@ import (
 const workers = 8
 
 var (
-	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	crdResource   = schema.GroupVersionResource{Group: crdKind.Group, Version: "v1", Resource: "customresourcedefinitions"}
 	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 )
 
@@ -160,7 +158,7 @@ func (w *scope) loseModuleCR(step inventory.Step, now types.UID) {
 
 // defines reports whether an object is the definition of a kind.
 func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
-	if object.GroupVersionKind().GroupKind() != crdKind {
+	if object.GroupVersionKind().GroupKind() != inventory.CRDKind {
 		return false
 	}
 	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
@@ -179,7 +177,7 @@ func lost(outcomes []apply.Outcome) bool {
 // what takes longer is left to the watch, and the name of the first is returned.
 func (r *Reconciler) awaitCRDs(ctx context.Context, w *scope, phase []inventory.Step) string {
 	for _, step := range phase {
-		if step.Entry.GroupKind() != crdKind {
+		if step.Entry.GroupKind() != inventory.CRDKind {
 			return ""
 		}
 		if found, ok := w.runtime.Health(step.Entry.ID); ok && found.Status == health.Ready {

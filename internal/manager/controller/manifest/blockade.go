@@ -153,7 +153,7 @@ func (w *scope) absent(ctx context.Context, kind schema.GroupVersionKind) error 
 func (w *scope) unserved(ctx context.Context, kind schema.GroupVersionKind) error {
 	guessed, _ := meta.UnsafeGuessKindToResource(kind)
 	name := guessed.GroupResource().String()
-	definition, err := w.runtime.Cluster().Dynamic.Resource(crdResource).Get(ctx, name, metav1.GetOptions{})
+	definition, err := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // then what discovery says must do
 		return nil

@@ -28,7 +28,7 @@ type zoo struct {
 }
 
 func newZoo(kinds []string, objects ...runtime.Object) *zoo {
-	lists := map[schema.GroupVersionResource]string{crdResource: "CustomResourceDefinitionList", mapsResource: "ConfigMapList"}
+	lists := map[schema.GroupVersionResource]string{inventory.CRDResource: "CustomResourceDefinitionList", mapsResource: "ConfigMapList"}
 	for _, kind := range append([]string{"Pen"}, kinds...) { // that of the definitions, which is served only where kinds says so
 		lists[resourceOf(kind)] = kind + "List"
 	}
@@ -47,8 +47,8 @@ func (z *zoo) Cluster() *apply.Cluster {
 		switch {
 		case gvk.Kind == "ConfigMap":
 			return apply.Resource{GroupVersionResource: mapsResource, Namespaced: true}, nil
-		case gvk.GroupKind() == crdKind:
-			return apply.Resource{GroupVersionResource: crdResource}, nil
+		case gvk.GroupKind() == inventory.CRDKind:
+			return apply.Resource{GroupVersionResource: inventory.CRDResource}, nil
 		case slices.Contains(z.kinds, gvk.Kind):
 			return apply.Resource{GroupVersionResource: resourceOf(gvk.Kind), Namespaced: true}, nil
 		}
@@ -280,7 +280,7 @@ func TestDefinitions_AreReadOnce(t *testing.T) {
 		}
 		reads := 0
 		for _, action := range z.dynamic.(*dynamicfake.FakeDynamicClient).Actions() {
-			if action.GetVerb() == "get" && action.GetResource() == crdResource && action.(clienttesting.GetAction).GetName() == "pens.example.com" {
+			if action.GetVerb() == "get" && action.GetResource() == inventory.CRDResource && action.(clienttesting.GetAction).GetName() == "pens.example.com" {
 				reads++
 			}
 		}

@@ -25,7 +25,7 @@ func (r *Reconciler) definitions(
 	ctx context.Context, w *scope, successor func(inventory.ID) string,
 ) (defined []apply.KindResource, unseen []module.Look, err error) {
 	for _, entry := range w.recorded {
-		if entry.GroupKind() != crdKind || successor(entry.ID) != "" {
+		if entry.GroupKind() != inventory.CRDKind || successor(entry.ID) != "" {
 			continue
 		}
 		kind, err := r.definition(ctx, w, entry)
@@ -54,7 +54,7 @@ func (r *Reconciler) definition(ctx context.Context, w *scope, entry inventory.E
 		}
 		return &kind, nil
 	}
-	definition, err := w.runtime.Cluster().Dynamic.Resource(crdResource).Get(ctx, entry.Name, metav1.GetOptions{})
+	definition, err := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource).Get(ctx, entry.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}

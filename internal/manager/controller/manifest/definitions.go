@@ -25,7 +25,7 @@ func (r *Reconciler) checkCRDs(ctx context.Context, w *scope, steps []inventory.
 	relation := r.relation(ctx, w)
 	var left []crdsafety.Finding
 	for _, step := range steps {
-		if step.Entry.GroupKind() != crdKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
+		if step.Entry.GroupKind() != inventory.CRDKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
 			continue
 		}
 		if live := w.runtime.Live(step.Entry.ID); live.Presence == inventory.Present && relation(live.Owner) == apply.OwnerSibling {

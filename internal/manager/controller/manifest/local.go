@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // admit refuses installations into the hub itself from a namespace that may not do that: there the operator acts as an account that may do
@@ -45,10 +46,10 @@ func (w *scope) definesModuleCR(ctx context.Context) (bool, error) {
 	}
 	kind := w.manifest.Spec.Resource.GroupVersionKind().GroupKind()
 	for _, entry := range w.recorded {
-		if entry.GroupKind() != crdKind || !strings.HasSuffix(entry.Name, "."+kind.Group) {
+		if entry.GroupKind() != inventory.CRDKind || !strings.HasSuffix(entry.Name, "."+kind.Group) {
 			continue
 		}
-		live, err := w.runtime.Cluster().Dynamic.Resource(crdResource).Get(ctx, entry.Name, metav1.GetOptions{})
+		live, err := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource).Get(ctx, entry.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue
 		}

@@ -107,7 +107,7 @@ func TestRemove_DeletesOnlyOursWhenConfined(t *testing.T) {
 			cr.SetNamespace("default")
 			c := &cluster{dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 				map[schema.GroupVersionResource]string{
-					samplesResource: "SampleList", crdResource: "CustomResourceDefinitionList",
+					samplesResource: "SampleList", inventory.CRDResource: "CustomResourceDefinitionList",
 				}, cr, definition(test.owner)), scopes: map[string]bool{"Sample": true}}
 			manifest := newManifest(withResource(""), test.change, func(m *v1beta2.Manifest) {
 				m.DeletionTimestamp = &testTime

@@ -184,9 +184,9 @@ func (w *scope) findModuleCR(ctx context.Context) (schema.GroupVersionResource, 
 
 // undefined returns an error while a definition that we installed still exists for a kind that is not served.
 func (w *scope) undefined(ctx context.Context, kind schema.GroupKind) error {
-	definitions := w.runtime.Cluster().Dynamic.Resource(crdResource)
+	definitions := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource)
 	for _, entry := range w.recorded {
-		if entry.GroupKind() != crdKind || !strings.HasSuffix(entry.Name, "."+kind.Group) {
+		if entry.GroupKind() != inventory.CRDKind || !strings.HasSuffix(entry.Name, "."+kind.Group) {
 			continue
 		}
 		live, err := definitions.Get(ctx, entry.Name, metav1.GetOptions{})

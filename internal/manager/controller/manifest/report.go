@@ -73,7 +73,7 @@ func (w *scope) refused(ctx context.Context, bad []apply.Outcome) error {
 // bringsKind reports whether the same content includes a definition of the object's kind, so that the kind will be known soon.
 func (w *scope) bringsKind(id inventory.ID) bool {
 	for _, object := range w.desired {
-		if object.GroupVersionKind().GroupKind() == crdKind && strings.HasSuffix(object.GetName(), "."+id.Group) {
+		if object.GroupVersionKind().GroupKind() == inventory.CRDKind && strings.HasSuffix(object.GetName(), "."+id.Group) {
 			return true
 		}
 	}

@@ -260,27 +260,3 @@ func TestFlush_HandlesAnotherWriter(t *testing.T) {
 		}
 	})
 }
-
-func TestAccessSecret_PassesOnlyChangesOfAccess(t *testing.T) {
-	secret := func(label, config, note string) client.Object {
-		return &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1beta2.LabelKymaName: label}, Annotations: map[string]string{"note": note}},
-			Data:       map[string][]byte{v1beta2.AccessSecretKey: []byte(config)},
-		}
-	}
-	for name, test := range map[string]struct {
-		before, after client.Object
-		want          bool
-	}{
-		"another kubeconfig":       {secret("kyma", "a", ""), secret("kyma", "b", ""), true},
-		"another Kyma":             {secret("kyma", "a", ""), secret("other", "a", ""), true},
-		"only an annotation":       {secret("kyma", "a", ""), secret("kyma", "a", "seen"), false},
-		"a Secret of another kind": {secret("", "a", ""), secret("", "b", ""), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := accessSecret.Update(updateOf(test.before, test.after)); got != test.want {
-				t.Errorf("got %v", got)
-			}
-		})
-	}
-}

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/predicates"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 )
@@ -57,8 +57,8 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 		WithOptions(options).
 		For(&v1beta2.Manifest{}, builder.WithPredicates(priority.NameOnly)).
 		Watches(&v1beta2.Manifest{}, priority.Enqueue(priority.RequestFor, r.ofKyma, settled), builder.WithPredicates(predicate.Or(
-			predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deletionChanged))).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
+			predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicates.DeletionChanged))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(predicates.AccessChanged)).
 		WatchesRawSource(r.Clusters.Source()).
 		WatchesRawSource(source.Channel(r.audited, audited))
 	if r.Moves != nil {
@@ -89,21 +89,6 @@ func (r *Reconciler) handedOver(ctx context.Context, queue priority.Queue, moved
 		priority.Add(queue, level, priority.RequestFor(ctx, manifest)...)
 	}
 }
-
-var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
-}}
-
-// accessSecret passes changes of the access, not other changes of the Secret.
-var accessSecret = predicate.And(
-	predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[v1beta2.LabelKymaName] != "" }),
-	predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, known := e.ObjectOld.(*corev1.Secret)
-		after, ok := e.ObjectNew.(*corev1.Secret)
-		return !known || !ok || before.Labels[v1beta2.LabelKymaName] != after.Labels[v1beta2.LabelKymaName] ||
-			!bytes.Equal(before.Data[v1beta2.AccessSecretKey], after.Data[v1beta2.AccessSecretKey])
-	}},
-)
 
 // settled reports whether a Manifest's status is final for its generation, as most are when the manager starts.
 func settled(o client.Object) bool {

@@ -1,7 +1,6 @@
 package modulecatalog
 
 import (
-	"bytes"
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/predicates"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 )
 
@@ -26,12 +26,12 @@ import (
 //   - a release or a template that changes makes all remote Kymas of its namespace wait for the rate limit.
 func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	changed := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
-		predicate.AnnotationChangedPredicate{}, deletionChanged))
+		predicate.AnnotationChangedPredicate{}, predicates.DeletionChanged))
 	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("catalog").
 		WithOptions(r.Slots.Configure(options, nil)).
-		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, deletionChanged, met))).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(accessSecret)).
+		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, predicates.DeletionChanged, met))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(predicates.AccessChanged)).
 		Watches(&v1beta2.ModuleReleaseMeta{}, r.offered(), changed).
 		Watches(&v1beta2.ModuleTemplate{}, r.offered(), changed).
 		WatchesRawSource(r.Clusters.Source()).
@@ -60,21 +60,6 @@ var met = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	after, ok := e.ObjectNew.(*v1beta2.Kyma)
 	return known && ok && hasRuntime(before) != hasRuntime(after)
 }}
-
-var deletionChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
-}}
-
-// accessSecret passes changes of the access, not other changes of the Secret.
-var accessSecret = predicate.And(
-	predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[v1beta2.LabelKymaName] != "" }),
-	predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, known := e.ObjectOld.(*corev1.Secret)
-		after, ok := e.ObjectNew.(*corev1.Secret)
-		return !known || !ok || before.Labels[v1beta2.LabelKymaName] != after.Labels[v1beta2.LabelKymaName] ||
-			!bytes.Equal(before.Data[v1beta2.AccessSecretKey], after.Data[v1beta2.AccessSecretKey])
-	}},
-)
 
 func (r *Reconciler) throughSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	key := types.NamespacedName{Namespace: secret.GetNamespace(), Name: secret.GetLabels()[v1beta2.LabelKymaName]}

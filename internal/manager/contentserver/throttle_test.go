@@ -11,39 +11,6 @@ import (
 
 var start0 = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func TestMemoryForgetsInTime(t *testing.T) {
-	m := newMemory[string, int](10)
-	m.put("a", 1, start0.Add(time.Second), start0)
-	for offset, want := range map[time.Duration]bool{0: true, time.Second - 1: true, time.Second: false, time.Hour: false} {
-		if value, ok := m.get("a", start0.Add(offset)); ok != want || ok && value != 1 {
-			t.Errorf("after %s: %d, %v", offset, value, ok)
-		}
-	}
-	m.put("a", 2, start0.Add(time.Hour), start0)
-	if value, ok := m.get("a", start0.Add(time.Minute)); !ok || value != 2 {
-		t.Errorf("a newer answer: %d, %v", value, ok)
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	m := newMemory[int, int](4)
-	for i := range 4 {
-		m.put(i, i, start0.Add(time.Duration(i+1)*time.Second), start0)
-	}
-	m.put(3, 33, start0.Add(time.Hour), start0)
-	if len(m.entries) != 4 {
-		t.Fatalf("%d entries after one was replaced, want 4", len(m.entries))
-	}
-	m.put(4, 4, start0.Add(time.Hour), start0)
-	if _, ok := m.get(0, start0); ok || len(m.entries) != 4 {
-		t.Errorf("the one that would be over first is kept: %v", m.entries)
-	}
-	m.put(5, 5, start0.Add(time.Hour), start0.Add(3*time.Second))
-	if len(m.entries) != 3 {
-		t.Errorf("what is over is kept: %v", m.entries)
-	}
-}
-
 func TestAllowanceOfFailures(t *testing.T) {
 	one, other := addressOf("192.0.2.1:1"), addressOf("192.0.2.2:1")
 	limits := newThrottle()
@@ -97,7 +64,7 @@ func TestAllowanceIsNotSharedByRequestsAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestTtlCache_ManyAddressesAreBounded(t *testing.T) {
+func TestThrottle_ManyAddressesAreBounded(t *testing.T) {
 	limits := newThrottle()
 	for i := range 2 * maxAddresses {
 		limits.take(addressOf(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)), start0)
