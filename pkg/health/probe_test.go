@@ -28,7 +28,7 @@ status: {observedGeneration: 2, readyReplicas: 3, phase: Running, conditions: [{
 		{"a field that has another value", "self.status.phase == 'Idle'", false, "is not true yet: self.status.phase == 'Idle'"},
 		{"numbers are compared whatever their type", "self.spec.size == self.status.readyReplicas && self.spec.size == 3.0 && self.spec.ratio < 1", true, ""},
 		{"a field that is a boolean is an answer", "self.spec.wanted", true, ""},
-		{"a field that is no boolean is no answer", "self.spec.size", false, "is neither true nor false, compare it with something: self.spec.size"},
+		{"a field that is no boolean", "self.spec.size", false, "is neither true nor false, compare it with something: self.spec.size"},
 		{"a list is searched", "self.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')", true, ""},
 		{"a field that may be missing", "has(self.status.reason) ? self.status.reason == 'A' : true", true, ""},
 		{"a field that is optional", "self.?status.?reason.orValue('none') == 'none'", true, ""},
