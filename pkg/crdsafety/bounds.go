@@ -21,7 +21,7 @@ var counted = []struct {
 	{"minProperties", false, func(s *fieldSchema) *int64 { return orZero(s.MinProperties) }},
 }
 
-// wider maps a format to one that accepts everything that it accepts.
+// wider maps a format to a wider one, which accepts all of its values.
 var wider = map[string]string{"int32": "int64", "float": "double"}
 
 // bounds reports bounds that allow less than before. Removing or widening a bound is free. Which of two patterns, or of two formats, allows

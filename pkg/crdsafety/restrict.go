@@ -63,8 +63,8 @@ func closest(text string, rules []apiextensionsv1.ValidationRule) (found string)
 
 func isTrue(flag *bool) bool { return flag != nil && *flag }
 
-// combinations reports any change within allOf, anyOf, oneOf and not: whether the new one accepts what the old one did is not decided here.
-// Removing a combination accepts more, which is free.
+// combinations reports any change within allOf, anyOf, oneOf and not: whether the new combination accepts everything that the old one
+// accepted is not decided here. Removing a combination accepts more, which is free.
 func (c *comparison) combinations(path string, before, after *fieldSchema) {
 	for _, combination := range []struct {
 		name        string

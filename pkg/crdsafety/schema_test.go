@@ -44,7 +44,7 @@ func places(findings []crdsafety.Finding) []string {
 	return all
 }
 
-// TestFieldRules reads each case forward, and backward with what the way back breaks.
+// TestFieldRules checks each case forward, and backward with the findings of the reverse change.
 func TestFieldRules(t *testing.T) {
 	for _, test := range []struct {
 		name, before, after string

@@ -199,7 +199,7 @@ func (d *draw) restrict(s *fieldSchema) {
 		s.Nullable = !s.Nullable
 	case 12:
 		if s.XIntOrString {
-			scalar = scalar[:3] // the check of defaults takes any scalar here, the check of objects does not
+			scalar = scalar[:3] // the check of defaults accepts any scalar here, the check of objects does not
 		}
 		s.Default = &apiextensionsv1.JSON{Raw: []byte(scalar[d.next(len(scalar))])}
 	case 13:
