@@ -63,7 +63,7 @@ func explain(err error, id inventory.ID, objects ...*unstructured.Unstructured) 
 	return shortened(redacted(err.Error(), objects), maxReason)
 }
 
-// answer returns what of the API server's response may be shown.
+// answer returns the part of the API server's response that may be shown.
 func answer(err error, status metav1.Status, id inventory.ID, objects []*unstructured.Unstructured) string {
 	class := Classify(err)
 	switch {

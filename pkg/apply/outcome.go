@@ -68,7 +68,7 @@ const (
 	ClassNamespaceTerminating Class = "NamespaceTerminating"
 	// ClassNamespaceMissing: the namespace does not exist.
 	ClassNamespaceMissing Class = "NamespaceMissing"
-	// ClassUnreachable: the API server did not answer, or something in front of it answered in its place.
+	// ClassUnreachable: the API server did not respond, or something in front of it responded in its place.
 	ClassUnreachable Class = "Unreachable"
 	// ClassThrottled: the API server, or our own rate limit, requires a pause.
 	ClassThrottled Class = "Throttled"
