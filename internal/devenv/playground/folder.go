@@ -52,7 +52,7 @@ func claim(parent string) (*folder, error) {
 	return nil, fmt.Errorf("%d playgrounds run out of %s already: end some of them", mostPlaygrounds, parent)
 }
 
-// tryLock takes the lock unless another process holds it. It goes with the process at the latest.
+// tryLock takes the lock unless another process holds it. The lock ends with the process at the latest.
 func (f *folder) tryLock() (bool, error) {
 	file, err := os.OpenFile(f.path(lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
