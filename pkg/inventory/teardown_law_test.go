@@ -237,8 +237,8 @@ func (w *model) why(one *thing) string {
 	return w.intercepted(one.id)
 }
 
-// runs reports whether the operator of an object works. While objects with its own finalizer are deleted, it is not evicted as well: what
-// it mounts may carry its finalizer, and no order serves both.
+// runs reports whether the operator of an object works. While objects with its own finalizer are deleted, it is not evicted as well:
+// objects that it mounts may carry its finalizer, and no order serves both.
 func (w *model) runs(one *thing) bool {
 	operator := *one.finalizer
 	if !w.exists(operator) || w.things[operator].terminating || !w.exists(w.works[operator]...) {
