@@ -85,7 +85,7 @@ var Operations = []string{"install", "upgrade", "disable", "delete"}
 func Cells(seed uint64, o operation.Operation, clean *trial.Clean) []Cell {
 	return append(strikes(o, clean, func(kind Kind, server string, writes int) []int {
 		hash := fnv.New64a()
-		_, _ = fmt.Fprintf(hash, "%d/%s/%s/%s", seed, o.Name, kind, server) // a hash takes everything
+		_, _ = fmt.Fprintf(hash, "%d/%s/%s/%s", seed, o.Name, kind, server) // a hash accepts everything
 		return []int{1 + int(hash.Sum64()%uint64(writes))}
 	}), always(o)...)
 }
